@@ -1,0 +1,38 @@
+// swift-tools-version: 6.0
+
+import PackageDescription
+
+let package = Package(
+    name: "TargetKit",
+    defaultLocalization: "en",
+    // `Duration` and `Clock`, which the public API speaks, exist from these versions on.
+    platforms: [.iOS(.v16), .macOS(.v13), .tvOS(.v16), .watchOS(.v9), .visionOS(.v1)],
+    products: [
+        .library(name: "TargetKit", targets: ["TargetKit"]),
+        .library(name: "TargetKitPlugins", targets: ["TargetKitPlugins"]),
+    ],
+    targets: [
+        .systemLibrary(
+            name: "CCurl",
+            pkgConfig: "libcurl",
+            providers: [.apt(["libcurl4-openssl-dev"]), .yum(["libcurl-devel"])]
+        ),
+        .target(
+            name: "TargetKit",
+            dependencies: [.target(name: "CCurl", condition: .when(platforms: [.linux]))]
+        ),
+        .target(name: "TargetKitPlugins", dependencies: ["TargetKit"], path: "Sources/Plugins"),
+        .target(
+            name: "Fixtures",
+            path: "Fixtures",
+            exclude: ["README.md"],
+            sources: ["Fixture.swift"],
+            resources: [.copy("Files")]
+        ),
+        .target(name: "TestSupport", dependencies: ["TargetKit"], path: "Tests/TestSupport"),
+        .testTarget(name: "TargetKitTests", dependencies: ["TargetKit", "TestSupport", "Fixtures"]),
+        .testTarget(name: "PluginsTests", dependencies: ["TargetKitPlugins", "TestSupport", "Fixtures"]),
+        .testTarget(name: "IntegrationTests", dependencies: ["TargetKitPlugins", "TestSupport", "Fixtures"]),
+    ],
+    swiftLanguageModes: [.v6]
+)
