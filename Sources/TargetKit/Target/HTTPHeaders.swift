@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: MIT
+
+/// Header fields in the order they were added, their names compared without regard to case (RFC 9110 §5).
+///
+/// ```swift
+/// var headers: HTTPHeaders = ["Accept": "application/json"]
+/// headers["X-Trace"] = "7"
+/// headers.add("Accept", value: "text/plain")   // a second field of that name
+/// headers["accept"]                            // "application/json, text/plain"
+/// ```
+///
+/// Two lists are equal when they hold the same values for each name; the order of fields with different names does not
+/// count (RFC 9110 §5.3).
+public struct HTTPHeaders: Sendable {
+    /// One header field.
+    public struct Field: Sendable, Hashable {
+        /// The field's name.
+        public var name: HTTPHeaderName
+        /// The field's value, without white space around it.
+        public var value: String
+
+        /// A field of that name and value.
+        public init(name: HTTPHeaderName, value: String) {
+            self.name = name
+            self.value = value
+        }
+    }
+
+    /// The fields, in order; a name that was added twice is there twice.
+    public var fields: [Field]
+
+    /// No fields.
+    public init() {
+        fields = []
+    }
+
+    /// Those fields, in that order; repeated names stay.
+    public init(_ fields: some Sequence<Field>) {
+        self.fields = Array(fields)
+    }
+
+    /// The pairs of a dictionary, sorted by name so that the order is the same every time.
+    public init(_ dictionary: [String: String]) {
+        fields = dictionary.sorted { $0.key < $1.key }
+            .map { Field(name: HTTPHeaderName(rawValue: $0.key), value: $0.value) }
+    }
+
+    /// The value of the field of that name; `nil` when there is none.
+    ///
+    /// - Reading a name that is there several times gives the values joined by `", "` (RFC 9110 §5.3), those of `Cookie` by
+    ///   `"; "` (RFC 6265 §5.4). Use ``values(for:)`` for `Set-Cookie`, whose values hold commas.
+    /// - Writing replaces every field of that name by one, in the place of the first; `nil` removes them.
+    public subscript(_ name: String) -> String? {
+        get { joinedValue(for: name) }
+        set { set(name, to: newValue) }
+    }
+
+    /// The value of the field of that name, as the subscript by string has it.
+    public subscript(_ name: HTTPHeaderName) -> String? {
+        get { joinedValue(for: name.rawValue) }
+        set { set(name.rawValue, to: newValue) }
+    }
+
+    /// Adds a field after the others, also when one of that name is there.
+    public mutating func add(_ name: String, value: String) {
+        fields.append(Field(name: HTTPHeaderName(rawValue: name), value: value))
+    }
+
+    /// Adds a field after the others, also when one of that name is there.
+    public mutating func add(_ name: HTTPHeaderName, value: String) {
+        fields.append(Field(name: name, value: value))
+    }
+
+    /// The values of all fields of that name, in order; empty when there is none.
+    public func values(for name: HTTPHeaderName) -> [String] {
+        fields.filter { $0.name == name }.map(\.value)
+    }
+
+    /// Whether a field of that name is there.
+    public func contains(_ name: HTTPHeaderName) -> Bool {
+        fields.contains { $0.name == name }
+    }
+
+    /// These fields with the other ones set over them: a name that both have takes the other's values.
+    public func merging(_ other: HTTPHeaders) -> HTTPHeaders {
+        guard !fields.isEmpty else { return other }
+        var merged = HTTPHeaders(fields.filter { !other.contains($0.name) })
+        merged.fields += other.fields
+        return merged
+    }
+
+    /// The fields as a dictionary, which is what `URLRequest` takes: repeated names joined as the subscript joins them.
+    public var dictionary: [String: String] {
+        var result: [String: String] = [:]
+        result.reserveCapacity(fields.count)
+        for (index, field) in fields.enumerated() {
+            let isFirst = !fields[..<index].contains { $0.name == field.name }
+            if isFirst { result[field.name.rawValue] = joinedValue(for: field.name.rawValue) }
+        }
+        return result
+    }
+
+    private func joinedValue(for name: String) -> String? {
+        var joined: String?
+        for field in fields where field.name.rawValue.equalsIgnoringASCIICase(name) {
+            guard let first = joined else {
+                joined = field.value
+                continue
+            }
+            joined = first + (field.name == .cookie ? "; " : ", ") + field.value
+        }
+        return joined
+    }
+
+    private mutating func set(_ name: String, to value: String?) {
+        let name = HTTPHeaderName(rawValue: name)
+        guard let value else { return fields.removeAll { $0.name == name } }
+        guard let first = fields.firstIndex(where: { $0.name == name }) else { return add(name, value: value) }
+        fields[first] = Field(name: name, value: value)
+        let rest = fields.index(after: first)
+        let others = fields[rest...].filter { $0.name != name }
+        fields.replaceSubrange(rest..., with: others)
+    }
+}
+
+extension HTTPHeaders: Hashable {
+    /// Whether both hold the same values for each name, in the same order for one name (RFC 9110 §5.3).
+    public static func == (left: Self, right: Self) -> Bool {
+        guard left.fields.count == right.fields.count else { return false }
+        return left.fields.allSatisfy { left.values(for: $0.name) == right.values(for: $0.name) }
+    }
+
+    /// Feeds the fields so that their order does not count, as it does not for `==`.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(fields.reduce(0) { $0 ^ $1.hashValue })
+        hasher.combine(fields.count)
+    }
+}
+
+extension HTTPHeaders: ExpressibleByDictionaryLiteral {
+    /// The fields of the literal, in its order; repeated names stay.
+    public init(dictionaryLiteral elements: (String, String)...) {
+        fields = elements.map { Field(name: HTTPHeaderName(rawValue: $0.0), value: $0.1) }
+    }
+}
+
+extension HTTPHeaders: Sequence {
+    /// Goes through the fields in order.
+    public func makeIterator() -> Array<Field>.Iterator {
+        fields.makeIterator()
+    }
+
+    /// The number of fields, repeated names counted each.
+    public var count: Int { fields.count }
+
+    /// Whether there is no field.
+    public var isEmpty: Bool { fields.isEmpty }
+}
+
+extension HTTPHeaders: CustomStringConvertible {
+    /// A field per line, as `Name: value`, with the values of secret fields redacted.
+    public var description: String {
+        fields.map { "\($0.name): \(HeaderRedaction.standard.value($0.value, for: $0.name))" }
+            .joined(separator: "\n")
+    }
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// What a ``Transport`` is asked to do: one HTTP exchange.
+public struct TransportRequest: Sendable {
+    /// Where the body's bytes come from.
+    public enum Body: Sendable {
+        /// No body; neither `Content-Length` nor `Transfer-Encoding` is sent, but `Content-Length: 0` for POST, PUT and PATCH.
+        case none
+        /// Those bytes.
+        case data(Data)
+        /// The bytes of a file, read as they are sent.
+        case file(URL)
+        /// The bytes of a source that can be opened again, read as they are sent.
+        case stream(any BodySource)
+    }
+
+    /// Where the response's body goes.
+    public enum Destination: Sendable, Hashable {
+        /// Into memory, at most that many bytes, counted after decoding.
+        case memory(limit: Int)
+        /// Into a file, which is replaced when the whole body has arrived.
+        case file(URL)
+
+        /// Into memory, up to 512 MiB: a bound that a response for people never reaches, and a runaway one does.
+        public static let memory = Destination.memory(limit: 512 << 20)
+    }
+
+    /// Method, URL and header fields. Its `httpBody` and `timeoutInterval` do not count.
+    public var urlRequest: URLRequest
+    /// Where the body's bytes come from; default: none.
+    public var body: Body
+    /// Where the response's body goes; default: memory, up to 512 MiB.
+    public var destination: Destination
+    /// How long the whole exchange may take, to the millisecond; `nil`: the transport's own limits.
+    public var timeout: Duration?
+    /// Is told how many bytes have gone out and come in; on any thread, at most some 20 times a second, and always at the end.
+    public var progress: (@Sendable (TransferProgress) -> Void)?
+
+    /// A request for one exchange.
+    public init(
+        urlRequest: URLRequest,
+        body: Body = .none,
+        destination: Destination = .memory,
+        timeout: Duration? = nil,
+        progress: (@Sendable (TransferProgress) -> Void)? = nil
+    ) {
+        self.urlRequest = urlRequest
+        self.body = body
+        self.destination = destination
+        self.timeout = timeout
+        self.progress = progress
+    }
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+
+/// What a ``Transport`` brings back: the head of the response and its body.
+public struct TransportResponse: Sendable {
+    /// Where the body is.
+    public enum Body: Sendable {
+        /// The body's bytes, decoded from gzip and the like; empty when there was none.
+        case data(Data)
+        /// The file that holds the body.
+        case file(URL)
+    }
+
+    /// Status, header fields and version.
+    public var head: ResponseHead
+    /// Where the body is.
+    public var body: Body
+    /// How long each step took, where the transport knows.
+    public var metrics: TransportMetrics?
+
+    /// A response.
+    public init(head: ResponseHead, body: Body, metrics: TransportMetrics? = nil) {
+        self.head = head
+        self.body = body
+        self.metrics = metrics
+    }
+}
