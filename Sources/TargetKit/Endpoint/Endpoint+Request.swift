@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+extension Endpoint {
+    /// The request of this endpoint, with its query, its header fields, and the body where that is in memory.
+    ///
+    /// The body of a file, and of a form with files, is not part of a `URLRequest`: the provider hands it to the transport, so
+    /// that it is read as it is sent.
+    ///
+    /// - Throws: ``TargetKitError`` of stage `.request`, whose `underlying` says what is wrong: a value that cannot be
+    ///   encoded, a body on a GET, a method or header field that RFC 9110 does not allow, …
+    public func urlRequest() throws(TargetKitError) -> URLRequest {
+        do {
+            return try makeRequest()
+        } catch {
+            throw TargetKitError(stage: .request, underlying: error)
+        }
+    }
+
+    private func makeRequest() throws -> URLRequest {
+        guard !task.hasTwoBodies else { throw InvalidRequest.twoBodies }
+        let (query, parameters) = try task.query(for: method)
+        var request = URLRequest(url: try url.appending(query: query))
+        if method != .get { request.httpMethod = method.rawValue }
+        let body = try task.content.encoded()
+        request.httpBody = body.data
+        var fields = headers.dictionary
+        if let type = body.contentType, !headers.contains(.contentType) { fields["Content-Type"] = type }
+        if !fields.isEmpty { request.allHTTPHeaderFields = fields }
+        if let timeout { request.timeoutInterval = try timeout.positiveSeconds }
+        for parameters in parameters {
+            let hadBody = task.content.isBody || request.httpBody != nil
+            request.httpBody = nil
+            request = try parameters.encoding.encode(parameters.values, into: request)
+            if hadBody {
+                guard request.httpBody == nil else { throw InvalidRequest.twoBodies }
+                request.httpBody = body.data
+            }
+        }
+        try RequestCheck(method: method, hasBody: task.content.isBody || request.httpBody != nil).check(request)
+        return request
+    }
+
+    /// Where the transport takes the body from: the request's own bytes, or what the task names.
+    func body(of request: URLRequest) throws -> TransportRequest.Body {
+        if let data = request.httpBody { return .data(data) }
+        switch task.content {
+        case .file(let url): return .file(url)
+        case .multipart(let form) where !form.isInMemory: return .stream(try form.bodySource())
+        case .none, .data, .json, .form, .formPairs, .multipart: return .none
+        }
+    }
+
+    /// What two endpoints are compared by. An endpoint that cannot become a request is compared by the reason.
+    var fingerprint: Fingerprint {
+        var endpoint = self
+        var form: MultipartForm?
+        var file: URL?
+        switch task.content {
+        case .multipart(let content):
+            form = content
+            endpoint.task.content = .none
+        case .file(let url): file = url
+        case .none, .data, .json, .form, .formPairs: break
+        }
+        do {
+            let request = try endpoint.makeRequest()
+            return Fingerprint(
+                method: method,
+                url: request.url,
+                headers: HTTPHeaders(request.allHTTPHeaderFields ?? [:]),
+                body: request.httpBody,
+                form: form,
+                file: file
+            )
+        } catch {
+            return Fingerprint(method: method, url: url, headers: headers, form: form, problem: "\(error)")
+        }
+    }
+
+    struct Fingerprint: Hashable {
+        var method: HTTPMethod
+        var url: URL?
+        var headers: HTTPHeaders
+        var body: Data?
+        var form: MultipartForm?
+        var file: URL?
+        var problem: String?
+    }
+}
+
+extension HTTPTask {
+    /// The query's text, and the parameters that are not URL-encoded into it.
+    fileprivate func query(for method: HTTPMethod) throws -> (text: String, rest: [EncodedParameters]) {
+        var text = ""
+        for values in queries { text.appendQuery(try values.encoded()) }
+        var rest: [EncodedParameters] = []
+        for parameters in parameters {
+            if let encoding = parameters.encoding as? URLEncoding, encoding.encodesIntoQuery(for: method) {
+                text.appendQuery(try encoding.queryString(parameters.values))
+            } else {
+                rest.append(parameters)
+            }
+        }
+        return (text, rest)
+    }
+}
+
+extension QueryValues {
+    fileprivate func encoded() throws -> String {
+        switch self {
+        case .dictionary(let values, let encoding): try encoding.queryString(values)
+        case .pairs(let pairs, let encoding): try encoding.queryString(ordered: pairs)
+        case .encodable(let value, let encoder): try encoder.encode(value)
+        }
+    }
+}
+
+extension RequestContent {
+    fileprivate var isBody: Bool {
+        if case .none = self { false } else { true }
+    }
+
+    fileprivate func encoded() throws -> (data: Data?, contentType: String?) {
+        switch self {
+        case .none: (nil, nil)
+        case .data(let data, let contentType): (data, contentType)
+        case .json(let value, let encoder): (try encoder.encode(value), "application/json")
+        case .form(let value, let encoder): (Data(try encoder.encode(value).utf8), URLEncoding.contentType)
+        case .formPairs(let pairs, let encoding):
+            (Data(try encoding.queryString(ordered: pairs).utf8), URLEncoding.contentType)
+        case .multipart(let form): (form.isInMemory ? try form.data() : nil, form.contentType)
+        case .file(let url): (nil, try MediaType.ofReadableFile(at: url))
+        }
+    }
+}
+
+extension String {
+    fileprivate mutating func appendQuery(_ query: String) {
+        guard !query.isEmpty else { return }
+        if !isEmpty { self += "&" }
+        self += query
+    }
+}
+
+extension URL {
+    fileprivate func appending(query: String) throws -> URL {
+        guard !query.isEmpty else { return self }
+        var text = absoluteString
+        if let fragment = text.utf8.firstIndex(of: UInt8(ascii: "#")) { text.removeSubrange(fragment...) }
+        switch text.utf8.contains(UInt8(ascii: "?")) {
+        case false: text += "?"
+        case true where text.utf8.last != UInt8(ascii: "?"): text += "&"
+        case true: break
+        }
+        text += query
+        guard let url = URL(escaped: text) else { throw InvalidRequest.unreadableURL(text) }
+        return url
+    }
+}
+
+extension Duration {
+    fileprivate var positiveSeconds: TimeInterval {
+        get throws(InvalidRequest) {
+            guard self > .zero else { throw .invalidTimeout(self) }
+            return TimeInterval(components.seconds) + TimeInterval(components.attoseconds) / 1e18
+        }
+    }
+}

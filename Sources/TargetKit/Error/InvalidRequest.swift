@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+
+/// Why a target or a request cannot be sent: the `underlying` error of stage `.endpoint` and `.request`.
+public enum InvalidRequest: Error, Sendable, Hashable {
+    /// The base URL has no `http` or `https` scheme, or no host.
+    case unsupportedURL(String)
+    /// Path and base URL make no URL.
+    case unreadableURL(String)
+    /// A segment of the path is `.` or `..`, which would name another resource.
+    case dotSegment(path: String)
+    /// The method is no RFC 9110 §5.6.2 token.
+    case invalidMethod(String)
+    /// The name of a header field is no RFC 9110 §5.6.2 token.
+    case invalidHeaderName(String)
+    /// The value of that header field holds CR, LF or NUL (RFC 9110 §5.5).
+    case invalidHeaderValue(name: String)
+    /// A request of that method has no body (RFC 9110 §9.3.1, §9.3.2), but one was given.
+    case bodyNotAllowed(method: String)
+    /// The task holds two bodies.
+    case twoBodies
+    /// The file to upload is not there, or cannot be read.
+    case unreadableFile(path: String)
+    /// The value given for the body or the query could not be encoded.
+    case unencodable(String)
+    /// The timeout is zero or less.
+    case invalidTimeout(Duration)
+}
+
+extension InvalidRequest: CustomStringConvertible {
+    /// What is wrong and what to do, in one line; the URL's query and the values of header fields are left out.
+    public var description: String {
+        switch self {
+        case .unsupportedURL(let url):
+            "\"\(RedactedURL(url))\" cannot be called: the base URL needs the scheme http or https and a host"
+        case .unreadableURL(let url):
+            "\"\(RedactedURL(url))\" is no URL: look at the target's path and base URL"
+        case .dotSegment(let path):
+            "the path \"\(path)\" has a segment . or .., which names another resource: check what is interpolated"
+        case .invalidMethod(let method):
+            "the method \(method.debugDescription) is no RFC 9110 token: letters, digits and !#$%&'*+-.^_`|~ only"
+        case .invalidHeaderName(let name):
+            "the header name \(name.debugDescription) is no RFC 9110 token: letters, digits and !#$%&'*+-.^_`|~ only"
+        case .invalidHeaderValue(let name):
+            "the value of the header \(name) holds a CR, LF or NUL: remove it"
+        case .bodyNotAllowed(let method):
+            "a \(method) request has no body: send the values as a query, or use another method"
+        case .twoBodies:
+            "the task has two bodies: give one of data, json, form, multipart, file, or parameters that go into the body"
+        case .unreadableFile(let path):
+            "the file \(path) is not there or cannot be read"
+        case .unencodable(let reason):
+            "the task's value cannot be encoded: \(reason)"
+        case .invalidTimeout(let timeout):
+            "the timeout \(timeout) is not more than zero"
+        }
+    }
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+extension TargetKitError {
+    /// What a failed call means to the person in front of the screen.
+    public enum Kind: Sendable, Hashable, CaseIterable {
+        /// There is no connection to the network.
+        case offline
+        /// The exchange took longer than it may.
+        case timedOut
+        /// The server could not be found or does not answer.
+        case cannotConnect
+        /// The connection broke, or the response is cut short or garbled.
+        case connectionLost
+        /// TLS could not be agreed, or the server's certificate is not trusted.
+        case insecureConnection
+        /// The response is larger than the call allows.
+        case tooLarge
+        /// The call was cancelled.
+        case cancelled
+        /// Status 401: who is calling is not known (RFC 9110 §15.5.2).
+        case unauthorized
+        /// Status 403: who is calling may not (RFC 9110 §15.5.4).
+        case forbidden
+        /// Status 404 or 410: there is no such thing.
+        case notFound
+        /// Status 409 or 412: somebody else has changed it.
+        case conflict
+        /// Status 429: too many calls (RFC 6585 §4).
+        case rateLimited
+        /// Another status of 400–499: the server does not accept the call.
+        case client
+        /// A status of 500–599: the server failed.
+        case server
+        /// A status outside 400–599 that the target does not accept.
+        case unexpectedStatus
+        /// The body is not what was asked for.
+        case decoding
+        /// The body says that the call failed.
+        case rejected
+        /// The call could not be made from what was given: a mistake of the program.
+        case invalidRequest
+        /// The scope takes no new calls.
+        case shutDown
+        /// None of these.
+        case unknown
+    }
+
+    /// What the failure means to the person in front of the screen.
+    ///
+    /// The stage decides first; for `.status` the status code, for `.transport` the code of the underlying `URLError`.
+    public var kind: Kind {
+        switch stage {
+        case .endpoint: .invalidRequest
+        case .request: (underlying as? URLError).map { Kind($0.code) } ?? .invalidRequest
+        case .transport: (underlying as? URLError).map { Kind($0.code) } ?? .unknown
+        case .cancelled: .cancelled
+        case .status: response.map { Kind(statusCode: $0.statusCode) } ?? .unexpectedStatus
+        case .decoding: .decoding
+        case .envelope: .rejected
+        case .shutDown: .shutDown
+        }
+    }
+}
+
+extension TargetKitError.Kind {
+    init(statusCode: Int) {
+        self =
+            switch statusCode {
+            case 401: .unauthorized
+            case 403: .forbidden
+            case 404, 410: .notFound
+            case 409, 412: .conflict
+            case 429: .rateLimited
+            case 400...499: .client
+            case 500...599: .server
+            default: .unexpectedStatus
+            }
+    }
+
+    init(_ code: URLError.Code) {
+        self =
+            switch code {
+            case .notConnectedToInternet, .dataNotAllowed, .internationalRoamingOff, .callIsActive: .offline
+            case .timedOut: .timedOut
+            case .cannotConnectToHost, .cannotFindHost, .dnsLookupFailed: .cannotConnect
+            case .networkConnectionLost, .badServerResponse, .cannotParseResponse, .cannotDecodeContentData,
+                .cannotDecodeRawData, .zeroByteResource:
+                .connectionLost
+            case .secureConnectionFailed, .serverCertificateHasBadDate, .serverCertificateUntrusted,
+                .serverCertificateHasUnknownRoot, .serverCertificateNotYetValid, .clientCertificateRejected,
+                .clientCertificateRequired, .appTransportSecurityRequiresSecureConnection:
+                .insecureConnection
+            case .dataLengthExceedsMaximum: .tooLarge
+            case .cancelled, .userCancelledAuthentication: .cancelled
+            case .userAuthenticationRequired: .unauthorized
+            case .badURL, .unsupportedURL, .fileDoesNotExist, .noPermissionsToReadFile, .fileIsDirectory: .invalidRequest
+            default: .unknown
+            }
+    }
+}

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Why a call failed: where on its path, for which target, and the error underneath.
+///
+/// ```swift
+/// do {
+///     let user = try await provider.request(.user(name), as: User.self)
+/// } catch {
+///     switch error.kind {
+///     case .offline, .timedOut: showRetry()
+///     case .unauthorized: showSignIn()
+///     case .cancelled: break
+///     default: show(error.description)
+///     }
+/// }
+/// ```
+public struct TargetKitError: Error, Sendable {
+    /// The step of the request's path that failed.
+    public enum Stage: Sendable, Hashable, CaseIterable {
+        /// The target did not become an endpoint: its path, or the endpoint closure.
+        case endpoint
+        /// The endpoint did not become a request: an encoding, the request closure, or a plugin's `prepare`.
+        case request
+        /// The exchange failed: no response, or not all of it.
+        case transport
+        /// The call was cancelled, at whatever step it was.
+        case cancelled
+        /// The response's status code is not among those that the target accepts.
+        case status
+        /// The response's body is not what was asked for.
+        case decoding
+        /// The response's body says that the call failed.
+        case envelope
+        /// The scope of the provider has been shut down, and takes no new calls.
+        case shutDown
+    }
+
+    /// The step that failed.
+    public var stage: Stage
+    /// The target of the call, the inner one of a ``MultiTarget``; `nil` where no target was known, in a response that was
+    /// made by hand for one.
+    public var target: (any TargetType)?
+    /// The request, as far as it had come; `nil` when the call failed before there was one.
+    public var request: URLRequest?
+    /// The response; `nil` when none arrived.
+    public var response: Response?
+    /// The error underneath: an ``InvalidRequest``, a `URLError`, a `DecodingError`, or what a closure or plugin threw; `nil`
+    /// where there is none, at stage `.status` for one.
+    public var underlying: (any Error)?
+
+    /// An error of that stage.
+    public init(
+        stage: Stage,
+        target: (any TargetType)? = nil,
+        request: URLRequest? = nil,
+        response: Response? = nil,
+        underlying: (any Error)? = nil
+    ) {
+        self.stage = stage
+        self.target = target
+        self.request = request
+        self.response = response
+        self.underlying = underlying
+    }
+}
+
+extension TargetKitError {
+    /// The error of a step that threw: cancellation in any spelling has stage `.cancelled`, an error that is a
+    /// ``TargetKitError`` already keeps its own stage, and what is known by now is added to what it lacks.
+    init(
+        _ error: any Error,
+        at stage: Stage,
+        target: any TargetType,
+        request: URLRequest? = nil,
+        response: Response? = nil
+    ) {
+        if let error = error as? TargetKitError {
+            self = error
+        } else {
+            let isCancellation = error is CancellationError || (error as? URLError)?.code == .cancelled
+            self.init(stage: isCancellation ? .cancelled : stage, underlying: error)
+        }
+        self.target = self.target ?? target
+        self.request = self.request ?? request
+        self.response = self.response ?? response
+    }
+}
+
+extension TargetKitError: CustomStringConvertible {
+    /// One line: the target, what failed, and why. Queries, header fields, bodies and associated values are left out, since
+    /// they may be secrets.
+    public var description: String {
+        var text = target.map { "\($0.name): " } ?? ""
+        text += stage.sentence
+        if let response { text += " (HTTP \(response.statusCode))" }
+        if let url = request?.url ?? response?.request?.url {
+            text += " [\(request?.httpMethod ?? "GET") \(RedactedURL(url))]"
+        }
+        if let underlying { text += ": \(ErrorText(underlying))" }
+        return text
+    }
+}
+
+extension TargetKitError: LocalizedError {
+    /// The description, so that `localizedDescription` says what happened.
+    public var errorDescription: String? { description }
+}
+
+extension TargetKitError.Stage {
+    fileprivate var sentence: String {
+        switch self {
+        case .endpoint: "the target makes no endpoint"
+        case .request: "the request could not be made"
+        case .transport: "the exchange failed"
+        case .cancelled: "the call was cancelled"
+        case .status: "the status code is not accepted"
+        case .decoding: "the body could not be decoded"
+        case .envelope: "the server reports a failure"
+        case .shutDown: "the scope is shut down and takes no new calls"
+        }
+    }
+}

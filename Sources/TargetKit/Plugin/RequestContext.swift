@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+
+/// Which call a plugin's hook is about.
+public struct RequestContext: Sendable {
+    /// Tells calls apart; the same at each attempt of one call.
+    public struct ID: Sendable, Hashable, CustomStringConvertible {
+        private let number: UInt64
+        private static let last = Locked<UInt64>(0)
+
+        /// An identifier that no other call of this process has.
+        static func next() -> ID {
+            ID(number: last.withLock { number in
+                number += 1
+                return number
+            })
+        }
+
+        /// The call's number in this process, from 1.
+        public var description: String { String(number) }
+    }
+
+    /// Tells calls apart; the same at each attempt of one call.
+    public let id: ID
+    /// The target of the call; for a ``MultiTarget`` the one inside.
+    public let target: any TargetType
+    /// 0 at the first attempt, 1 at the first repetition, …
+    public internal(set) var attempt: Int
+    /// The scope that the call belongs to.
+    public let scope: RequestScope
+
+    init(target: any TargetType, scope: RequestScope) {
+        id = .next()
+        self.target = (target as? MultiTarget)?.target ?? target
+        attempt = 0
+        self.scope = scope
+    }
+
+    /// A context made by hand, to test a plugin by itself.
+    public init(target: any TargetType, attempt: Int, scope: RequestScope = RequestScope()) {
+        self.init(target: target, scope: scope)
+        self.attempt = attempt
+    }
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Makes the calls of one target type.
+///
+/// ```swift
+/// let provider = Provider<Catalog>(plugins: [NetworkLoggerPlugin()])
+/// let products = try await provider.request(.search(text: "tea", page: 1), as: [Product].self)
+/// ```
+///
+/// The path of a call is one function, `perform`: target → endpoint → request → plugins → transport → validation → plugins →
+/// caller. A stub replaces the transport and nothing else.
+///
+/// A provider that its owner lets go of still finishes what it has started, plugins included.
+public final class Provider<Target: TargetType>: Sendable {
+    let endpointClosure: @Sendable (Target) throws -> Endpoint
+    let requestClosure: @Sendable (Endpoint) async throws -> URLRequest
+    let stubClosure: @Sendable (Target) -> StubBehavior
+    let transport: any Transport
+    let plugins: PluginChain
+    let clock: any Clock<Duration>
+
+    /// The calls of this provider and of those that share the scope.
+    public let scope: RequestScope
+
+    /// A provider.
+    ///
+    /// - Parameters:
+    ///   - endpointClosure: Makes the endpoint of a target; default: what the target says.
+    ///   - requestClosure: Makes the request of an endpoint; default: ``Endpoint/urlRequest()``.
+    ///   - stubClosure: Whether a target is answered by its sample; default: never.
+    ///   - transport: Sends the requests; default: the system's, shared by all providers.
+    ///   - plugins: Behaviour around each call, in this order.
+    ///   - scope: What the calls belong to; default: a scope of this provider alone.
+    ///   - clock: What delayed stubs and waits before a retry are measured by.
+    public init(
+        endpointClosure: @escaping @Sendable (Target) throws -> Endpoint = Endpoint.init(target:),
+        requestClosure: @escaping @Sendable (Endpoint) async throws -> URLRequest = { try $0.urlRequest() },
+        stubClosure: @escaping @Sendable (Target) -> StubBehavior = { _ in .never },
+        transport: any Transport = SystemTransport.shared,
+        plugins: [any Plugin] = [],
+        scope: RequestScope = RequestScope(),
+        clock: any Clock<Duration> = ContinuousClock()
+    ) {
+        self.endpointClosure = endpointClosure
+        self.requestClosure = requestClosure
+        self.stubClosure = stubClosure
+        self.transport = transport
+        self.plugins = PluginChain(plugins: plugins)
+        self.scope = scope
+        self.clock = clock
+    }
+
+    /// Cancels the calls of this provider that are in flight; others of its scope go on.
+    public func cancelAll() {
+        scope.cancelAll(ownedBy: self)
+    }
+}

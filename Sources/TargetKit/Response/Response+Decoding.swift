@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+
+/// What decoding makes of a body without bytes.
+public enum EmptyBody: Sendable, Hashable {
+    /// An error of stage `.decoding`.
+    case fail
+    /// The value that `{}` decodes to, or else the one that `[]` decodes to.
+    case emptyValue
+}
+
+extension Response {
+    /// The value in the body's JSON.
+    ///
+    /// - Parameters:
+    ///   - type: What to decode.
+    ///   - keyPath: Where the value lies, `data.user` or `items.0` for one; default `nil`: the whole body.
+    ///   - decoder: Default: a plain `JSONDecoder`.
+    ///   - emptyBody: What to make of a body without bytes; default: an error.
+    /// - Throws: ``TargetKitError`` of stage `.decoding`, which holds the response and the error underneath.
+    public func decode<Value: Decodable>(
+        _ type: Value.Type,
+        atKeyPath keyPath: String? = nil,
+        using decoder: JSONDecoder = JSONDecoder(),
+        whenEmpty emptyBody: EmptyBody = .fail
+    ) throws(TargetKitError) -> Value {
+        do {
+            if data.isEmpty, emptyBody == .emptyValue { return try Self.emptyValue(type, using: decoder) }
+            guard let keyPath, !keyPath.isEmpty else { return try decoder.decode(type, from: data) }
+            return try decoder.decode(type, from: JSONPath(keyPath).value(in: data))
+        } catch {
+            throw TargetKitError(
+                stage: .decoding,
+                target: target,
+                request: request,
+                response: self,
+                underlying: error
+            )
+        }
+    }
+
+    private static func emptyValue<Value: Decodable>(_ type: Value.Type, using decoder: JSONDecoder) throws -> Value {
+        do {
+            return try decoder.decode(type, from: Data("{}".utf8))
+        } catch {
+            guard let value = try? decoder.decode(type, from: Data("[]".utf8)) else { throw error }
+            return value
+        }
+    }
+}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// What a call brought back: status, header fields, and the body in memory or in a file.
+public struct Response: Sendable {
+    /// The status code, 200 for one (RFC 9110 §15).
+    public var statusCode: Int
+    /// The body; empty when there is none, and when it went to ``file``.
+    public var data: Data
+    /// Everything that is looked at more seldom, in one place, so that passing a response on costs little.
+    private let exchange: Exchange
+
+    private final class Exchange: Sendable {
+        let head: ResponseHead
+        let request: URLRequest?
+        let file: URL?
+        let metrics: TransportMetrics?
+        let target: (any TargetType)?
+
+        init(
+            head: ResponseHead,
+            request: URLRequest?,
+            file: URL?,
+            metrics: TransportMetrics?,
+            target: (any TargetType)?
+        ) {
+            self.head = head
+            self.request = request
+            self.file = file
+            self.metrics = metrics
+            self.target = target
+        }
+    }
+
+    /// A response made by hand, for a test or by a plugin that answers in the server's place.
+    public init(
+        statusCode: Int,
+        data: Data = Data(),
+        headers: HTTPHeaders = [:],
+        request: URLRequest? = nil,
+        file: URL? = nil,
+        metrics: TransportMetrics? = nil
+    ) {
+        self.statusCode = statusCode
+        self.data = data
+        exchange = Exchange(
+            head: ResponseHead(statusCode: statusCode, headers: headers),
+            request: request,
+            file: file,
+            metrics: metrics,
+            target: nil
+        )
+    }
+
+    init(_ response: TransportResponse, request: URLRequest, target: any TargetType) {
+        statusCode = response.head.statusCode
+        var file: URL?
+        switch response.body {
+        case .data(let data): self.data = data
+        case .file(let url):
+            data = Data()
+            file = url
+        }
+        exchange = Exchange(
+            head: response.head,
+            request: request,
+            file: file,
+            metrics: response.metrics,
+            target: target
+        )
+    }
+
+    /// The header fields, read from the received bytes each time: keep the list if you look at several.
+    public var headers: HTTPHeaders { exchange.head.headers }
+
+    /// The version of HTTP that was spoken, `HTTP/1.1` or `HTTP/2`.
+    public var httpVersion: String { exchange.head.httpVersion }
+
+    /// The request that was answered, as it went out.
+    public var request: URLRequest? { exchange.request }
+
+    /// The file that holds the body, when the task asked for one.
+    public var file: URL? { exchange.file }
+
+    /// How long the steps of the exchange took; `nil` when the transport does not measure them.
+    public var metrics: TransportMetrics? { exchange.metrics }
+
+    /// Foundation's form of the head, made when it is asked for; `nil` when there is no URL to make it with.
+    ///
+    /// Repeated fields are joined by `", "`, since Foundation's list has each name once.
+    public var httpResponse: HTTPURLResponse? {
+        guard let url = request?.url else { return nil }
+        return HTTPURLResponse(
+            url: url,
+            statusCode: statusCode,
+            httpVersion: httpVersion,
+            headerFields: headers.dictionary
+        )
+    }
+
+    /// The target of the call, for the errors that are made from this response.
+    var target: (any TargetType)? { exchange.target }
+}
+
+extension Response: CustomStringConvertible {
+    /// Status and size, in one line.
+    public var description: String {
+        file.map { "HTTP \(statusCode), in \($0.path)" } ?? "HTTP \(statusCode), \(data.count) bytes"
+    }
+}

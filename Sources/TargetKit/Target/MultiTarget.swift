@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+
+/// Any target, so that one provider can serve several target types.
+///
+/// ```swift
+/// let provider = Provider<MultiTarget>()
+/// let product = try await provider.request(MultiTarget(Catalog.product(id: "7")))
+/// let order = try await provider.request(Orders.latest)        // the same, wrapped for you
+/// ```
+///
+/// Plugins, errors and responses always show the target inside.
+public struct MultiTarget: TargetType {
+    /// The target inside, never a `MultiTarget` itself.
+    public let target: any TargetType
+
+    /// Wraps a target; one that is wrapped already is not wrapped again.
+    public init(_ target: any TargetType) {
+        self.target = (target as? MultiTarget)?.target ?? target
+    }
+
+    /// The inner target's base URL.
+    public var baseURL: URL { target.baseURL }
+    /// The inner target's path.
+    public var path: RequestPath { target.path }
+    /// The inner target's method.
+    public var method: HTTPMethod { target.method }
+    /// The inner target's task.
+    public var task: HTTPTask { target.task }
+    /// The inner target's header fields.
+    public var headers: HTTPHeaders { target.headers }
+    /// The inner target's validation.
+    public var validation: StatusValidation { target.validation }
+    /// The inner target's timeout.
+    public var timeout: Duration? { target.timeout }
+    /// The inner target's sample body.
+    public var sampleData: Data { target.sampleData }
+    /// The inner target's sample response.
+    public var sampleResponse: SampleResponse { target.sampleResponse }
+}
+
+extension MultiTarget: AuthorizedTarget {
+    /// The inner target's scheme; ``AuthorizationScheme/none`` when it is no ``AuthorizedTarget``.
+    public var authorization: AuthorizationScheme {
+        (target as? any AuthorizedTarget)?.authorization ?? .none
+    }
+}

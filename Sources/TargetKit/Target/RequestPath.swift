@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+
+/// The path of a call below its base URL, written as a string literal whose interpolations cannot break out of their place.
+///
+/// ```swift
+/// var path: RequestPath { "/users/\(name)/posts" }
+/// ```
+/// With the name `a/../b?c` that is `/users/a%2F..%2Fb%3Fc/posts`: one segment.
+///
+/// - The literal's own text is kept; a character that RFC 3986 §3.3 does not allow in a path is escaped, and `%2F` stays.
+/// - An interpolated value is escaped to RFC 3986 §2.3's unreserved characters. `\(raw: text)` is read like the literal's text.
+/// - The first `?` of the literal starts a query, to which the task's parameters are appended; a value interpolated into it
+///   is escaped just as strictly. `#` is escaped: a fragment is not sent (RFC 9110 §7.1).
+/// - A segment that is `.` or `..`, also when written `%2E`, is an error of the call: it would mean another resource
+///   (RFC 3986 §5.2.4).
+public struct RequestPath: Sendable, Hashable, ExpressibleByStringInterpolation {
+    /// Path and query, escaped.
+    let escaped: String
+
+    /// The path of a literal without interpolations.
+    public init(stringLiteral value: String) {
+        self.init(raw: value)
+    }
+
+    /// The path of a literal with interpolations.
+    public init(stringInterpolation: StringInterpolation) {
+        escaped = String(decoding: stringInterpolation.bytes, as: UTF8.self)
+    }
+
+    /// The path of a text made at run time, read like a literal: `/`, `?` and `%2F` in it mean what they say.
+    public init(raw text: String) {
+        var interpolation = StringInterpolation(literalCapacity: text.utf8.count, interpolationCount: 0)
+        interpolation.appendLiteral(text)
+        self.init(stringInterpolation: interpolation)
+    }
+
+    /// Collects the pieces of a ``RequestPath``.
+    public struct StringInterpolation: StringInterpolationProtocol, Sendable {
+        var bytes: [UInt8] = []
+
+        /// Room for the literal's pieces and some for each interpolation.
+        public init(literalCapacity: Int, interpolationCount: Int) {
+            bytes.reserveCapacity(literalCapacity + 16 * interpolationCount)
+        }
+
+        /// Adds a piece of the literal.
+        public mutating func appendLiteral(_ literal: String) {
+            let text = Array(literal.utf8)
+            for (index, byte) in text.enumerated() {
+                let isEscape = byte == UInt8(ascii: "%") && text[index...].dropFirst().prefix(2).count(where: \.isHexDigit) == 2
+                if isEscape || byte.isAllowedInPathText {
+                    bytes.append(byte)
+                } else {
+                    PercentEncoding.append(byte, to: &bytes)
+                }
+            }
+        }
+
+        /// Adds a number, a Bool, or another value with an exact text, as one segment.
+        public mutating func appendInterpolation(_ value: some LosslessStringConvertible) {
+            appendInterpolation(value.description)
+        }
+
+        /// Adds a text as one segment.
+        public mutating func appendInterpolation(_ value: String) {
+            PercentEncoding.append(value, to: &bytes)
+        }
+
+        /// Adds a text as one segment.
+        public mutating func appendInterpolation(_ value: Substring) {
+            PercentEncoding.append(value, to: &bytes)
+        }
+
+        /// Adds the raw value of an enum or a typed identifier, as one segment.
+        public mutating func appendInterpolation<Value: RawRepresentable>(_ value: Value)
+        where Value.RawValue: LosslessStringConvertible {
+            appendInterpolation(value.rawValue.description)
+        }
+
+        /// Adds an identifier in its usual form, with upper-case letters.
+        public mutating func appendInterpolation(_ value: UUID) {
+            appendInterpolation(value.uuidString)
+        }
+
+        /// Adds a text that is read like the literal: `/` and `?` in it mean what they say.
+        public mutating func appendInterpolation(raw text: String) {
+            appendLiteral(text)
+        }
+
+        /// An optional has no place in a path: unwrap it first.
+        @available(*, unavailable, message: "Unwrap the optional: a missing value would silently name another resource")
+        public mutating func appendInterpolation<Value>(_ value: Value?) {}
+    }
+}
+
+extension RequestPath: CustomStringConvertible {
+    /// Path and query as they are sent.
+    public var description: String { escaped }
+}
+
+extension RequestPath {
+    /// This path below a base URL, and its query after the base URL's own. An empty path leaves the base URL as it is.
+    func url(below baseURL: URL) throws(InvalidRequest) -> URL {
+        guard !escaped.isEmpty else { return baseURL }
+        let (path, query) = Self.split(escaped[...], at: "?")
+        guard !Self.hasDotSegment(path) else { throw .dotSegment(path: String(path)) }
+        let (base, baseQuery) = Self.split(Self.split(baseURL.absoluteString[...], at: "#").before, at: "?")
+        var text = String(base)
+        if !path.isEmpty {
+            if text.utf8.last == UInt8(ascii: "/") { text.removeLast() }
+            if path.utf8.first != UInt8(ascii: "/") { text += "/" }
+            text += path
+        }
+        var mark = "?"
+        for query in [baseQuery, query] {
+            guard let query, !query.isEmpty else { continue }
+            text += mark + query
+            mark = "&"
+        }
+        guard let url = URL(escaped: text) else { throw .unreadableURL(text) }
+        return url
+    }
+
+    private static func split(_ text: Substring, at mark: Unicode.Scalar) -> (before: Substring, after: Substring?) {
+        guard let index = text.utf8.firstIndex(of: UInt8(ascii: mark)) else { return (text, nil) }
+        return (text[..<index], text[text.utf8.index(after: index)...])
+    }
+
+    private static func hasDotSegment(_ path: Substring) -> Bool {
+        guard path.utf8.contains(UInt8(ascii: ".")) || path.utf8.contains(UInt8(ascii: "%")) else { return false }
+        return path.split(separator: "/").contains { segment in
+            let segment = segment.replacing("%2e", with: ".").replacing("%2E", with: ".")
+            return segment == "." || segment == ".."
+        }
+    }
+}
+
+extension UInt8 {
+    fileprivate var isHexDigit: Bool {
+        switch self {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "F"),
+            UInt8(ascii: "a")...UInt8(ascii: "f"):
+            true
+        default: false
+        }
+    }
+
+    /// RFC 3986 §3.3 `pchar` without escapes, and the `/` and `?` that part segments and query.
+    fileprivate var isAllowedInPathText: Bool {
+        switch self {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"):
+            true
+        default: "-._~!$&'()*+,;=:@/?".utf8.contains(self)
+        }
+    }
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+
+/// A target that knows the type of its response: an endpoint that is a struct of its own.
+///
+/// ```swift
+/// struct GetUser: TypedTarget {
+///     typealias Output = User
+///     var id: Int
+///     var baseURL: URL { Shop.baseURL }
+///     var path: RequestPath { "/users/\(id)" }
+/// }
+///
+/// let user = try await provider.request(GetUser(id: 3))
+/// ```
+public protocol TypedTarget: TargetType {
+    /// What the response's body decodes to.
+    associatedtype Output: Decodable & Sendable
+
+    /// Where in the body the value lies, `data.user` for one; default `nil`: the whole body.
+    var keyPath: String? { get }
+    /// Decodes the body; default a plain `JSONDecoder`.
+    var decoder: JSONDecoder { get }
+}
+
+extension TypedTarget {
+    /// The whole body.
+    public var keyPath: String? { nil }
+    /// A plain `JSONDecoder`.
+    public var decoder: JSONDecoder { JSONDecoder() }
+}
