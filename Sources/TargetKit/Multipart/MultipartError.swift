@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT
+
+/// Why a ``MultipartForm`` cannot be sent: the part, the file where there is one, the reason and what to do.
+public struct MultipartError: Error, Sendable, Hashable {
+    /// What is wrong.
+    public enum Reason: Error, Sendable, Hashable {
+        /// The form has no parts.
+        case emptyForm
+        /// RFC 2046 §5.1.1 does not allow that boundary.
+        case boundary(String)
+        /// A header field's name is no RFC 9110 token, or it is `Content-Disposition`, which the form writes.
+        case headerName(String)
+        /// The value of that header field, the MIME type for one, holds CR, LF or NUL.
+        case headerValue(name: String)
+        /// A value could not be encoded; the text says where and why.
+        case notEncodable(String)
+        /// A file cannot be sent.
+        case file(FileBodySource.Failure)
+        /// A stream does not know its length, or says a negative one.
+        case unknownLength
+        /// A stream said that it gives `expected` bytes, and gave fewer or more.
+        case wrongLength(expected: Int64)
+        /// A stream failed, or returned a number of bytes that its buffer cannot hold; the text says why.
+        case stream(String)
+        /// The body has more than `Int64.max` bytes.
+        case tooLong
+        /// The part is a file or a stream, and the body was asked for as `Data`.
+        case notInMemory
+    }
+
+    /// Which part of a form.
+    struct Position: Sendable, Hashable {
+        var index: Int
+        var name: String
+    }
+
+    /// What is wrong.
+    public let reason: Reason
+    /// The part's place in the form, from 0; `nil` when the form as a whole is wrong.
+    public let partIndex: Int?
+    /// The part's name, as it was given; `nil` when the form as a whole is wrong.
+    public let partName: String?
+
+    /// The path of the file that is wrong; `nil` when it is no file that is.
+    public var filePath: String? {
+        guard case .file(let failure) = reason else { return nil }
+        return failure.path
+    }
+
+    init(reason: Reason, position: Position? = nil) {
+        self.reason = reason
+        partIndex = position?.index
+        partName = position?.name
+    }
+
+    init(_ reason: Reason, at index: Int, of part: MultipartForm.Part) {
+        self.init(reason: reason, position: Position(index: index, name: part.name))
+    }
+}
+
+extension MultipartError: CustomStringConvertible {
+    /// One line: the part, what is wrong and what to do. The parts' contents are never in it.
+    public var description: String {
+        guard let partIndex, let partName else { return "multipart form: \(reason)" }
+        return "multipart form, part \(partIndex + 1) \(partName.debugDescription): \(reason)"
+    }
+}
+
+extension MultipartError.Reason: CustomStringConvertible {
+    /// What is wrong and what to do, in one line.
+    public var description: String {
+        switch self {
+        case .emptyForm: "it has no parts; add one, or send the request without a form"
+        case .boundary(let boundary):
+            "the boundary \(boundary.debugDescription) is not 1 to 70 of RFC 2046's characters; leave it out for a random one"
+        case .headerName(let name):
+            "\(name.debugDescription) cannot be a header field of a part; use a token other than Content-Disposition"
+        case .headerValue(let name): "the value of \(name) holds a line break or NUL; remove it"
+        case .notEncodable(let why): "the value cannot be encoded, \(why); change the value or the encoder"
+        case .file(let failure): failure.description
+        case .unknownLength: "the stream does not know its length; give it one, or send a file"
+        case .wrongLength(let expected):
+            "the stream did not give the \(expected) bytes that its length says; correct the length"
+        case .stream(let why): "the stream failed: \(why)"
+        case .tooLong: "the body is longer than any server takes; check the lengths of the streams"
+        case .notInMemory: "it is read as it is sent; use bodySource() instead of data()"
+        }
+    }
+}
