@@ -134,7 +134,7 @@ extension RequestContent {
         case .formPairs(let pairs, let encoding):
             (Data(try encoding.queryString(ordered: pairs).utf8), URLEncoding.contentType)
         case .multipart(let form): (form.isInMemory ? try form.data() : nil, form.contentType)
-        case .file(let url): (nil, try MediaType.ofReadableFile(at: url))
+        case .file(let url): (nil, try url.mediaTypeOfReadableFile)
         }
     }
 }
@@ -160,6 +160,19 @@ extension URL {
         text += query
         guard let url = URL(escaped: text) else { throw InvalidRequest.unreadableURL(text) }
         return url
+    }
+}
+
+extension URL {
+    fileprivate var mediaTypeOfReadableFile: String {
+        get throws(InvalidRequest) {
+            var isDirectory: ObjCBool = false
+            let exists = FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory)
+            guard isFileURL, exists, !isDirectory.boolValue, FileManager.default.isReadableFile(atPath: path) else {
+                throw .unreadableFile(path: isFileURL ? path : absoluteString)
+            }
+            return MIMEType.forFile(named: path)
+        }
     }
 }
 

@@ -25,7 +25,7 @@ public struct HTTPTask: Sendable {
     /// Dictionaries whose encoding decides where they go.
     var parameters: [EncodedParameters] = []
     /// Where the response's body goes.
-    var destination = TransportRequest.Destination.memory
+    var destination = TransportRequest.Destination.memory()
     /// Whether a second body was added, which is an error of the call.
     var hasTwoBodies = false
 

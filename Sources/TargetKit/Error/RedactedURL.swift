@@ -21,6 +21,6 @@ package struct RedactedURL: Sendable, CustomStringConvertible {
             description = String(text)
             return
         }
-        description = text[..<scheme.upperBound] + text[text.index(after: at)...]
+        description = String(text[..<scheme.upperBound] + text[text.index(after: at)...])
     }
 }

@@ -28,17 +28,19 @@ package struct JSONPath: Sendable, Hashable {
     ///
     /// - Throws: `DecodingError`, whose coding path ends where the way was lost.
     package func value(in data: Data) throws -> Data {
-        try data.withUnsafeBytes { bytes in
-            var scanner = JSONScanner(bytes)
-            for depth in keys.indices {
-                guard try scanner.enter(keys[depth]) else { throw notFound(depth) }
-            }
-            return try Data(scanner.value())
+        try data.withUnsafeBytes(value(in:))
+    }
+
+    private func value(in bytes: UnsafeRawBufferPointer) throws -> Data {
+        var scanner = JSONScanner(bytes)
+        for depth in keys.indices {
+            guard try scanner.enter(keys[depth]) else { throw notFound(depth) }
         }
+        return Data(try scanner.value())
     }
 
     private func notFound(_ depth: Int) -> DecodingError {
-        let path = keys[..<depth].map(PathKey.init)
+        let path: [any CodingKey] = keys[..<depth].map { PathKey($0) }
         let context = DecodingError.Context(codingPath: path, debugDescription: "No value for this key or index.")
         return .keyNotFound(PathKey(keys[depth]), context)
     }

@@ -21,13 +21,11 @@ public struct TransportRequest: Sendable {
 
     /// Where the response's body goes.
     public enum Destination: Sendable, Hashable {
-        /// Into memory, at most that many bytes, counted after decoding.
-        case memory(limit: Int)
+        /// Into memory, at most that many bytes, counted after decoding. Default: 512 MiB, a bound that a response for people
+        /// never reaches, and a runaway one does.
+        case memory(limit: Int = 512 << 20)
         /// Into a file, which is replaced when the whole body has arrived.
         case file(URL)
-
-        /// Into memory, up to 512 MiB: a bound that a response for people never reaches, and a runaway one does.
-        public static let memory = Destination.memory(limit: 512 << 20)
     }
 
     /// Method, URL and header fields. Its `httpBody` and `timeoutInterval` do not count.
@@ -45,7 +43,7 @@ public struct TransportRequest: Sendable {
     public init(
         urlRequest: URLRequest,
         body: Body = .none,
-        destination: Destination = .memory,
+        destination: Destination = .memory(),
         timeout: Duration? = nil,
         progress: (@Sendable (TransferProgress) -> Void)? = nil
     ) {
