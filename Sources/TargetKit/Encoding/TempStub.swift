@@ -18,3 +18,5 @@ public struct URLEncodedFormEncoder: Sendable { public init() {}
 public struct ParameterEncodingError: Error { var description: String { "" } }
 public struct CurlTransport: Transport { public static let shared = CurlTransport()
  public func send(_ request: TransportRequest) async throws -> TransportResponse { throw URLError(.unknown) } }
+public struct URLSessionTransport: Transport { public static let shared = URLSessionTransport()
+ public func send(_ request: TransportRequest) async throws -> TransportResponse { throw URLError(.unknown) } }

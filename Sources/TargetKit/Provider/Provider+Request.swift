@@ -81,12 +81,15 @@ extension Provider {
         let call = Call(target: target, context: RequestContext(target: target, scope: scope), progress: progress)
         let handle = RequestHandle()
         scope.insert(call.context, owner: self, handle: handle)
-        let task = Task {
-            let result = await result(of: call, value)
-            scope.remove(call.context.id)
+        let work = { @Sendable in
+            let result = await self.result(of: call, value)
+            self.scope.remove(call.context.id)
             completion?(result)
             return result
         }
+        // A caller that waits is on no actor any more: starting right here saves a hop to another thread. A caller that does
+        // not wait may be the main thread, whose time is not ours.
+        let task = completion == nil ? Task.startingNow(work) : Task(operation: work)
         handle.attach(task)
         return (handle, task)
     }

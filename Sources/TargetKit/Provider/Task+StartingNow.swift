@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT
+
+extension Task where Failure == Never {
+    /// A task that runs on the caller's thread until it first waits, where the system knows how to (SE-0472).
+    static func startingNow(_ work: @escaping @Sendable () async -> Success) -> Task {
+        #if compiler(>=6.2)
+        if #available(iOS 26, macOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
+            return Task.immediate(operation: work)
+        }
+        #endif
+        return Task(operation: work)
+    }
+}

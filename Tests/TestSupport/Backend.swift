@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// What answers a test's calls: a stub, or a real transport over a loopback server. A test that is written against this runs
+/// over both alike.
+public enum Backend: String, Sendable, CaseIterable {
+    /// ``StubTransport``.
+    case stub
+    /// The system's transport, over a ``LoopbackServer``.
+    case system
+    /// `URLSessionTransport`, over a ``LoopbackServer``.
+    case urlSession
+}
+
+
+/// One request as it was received.
+public struct ReceivedRequest: Sendable {
+    /// The method.
+    public var method: String
+    /// Path and query, as they were sent.
+    public var target: String
+    /// The header fields.
+    public var headers: HTTPHeaders
+    /// The body.
+    public var body: Data
+
+    /// The body as text.
+    public var text: String { String(decoding: body, as: UTF8.self) }
+}
+
+/// A ``Backend`` that is running: a transport to give to a provider, and what has arrived at its other end.
+public final class RunningBackend: Sendable {
+    /// Where a target of the test has to point to.
+    public let baseURL: URL
+    /// What a provider of the test sends with.
+    public let transport: any Transport
+    private let received: Recorder<ReceivedRequest>
+    private let server: LoopbackServer?
+
+    /// The requests that have arrived, in order.
+    public var requests: [ReceivedRequest] { received.elements }
+
+    /// Waits for that many requests.
+    public func waitForRequests(_ count: Int) async -> [ReceivedRequest] {
+        await received.waitForCount(count)
+    }
+
+    /// Starts the backend.
+    ///
+    /// - Parameter answer: Answers each request; a failure is a connection that is reset.
+    public init(
+        _ backend: Backend,
+        answer: @escaping @Sendable (ReceivedRequest) async throws -> SampleResponse = { _ in
+            .response(status: 200, data: Data("{}".utf8))
+        }
+    ) throws {
+        let received = Recorder<ReceivedRequest>()
+        self.received = received
+        guard backend != .stub else {
+            baseURL = URL(string: "http://stub.example") ?? URL(fileURLWithPath: "/")
+            server = nil
+            transport = StubTransport { request in
+                let request = ReceivedRequest(request)
+                received.append(request)
+                return try await answer(request)
+            }
+            return
+        }
+        let server = try LoopbackServer { request in
+            let request = ReceivedRequest(request)
+            received.append(request)
+            return LoopbackReply(try? await answer(request))
+        }
+        self.server = server
+        baseURL = server.baseURL
+        transport = backend == .system ? SystemTransport.shared : URLSessionTransport.shared
+    }
+}
+
+extension ReceivedRequest {
+    fileprivate init(_ request: LoopbackRequest) {
+        self.init(
+            method: request.method,
+            target: request.target,
+            headers: HTTPHeaders(
+                request.headers.fields.map { .init(name: HTTPHeaderName(rawValue: $0.name), value: $0.value) }
+            ),
+            body: request.body
+        )
+    }
+
+    fileprivate init(_ request: TransportRequest) {
+        let url = request.urlRequest.url
+        let body: Data =
+            switch request.body {
+            case .none: Data()
+            case .data(let data): data
+            case .file(let url): (try? Data(contentsOf: url)) ?? Data()
+            case .stream(let source): (try? source.allBytes()) ?? Data()
+            }
+        let path = url?.path(percentEncoded: true) ?? ""
+        self.init(
+            method: request.urlRequest.httpMethod ?? "GET",
+            target: (path.isEmpty ? "/" : path) + (url?.query(percentEncoded: true).map { "?" + $0 } ?? ""),
+            headers: HTTPHeaders(request.urlRequest.allHTTPHeaderFields ?? [:]),
+            body: body
+        )
+    }
+}
+
+extension BodySource {
+    /// Every byte of the source, read anew.
+    public func allBytes() throws -> Data {
+        let reader = try open()
+        var bytes = Data()
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        while true {
+            let count = try buffer.withUnsafeMutableBytes { try reader.read(into: $0) }
+            guard count > 0 else { return bytes }
+            bytes.append(contentsOf: buffer[..<count])
+        }
+    }
+}
+
+extension LoopbackReply {
+    fileprivate init(_ sample: SampleResponse?) {
+        guard case .response(let status, let headers, let data) = sample else {
+            self = .reset
+            return
+        }
+        let fields = headers.map { LoopbackHeaders.Field($0.name.rawValue, $0.value) }
+        self.init(status: status, headers: LoopbackHeaders(fields), body: data)
+    }
+}
