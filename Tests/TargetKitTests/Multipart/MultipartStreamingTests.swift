@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+import Testing
+
+@Suite("Forms that are read as they are sent")
+struct MultipartStreamingTests {
+    private func form(_ file: URL) -> MultipartForm {
+        MultipartForm(parts: [.text("t", name: "title"), .file(file, name: "upload")], boundary: "B")
+    }
+
+    private func fileFailure(_ body: () throws -> Void) throws -> FileBodySource.Failure {
+        let thrown = multipartError(body)
+        let error = try #require(thrown)
+        #expect(error.partIndex == 1)
+        #expect(error.partName == "upload")
+        guard case .file(let failure) = error.reason else {
+            Issue.record("not about a file: \(error)")
+            return .notAFileURL("")
+        }
+        #expect(error.filePath == failure.path)
+        #expect(error.description.contains(failure.path.debugDescription))
+        return failure
+    }
+
+    @Test("It can be opened again, also while another reader is half way, and gives the same bytes")
+    func opensAgain() throws {
+        let folder = try TemporaryFolder()
+        let bytes = Data((0..<10_000).map { UInt8(truncatingIfNeeded: $0) })
+        let source = try form(folder.file("f", bytes)).bodySource()
+        let first = try source.open()
+        let start = try first.readSome(5000)
+        let whole = try source.readAll { 777 }
+        #expect(start.count == 5000)
+        #expect(try start + first.readAll() == whole)
+        #expect(try source.readAll() == whole)
+        #expect(source.length == Int64(whole.count))
+    }
+
+    @Test("A missing file is an error with its path when the body is made")
+    func missing() throws {
+        let folder = try TemporaryFolder()
+        let url = folder.url.appendingPathComponent("no such 汉字")
+        #expect(try fileFailure { _ = try form(url).bodySource() } == .missing(path: url.path))
+        let below = try folder.file("file").appendingPathComponent("child")
+        #expect(try fileFailure { _ = try form(below).bodySource() } == .missing(path: below.path))
+    }
+
+    @Test("A directory is an error with its path when the body is made")
+    func directory() throws {
+        let folder = try TemporaryFolder()
+        #expect(try fileFailure { _ = try form(folder.url).bodySource() } == .notARegularFile(path: folder.url.path))
+    }
+
+    @Test(
+        "A URL that is no file's is an error that quotes it",
+        arguments: ["https://example.com/a.txt", "data:,a", "a.txt"]
+    )
+    func notAFile(text: String) throws {
+        let url = try #require(URL(string: text))
+        #expect(try fileFailure { _ = try form(url).bodySource() } == .notAFileURL(text))
+    }
+
+    @Test("A file that goes between making the body and reading it is an error with its path")
+    func goesBefore() throws {
+        let folder = try TemporaryFolder()
+        let url = try folder.file("f", Data(count: 100))
+        let reader = try form(url).bodySource().open()
+        try FileManager.default.removeItem(at: url)
+        #expect(try fileFailure { _ = try reader.readAll() } == .missing(path: url.path))
+        #expect(try fileFailure { _ = try reader.readSome(1) } == .missing(path: url.path))
+    }
+
+    @Test(
+        "A file with another size than was promised is an error before its first byte",
+        arguments: [0, 99, 101, 5000]
+    )
+    func changesBefore(size: Int) throws {
+        let folder = try TemporaryFolder()
+        let url = try folder.file("f", Data(count: 100))
+        let source = try form(url).bodySource()
+        try Data(count: size).write(to: url)
+        let failure = try fileFailure { _ = try source.readAll() }
+        #expect(failure == .changedSize(path: url.path, expected: 100, found: Int64(size)))
+    }
+
+    @Test(
+        "A file that shrinks or grows while it is sent is an error by its last byte",
+        arguments: [0, 10, 1999, 2001, 9000]
+    )
+    func changesWhile(size: UInt64) throws {
+        let folder = try TemporaryFolder()
+        let url = try folder.file("f", Data(count: 2000))
+        let source = try form(url).bodySource()
+        let reader = try source.open()
+        _ = try reader.readSome(500)
+        let handle = try FileHandle(forWritingTo: url)
+        try handle.truncate(atOffset: size)
+        try handle.close()
+        guard case .changedSize(url.path, 2000, _) = try fileFailure({ _ = try reader.readAll { 64 } }) else {
+            Issue.record("another failure")
+            return
+        }
+    }
+
+    @Test("A file that cannot be read is an error with the system's reason")
+    func unreadable() throws {
+        let name = String(repeating: "x", count: 300)
+        let url = URL(fileURLWithPath: "/tmp/\(name)")
+        let failure = try fileFailure { _ = try form(url).bodySource() }
+        #expect(failure == .unreadable(path: url.path, code: ENAMETOOLONG))
+        #expect(failure.description.contains("too long"))
+    }
+
+    @Test("A stream's bytes stand where its part does")
+    func stream() throws {
+        let source = SteppedSource(Data("0123456789".utf8))
+        let form = MultipartForm(
+            parts: [.stream(source, name: "s", fileName: "s.txt"), .text("t", name: "t")],
+            boundary: "B"
+        )
+        #expect(!form.isInMemory)
+        let head = "--B\r\nContent-Disposition: form-data; name="
+        let stream = "\(head)\"s\"; filename=\"s.txt\"\r\nContent-Type: text/plain\r\n\r\n0123456789\r\n"
+        #expect(try form.bodySource().readAll { 7 } == Data("\(stream)\(head)\"t\"\r\n\r\nt\r\n--B--\r\n".utf8))
+    }
+
+    struct Broken: Error, CustomStringConvertible {
+        var description: String { "wire cut" }
+    }
+
+    static let ten = Data("0123456789".utf8)
+    static let streams: [(SteppedSource, MultipartError.Reason)] = [
+        (SteppedSource(ten, length: nil), .unknownLength), (SteppedSource(ten, length: -1), .unknownLength),
+        (SteppedSource(ten, length: 0), .wrongLength(expected: 0)),
+        (SteppedSource(ten, length: 9), .wrongLength(expected: 9)),
+        (SteppedSource(ten, length: 11), .wrongLength(expected: 11)),
+        (SteppedSource(Data(), length: 1), .wrongLength(expected: 1)), (SteppedSource(ten, length: .max), .tooLong),
+        (SteppedSource(ten, length: 20, failure: Broken()), .stream("wire cut")),
+        (SteppedSource(ten, length: 20, lastCount: -1), .stream("it returned -1 for a buffer of 10 bytes")),
+        (SteppedSource(ten, length: 20, lastCount: 99), .stream("it returned 99 for a buffer of 10 bytes")),
+    ]
+
+    @Test("A stream that does not keep its length, or fails, is an error that names the part", arguments: streams)
+    func brokenStream(source: SteppedSource, reason: MultipartError.Reason) {
+        let form = MultipartForm(parts: [.text("t", name: "t"), .stream(source, name: "s")])
+        let error = multipartError { _ = try form.bodySource().readAll() }
+        #expect(error?.reason == reason)
+        #expect(error?.partIndex == 1)
+        #expect(error?.partName == "s")
+    }
+
+    @Test("Lengths that add up to more than Int64 holds are an error")
+    func lengthsOverflow() {
+        let source = SteppedSource(Data(), length: .max / 3)
+        let form = MultipartForm(parts: (0..<4).map { .stream(source, name: "s\($0)") })
+        #expect(multipartError { _ = try form.bodySource() }?.reason == .tooLong)
+    }
+
+    @Test("A stream's cancellation comes through as it is")
+    func cancelledStream() throws {
+        let source = SteppedSource(Data(), length: 5, failure: CancellationError())
+        let body = try MultipartForm(parts: [.stream(source, name: "s")]).bodySource()
+        #expect(throws: CancellationError.self) { try body.readAll() }
+    }
+
+    @Test("Data of a form with files or streams is refused, and says which part is in the way")
+    func notInMemory() throws {
+        let folder = try TemporaryFolder()
+        let form = form(try folder.file("f"))
+        #expect(!form.isInMemory)
+        let error = multipartError { _ = try form.data() }
+        #expect(error?.reason == .notInMemory)
+        #expect(error?.partIndex == 1)
+    }
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+import Testing
+
+@Suite("A file as a body")
+struct FileBodySourceTests {
+    private func failure(_ body: () throws -> Void) -> FileBodySource.Failure? {
+        do {
+            try body()
+            return nil
+        } catch {
+            return error as? FileBodySource.Failure
+        }
+    }
+
+    @Test(
+        "It gives the file's bytes and fills each buffer",
+        arguments: [0, 1, 999, 1000, 1001, 70_000],
+        [1, 7, 1000, 65_536]
+    )
+    func reads(size: Int, bufferSize: Int) throws {
+        let folder = try TemporaryFolder()
+        let bytes = Data((0..<size).map { UInt8(truncatingIfNeeded: $0 &* 7) })
+        let source = try FileBodySource(folder.file("f", bytes))
+        #expect(source.length == Int64(size))
+        let reader = try source.open()
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let piece = try reader.readSome(bufferSize)
+            #expect(piece == rest.prefix(bufferSize))
+            try #require(!piece.isEmpty)
+            rest = rest.dropFirst(piece.count)
+        }
+        #expect(try reader.readSome(bufferSize).isEmpty)
+    }
+
+    @Test("A link is followed, and names with spaces, %, 汉字 and emoji are found")
+    func names() throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.file("a b%20 汉字 😀?#", Data("x".utf8))
+        let link = folder.url.appendingPathComponent("link")
+        try FileManager.default.createSymbolicLink(at: link, withDestinationURL: file)
+        #expect(try FileBodySource(file).readAll() == Data("x".utf8))
+        #expect(try FileBodySource(link).readAll() == Data("x".utf8))
+        #expect(try FileBodySource(file) == FileBodySource(file))
+        #expect(try FileBodySource(file) != FileBodySource(link))
+    }
+
+    @Test("What is no readable regular file is refused when the source is made")
+    func refused() throws {
+        let folder = try TemporaryFolder()
+        let loop = folder.url.appendingPathComponent("loop")
+        try FileManager.default.createSymbolicLink(at: loop, withDestinationURL: loop)
+        let pipe = folder.url.appendingPathComponent("pipe")
+        #expect(mkfifo(pipe.path, 0o600) == 0)
+        let web = try #require(URL(string: "https://example.com/a"))
+        #expect(failure { _ = try FileBodySource(folder.url) } == .notARegularFile(path: folder.url.path))
+        #expect(failure { _ = try FileBodySource(pipe) } == .notARegularFile(path: pipe.path))
+        #expect(
+            failure { _ = try FileBodySource(URL(fileURLWithPath: "/dev/null")) } == .notARegularFile(path: "/dev/null")
+        )
+        #expect(failure { _ = try FileBodySource(loop) } == .unreadable(path: loop.path, code: ELOOP))
+        #expect(failure { _ = try FileBodySource(web) } == .notAFileURL("https://example.com/a"))
+    }
+
+    @Test("A path with a NUL does not open the file that is named before it")
+    func nul() throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.file("f", Data("x".utf8))
+        let url = try #require(URL(string: file.absoluteString + "%00.txt"))
+        #expect(failure { _ = try FileBodySource(url) } != nil)
+    }
+
+    @Test("A file that grows with its last bytes is an error in that very read")
+    func grows() throws {
+        let folder = try TemporaryFolder()
+        let url = try folder.file("f", Data(count: 100))
+        let reader = try FileBodySource(url).open()
+        #expect(try reader.readSome(50).count == 50)
+        try Data(count: 150).write(to: url)
+        let expected = FileBodySource.Failure.changedSize(path: url.path, expected: 100, found: 150)
+        #expect(failure { _ = try reader.readSome(50) } == expected)
+        #expect(expected.description.contains("from 100 to 150 bytes"))
+    }
+}
