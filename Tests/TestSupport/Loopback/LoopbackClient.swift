@@ -10,7 +10,8 @@ import Foundation
     import Musl
 #endif
 
-/// A bare connection, for tests that must send or see bytes which no HTTP client would. It waits on a thread of its own queue.
+/// A bare connection, for tests that must send or see bytes which no HTTP client would. It waits on a thread of its own
+/// queue.
 public final class LoopbackClient: Sendable {
     private let descriptor: Int32
     private let queue = DispatchQueue(label: "TestSupport.LoopbackClient")

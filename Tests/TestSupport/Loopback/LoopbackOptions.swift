@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-/// How a ``LoopbackServer`` behaves before it comes to answering. The closures run on the server's thread: they must not block.
+/// How a ``LoopbackServer`` behaves before it comes to answering. The closures run on the server's thread: they must
+/// not block.
 public struct LoopbackOptions: Sendable {
     /// What to do once the head of a request is there.
     public enum HeadDecision: Sendable {
@@ -26,7 +27,8 @@ public struct LoopbackOptions: Sendable {
     public var recordsRequests = true
     /// How `Expect: 100-continue` is met. Default: with `100 Continue`.
     public var expectContinue = ExpectContinue.answer
-    /// Whether a client that has closed its half still gets its answer. Default: no, a FIN means that the client is gone.
+    /// Whether a client that has closed its half still gets its answer. Default: no, a FIN means that the client is
+    /// gone.
     public var toleratesHalfClose = false
     /// The kernel's receive buffer of each connection in bytes; nil leaves the system's. Linux doubles the value.
     public var receiveBufferSize: Int?

@@ -4,7 +4,8 @@ import Foundation
 
 /// What the server does in answer to a request: a list of steps, or a whole response made with one of the short forms.
 ///
-/// After the last step the connection is kept alive, unless the client asked for its end or a head said `Connection: close`.
+/// After the last step the connection is kept alive, unless the client asked for its end or a head said `Connection:
+/// close`.
 public struct LoopbackReply: Sendable, ExpressibleByArrayLiteral {
     /// The steps in order.
     public var steps: [LoopbackStep]

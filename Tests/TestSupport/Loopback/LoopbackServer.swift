@@ -18,9 +18,9 @@ import Foundation
 /// }
 /// ```
 ///
-/// The closure is called in a task of its own for each request whose body is there; the task is cancelled when the client
-/// goes. One thread does all the rest, so thousands of connections may be open at once and Swift's own threads are never
-/// blocked. The server stops with ``stop()`` or when it is let go of.
+/// The closure is called in a task of its own for each request whose body is there; the task is cancelled when the
+/// client goes. One thread does all the rest, so thousands of connections may be open at once and Swift's own threads
+/// are never blocked. The server stops with ``stop()`` or when it is let go of.
 public final class LoopbackServer: Sendable {
     private let core: LoopbackCore
 
@@ -83,8 +83,9 @@ public final class LoopbackServer: Sendable {
         return URL(string: text) ?? URL(fileURLWithPath: "/")
     }
 
-    /// Closes every connection and the listening socket, cancels the answers under way, and returns when the server's thread
-    /// has ended. Who waits for something gets a `CancellationError`. Must not be called from a closure of the options.
+    /// Closes every connection and the listening socket, cancels the answers under way, and returns when the server's
+    /// thread has ended. Who waits for something gets a `CancellationError`. Must not be called from a closure of the
+    /// options.
     public func stop() {
         core.post(.stop)
         core.ended.wait()
@@ -146,7 +147,8 @@ extension LoopbackServer {
         return requests[index]
     }
 
-    /// Returns when that many requests have been received. Returns early when the task is cancelled or the server stopped.
+    /// Returns when that many requests have been received. Returns early when the task is cancelled or the server
+    /// stopped.
     public func waitForRequests(_ count: Int) async {
         try? await core.requests.wait(for: count)
     }
@@ -161,13 +163,14 @@ extension LoopbackServer {
         try? await core.replies.wait(for: count)
     }
 
-    /// Returns when that many connections have been accepted. Returns early when the task is cancelled or the server stopped.
+    /// Returns when that many connections have been accepted. Returns early when the task is cancelled or the server
+    /// stopped.
     public func waitForConnections(_ count: Int) async {
         try? await core.connections.wait(for: count)
     }
 
-    /// Returns when that many connections have been closed, by either side. Returns early when the task is cancelled or the
-    /// server stopped.
+    /// Returns when that many connections have been closed, by either side. Returns early when the task is cancelled or
+    /// the server stopped.
     public func waitForConnections(closed count: Int) async {
         try? await core.closed.wait(for: count)
     }
@@ -177,7 +180,8 @@ extension LoopbackServer {
         try? await core.received.wait(for: count)
     }
 
-    /// Returns when the kernel has taken that many bytes. Returns early when the task is cancelled or the server stopped.
+    /// Returns when the kernel has taken that many bytes. Returns early when the task is cancelled or the server
+    /// stopped.
     public func waitForBytes(sent count: Int) async {
         try? await core.sent.wait(for: count)
     }

@@ -4,8 +4,8 @@ import Foundation
 
 /// One step of what the server does on a connection. Steps run one after another.
 ///
-/// Steps that follow each other and hold bytes go out together; any step in between, `.wait(.zero)` for one, sends what was
-/// there before as a segment of its own. The next step starts when the kernel has taken the bytes of the last one.
+/// Steps that follow each other and hold bytes go out together; any step in between, `.wait(.zero)` for one, sends what
+/// was there before as a segment of its own. The next step starts when the kernel has taken the bytes of the last one.
 public enum LoopbackStep: Sendable {
     /// Those bytes as they are.
     case bytes(Data)
@@ -19,9 +19,9 @@ public enum LoopbackStep: Sendable {
     case chunk(Data)
     /// The last chunk, without trailers.
     case endChunks
-    /// So many bytes of a body, made piece by piece as the kernel takes them: `next` gets the offset and returns any number of
-    /// bytes, of which no more than are missing are sent; an empty piece ends it early. It is called on the server's
-    /// thread and must not block.
+    /// So many bytes of a body, made piece by piece as the kernel takes them: `next` gets the offset and returns any
+    /// number of bytes, of which no more than are missing are sent; an empty piece ends it early. It is called on the
+    /// server's thread and must not block.
     case generate(byteCount: Int64, next: @Sendable (_ offset: Int64) -> Data)
     /// The bytes in pieces of that size, with that time between two of them.
     case drip(Data, chunkSize: Int, every: Duration)

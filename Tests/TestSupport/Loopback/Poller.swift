@@ -8,7 +8,8 @@
     import Musl
 #endif
 
-/// The set of descriptors that one thread waits for, each known by a token. It stands on `poll`, which both systems have.
+/// The set of descriptors that one thread waits for, each known by a token. It stands on `poll`, which both systems
+/// have.
 struct Poller {
     /// What a descriptor is waited for; that the peer is gone is always told.
     struct Interest: OptionSet {

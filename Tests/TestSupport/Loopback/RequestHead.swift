@@ -52,7 +52,7 @@ struct RequestHead {
 
     /// The bytes as UTF-8, or else as ISO-8859-1, so that none is lost.
     static func string(_ bytes: ArraySlice<UInt8>) -> String {
-        String(validating: bytes, as: UTF8.self) ?? String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
+        String(bytes: bytes, encoding: .utf8) ?? String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
     }
 
     private static func line(_ bytes: ArraySlice<UInt8>) -> String {

@@ -16,7 +16,8 @@ public final class Gate: Sendable {
         opened.add()
     }
 
-    /// Returns when the gate is open. Cancelling the task does not end the wait: it stands for code that takes no notice.
+    /// Returns when the gate is open. Cancelling the task does not end the wait: it stands for code that takes no
+    /// notice.
     public func wait() async {
         arrived.add()
         await opened.waitRegardless(for: 1)

@@ -2,9 +2,10 @@
 
 /// A clock that stands still until the test moves it.
 ///
-/// A test waits with ``waitForSleepers(_:)`` until the code under test sleeps, and then advances. Each task that is due is
-/// resumed in the order of its deadline, those with one deadline in the order in which they fell asleep; they all read the
-/// time that the clock was moved to. To see every step of a loop that sleeps again, use ``advanceToNextDeadline()``.
+/// A test waits with ``waitForSleepers(_:)`` until the code under test sleeps, and then advances. Each task that is due
+/// is resumed in the order of its deadline, those with one deadline in the order in which they fell asleep; they all
+/// read the time that the clock was moved to. To see every step of a loop that sleeps again, use
+/// ``advanceToNextDeadline()``.
 public final class ManualClock: Clock, Sendable {
     /// A point in time, counted from the moment at which the clock was made.
     public struct Instant: InstantProtocol, CustomStringConvertible {

@@ -20,8 +20,8 @@ public final class Recorder<Element: Sendable>: Sendable {
         appended.add()
     }
 
-    /// Waits until at least that many elements are there, and returns all of them. Returns early, with what there is, when
-    /// the task is cancelled.
+    /// Waits until at least that many elements are there, and returns all of them. Returns early, with what there is,
+    /// when the task is cancelled.
     @discardableResult
     public func waitForCount(_ count: Int) async -> [Element] {
         try? await appended.wait(for: count)
