@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+
+/// Writes the tree that an `Encodable` made as pairs, by the rules of a ``URLEncodedFormEncoder``.
+struct FormSerializer {
+    private var form: FormWriter
+    private let rules: URLEncodedFormEncoder
+
+    init(rules: URLEncodedFormEncoder) {
+        self.rules = rules
+        form = FormWriter(arrays: rules.arrayEncoding, spaces: rules.spaceEncoding, capacity: 256)
+    }
+
+    var bytes: [UInt8] { form.bytes }
+
+    mutating func write(root: FormNode) throws {
+        switch root.content {
+        case .empty: break
+        case .text: throw ParameterEncodingError(.rootWithoutKeys("a single value"))
+        case .list: throw ParameterEncodingError(.rootWithoutKeys("an array"))
+        case .object(let object):
+            for (name, node) in named(object) {
+                form.startName(name)
+                write(node)
+            }
+        }
+    }
+
+    private mutating func write(_ node: FormNode) {
+        switch node.content {
+        case .empty: break
+        case .text(let text): form.write(text)
+        case .object(let object):
+            let mark = form.mark
+            for (name, node) in named(object) {
+                form.appendName(rules.keyPathEncoding.part(name))
+                write(node)
+                form.restore(mark)
+            }
+        case .list(let nodes):
+            let mark = form.mark
+            for (index, node) in arranged(nodes).enumerated() {
+                form.appendName(elementAt: index)
+                write(node)
+                form.restore(mark)
+            }
+        }
+    }
+
+    /// The values under their names, sorted when the rules say so.
+    private func named(_ object: FormObject) -> [(name: String, node: FormNode)] {
+        var children = object.children
+        if case .useDefaultKeys = rules.keyEncoding {} else {
+            children = children.map { (rules.keyEncoding.name($0.name), $0.node) }
+        }
+        if rules.alphabetizeKeyValuePairs { children.sort { $0.name < $1.name } }
+        return children
+    }
+
+    /// The elements that hold something, in their order: order is data.
+    ///
+    /// Only where no reader can tell the elements apart, arrays within an array whose names carry no index, are they
+    /// grouped by how deep they go, deepest first, then objects, as Alamofire's sorting has it.
+    private func arranged(_ nodes: [FormNode]) -> [FormNode] {
+        let written = nodes.filter { if case .empty = $0.content { false } else { true } }
+        guard rules.alphabetizeKeyValuePairs, hasAnonymousElements, written.contains(where: { $0.listDepth > 0 }) else {
+            return written
+        }
+        return written.enumerated()
+            .sorted { ($1.element.listDepth, $0.offset) < ($0.element.listDepth, $1.offset) }
+            .map(\.element)
+    }
+
+    private var hasAnonymousElements: Bool {
+        switch rules.arrayEncoding {
+        case .brackets, .plain: true
+        case .indexed, .custom: false
+        }
+    }
+}
+
+extension FormNode {
+    /// How many arrays stand in each other from here.
+    fileprivate var listDepth: Int {
+        guard case .list(let nodes) = content else { return 0 }
+        return 1 + (nodes.first?.listDepth ?? 0)
+    }
+}

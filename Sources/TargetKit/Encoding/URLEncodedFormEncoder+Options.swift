@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+extension URLEncodedFormEncoder {
+    /// How the name of an array's element is written. No standard says; each server framework reads one of these.
+    public enum ArrayEncoding: Sendable {
+        /// `key[]=1&key[]=2`, the default, as PHP and Rails read it.
+        case brackets
+        /// `key=1&key=2`, as most of Java, Go and .NET read it.
+        case plain
+        /// `key[0]=1&key[1]=2`, as ASP.NET and Node's `qs` read it.
+        case indexed
+        /// The closure makes the element's name, not yet escaped, of the array's name and the element's index.
+        case custom(@Sendable (_ key: String, _ index: Int) -> String)
+
+        /// The name that Alamofire and Moya have for ``plain``.
+        public static var noBrackets: Self { .plain }
+        /// The name that Alamofire and Moya have for ``indexed``.
+        public static var indexInBrackets: Self { .indexed }
+    }
+
+    /// How a `Bool` is written.
+    public enum BoolEncoding: Sendable, Hashable {
+        /// `1` and `0`, the default.
+        case numeric
+        /// `true` and `false`.
+        case literal
+    }
+
+    /// How `Data` is written.
+    public enum DataEncoding: Sendable {
+        /// Base64 with padding (RFC 4648 §4), the default.
+        case base64
+        /// An array with a number for each byte, as `Data` encodes itself.
+        case deferredToData
+        /// What the closure makes of it; its error goes to the caller unchanged.
+        case custom(@Sendable (Data) throws -> String)
+    }
+
+    /// How a `Date` is written.
+    public enum DateEncoding: Sendable {
+        /// Seconds since 1 January 1970 UTC, as short as reads back to the same number: `978307323.456`. The default.
+        case secondsSince1970
+        /// Milliseconds since 1 January 1970 UTC, as short as reads back to the same number.
+        case millisecondsSince1970
+        /// Seconds since 1 January 2001 UTC, as `Date` encodes itself.
+        case deferredToDate
+        /// ISO 8601 (RFC 3339) in UTC with whole seconds: `2001-01-01T00:02:03Z`.
+        case iso8601
+        /// What the formatter makes of it.
+        case formatted(DateFormatter)
+        /// What the closure makes of it; its error goes to the caller unchanged.
+        case custom(@Sendable (Date) throws -> String)
+    }
+
+    /// What stands for a value that is not there.
+    public struct NilEncoding: Sendable {
+        /// Leaves out the name too: the default for `nil`.
+        public static let dropKey = Self { nil }
+        /// Writes the name with an empty value: `name=`.
+        public static let dropValue = Self { "" }
+        /// Writes `name=null`.
+        public static let null = Self { "null" }
+
+        let replacement: @Sendable () -> String?
+
+        /// Writes what the closure returns, not yet escaped, or nothing, the name included, when it returns `nil`.
+        public init(_ replacement: @escaping @Sendable () -> String?) {
+            self.replacement = replacement
+        }
+    }
+
+    /// How a space in a name or a value is written.
+    public enum SpaceEncoding: Sendable, Hashable {
+        /// `%20` (RFC 3986), the default: it is read the same in a query and in a form.
+        case percentEscaped
+        /// `+`, as the WHATWG URL standard's form serializer writes it.
+        case plusReplaced
+    }
+}
+
+extension URLEncodedFormEncoder.DateEncoding {
+    /// A date as a number or as text.
+    enum Form {
+        case number(Double)
+        case text(String)
+    }
+
+    func form(of date: Date) throws -> Form {
+        guard date.timeIntervalSinceReferenceDate.isFinite else { throw ParameterEncodingError(.notFinite) }
+        switch self {
+        case .secondsSince1970: return .number(date.timeIntervalSince1970)
+        case .millisecondsSince1970: return .number(date.timeIntervalSince1970 * 1000)
+        case .deferredToDate: return .number(date.timeIntervalSinceReferenceDate)
+        case .iso8601:
+            // Foundation's formatter traps on dates that are too far away for its integers.
+            guard (-62_135_596_800..<253_402_300_800).contains(date.timeIntervalSince1970) else {
+                throw ParameterEncodingError(.dateOutOfRange)
+            }
+            return .text(date.formatted(.iso8601))
+        case .formatted(let formatter): return .text(formatter.string(from: date))
+        case .custom(let closure): return .text(try closure(date))
+        }
+    }
+}
+
+extension URLEncodedFormEncoder.DataEncoding {
+    /// `nil` when the bytes are to be written one by one.
+    func text(of data: Data) throws -> String? {
+        switch self {
+        case .base64: data.base64EncodedString()
+        case .deferredToData: nil
+        case .custom(let closure): try closure(data)
+        }
+    }
+}

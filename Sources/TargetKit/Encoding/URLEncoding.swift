@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Writes parameters as `name=value&name=value`, into the query or as a form body.
+///
+/// The same parameters give the same bytes each time: names are sorted at every level (as `String` compares them).
+/// Names and values are escaped but for RFC 3986's unreserved characters, `/` and `?`.
+///
+/// | value | written as |
+/// |---|---|
+/// | `String`, `Substring`, `Character` | itself |
+/// | integers of any width, `Decimal` | all digits |
+/// | `Double`, `Float` | as short as reads back: `1.0` as `1`, `1.1`, `1e+20`; NaN and infinity are errors |
+/// | `Bool` | `1` or `0`, see ``bools`` |
+/// | `Date` | seconds since 1970, see ``dates`` |
+/// | `Data` | Base64, see ``data`` |
+/// | `URL`, `UUID` | the absolute string; upper-case digits |
+/// | `RawRepresentable` | its raw value |
+/// | `NSNumber` | what it was boxed from |
+/// | array | `key[]=a&key[]=b`, see ``arrays``; an empty one is left out |
+/// | dictionary, `KeyValuePairs` | `key[name]=a`; an empty one is left out |
+/// | `nil` | left out, see ``nils`` |
+/// | `NSNull` | `key=`, see ``nulls`` |
+///
+/// Any other type is a ``ParameterEncodingError`` with the key path.
+public struct URLEncoding: ParameterEncoding {
+    /// Where the parameters go.
+    public enum Destination: Sendable, Hashable {
+        /// Into the query for GET, HEAD and DELETE, else into the body. The default.
+        case methodDependent
+        /// Into the query.
+        case query
+        /// Into the body, as `application/x-www-form-urlencoded`.
+        case body
+    }
+
+    /// Where the parameters go. Default: by the request's method.
+    public var destination: Destination
+    /// How the name of an array's element is written. Default: `key[]`.
+    public var arrays: URLEncodedFormEncoder.ArrayEncoding
+    /// How a `Bool` is written. Default: `1` and `0`.
+    public var bools: URLEncodedFormEncoder.BoolEncoding
+    /// What stands for `nil`. Default: nothing, the name is left out too.
+    public var nils: URLEncodedFormEncoder.NilEncoding
+    /// What stands for `NSNull`. Default: an empty value.
+    public var nulls: URLEncodedFormEncoder.NilEncoding
+    /// How a space is written. Default: `%20`.
+    public var spaces: URLEncodedFormEncoder.SpaceEncoding
+    /// How a `Date` is written. Default: seconds since 1970.
+    public var dates: URLEncodedFormEncoder.DateEncoding
+    /// How `Data` is written. Default: Base64.
+    public var data: URLEncodedFormEncoder.DataEncoding
+
+    /// An encoding with these rules.
+    public init(
+        destination: Destination = .methodDependent,
+        arrays: URLEncodedFormEncoder.ArrayEncoding = .brackets,
+        bools: URLEncodedFormEncoder.BoolEncoding = .numeric,
+        nils: URLEncodedFormEncoder.NilEncoding = .dropKey,
+        nulls: URLEncodedFormEncoder.NilEncoding = .dropValue,
+        spaces: URLEncodedFormEncoder.SpaceEncoding = .percentEscaped,
+        dates: URLEncodedFormEncoder.DateEncoding = .secondsSince1970,
+        data: URLEncodedFormEncoder.DataEncoding = .base64
+    ) {
+        self.destination = destination
+        self.arrays = arrays
+        self.bools = bools
+        self.nils = nils
+        self.nulls = nulls
+        self.spaces = spaces
+        self.dates = dates
+        self.data = data
+    }
+
+    /// The request with the parameters in its query or its body.
+    ///
+    /// A query that the URL already has is kept byte for byte, and appended to. A body comes with the Content-Type
+    /// `application/x-www-form-urlencoded; charset=utf-8`, unless the request has a Content-Type.
+    ///
+    /// - Throws: ``ParameterEncodingError``, or what a custom rule's closure throws.
+    public func encode(_ parameters: [String: any Sendable], into request: URLRequest) throws -> URLRequest {
+        var request = request
+        if encodesIntoQuery(method: request.httpMethod ?? "GET") {
+            try request.appendQuery(try queryString(parameters))
+        } else {
+            request.setFormBody(try formBytes(parameters.parameterPairs(sorted: true)))
+        }
+        return request
+    }
+
+    /// The parameters as an escaped query, names sorted at every level, without a leading `?`.
+    ///
+    /// - Throws: ``ParameterEncodingError``, or what a custom rule's closure throws.
+    public func queryString(_ parameters: [String: any Sendable]) throws -> String {
+        String(decoding: try formBytes(parameters.parameterPairs(sorted: true)), as: UTF8.self)
+    }
+
+    /// The parameters as an escaped query in the caller's order, repeated names included. Dictionaries inside of them are
+    /// sorted by name.
+    ///
+    /// - Throws: ``ParameterEncodingError``, or what a custom rule's closure throws.
+    public func queryString(ordered parameters: [(String, any Sendable)]) throws -> String {
+        String(decoding: try formBytes(parameters.map { ($0.0, $0.1) }), as: UTF8.self)
+    }
+
+    /// The parameters as an escaped query in the caller's order, repeated names included. Dictionaries inside of them are
+    /// sorted by name.
+    ///
+    /// - Throws: ``ParameterEncodingError``, or what a custom rule's closure throws.
+    public func queryString(ordered parameters: KeyValuePairs<String, any Sendable>) throws -> String {
+        String(decoding: try formBytes(parameters.map { ($0.key, $0.value) }), as: UTF8.self)
+    }
+
+    private func formBytes(_ pairs: [ParameterPair]) throws -> [UInt8] {
+        var writer = ParameterFormWriter(rules: self, pairCount: pairs.count)
+        try writer.write(root: pairs)
+        return writer.bytes
+    }
+
+    private func encodesIntoQuery(method: String) -> Bool {
+        switch destination {
+        case .methodDependent: method == "GET" || method == "HEAD" || method == "DELETE"
+        case .query: true
+        case .body: false
+        }
+    }
+}
+
+extension ParameterEncoding where Self == URLEncoding {
+    /// Into the query for GET, HEAD and DELETE, else into a form body.
+    public static var url: URLEncoding { URLEncoding() }
+    /// Into the query, whatever the method.
+    public static var query: URLEncoding { URLEncoding(destination: .query) }
+    /// Into a form body, whatever the method.
+    public static var form: URLEncoding { URLEncoding(destination: .body) }
+}
