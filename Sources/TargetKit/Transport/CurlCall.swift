@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+#if canImport(CCurl)
+import Foundation
+import Synchronization
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// What one exchange needs, read out of the request on the caller's thread: reading a `URLRequest` is slow, the loop is one.
+final class CurlCall: Sendable {
+    /// No transfer has this number.
+    static let nowhere = -1
+
+    let url: URL
+    /// The URL as libcurl gets it: without user name and password.
+    let address: String
+    let isSecure: Bool
+    let method: String
+    let fields: [String: String]
+    let body: TransportRequest.Body
+    let destination: TransportRequest.Destination
+    /// The limit of the whole exchange; 0: none.
+    let timeoutMilliseconds: Int
+    let progress: (@Sendable (TransferProgress) -> Void)?
+
+    /// Set by the canceller before it asks the loop, so that a start which comes after the cancel is seen too.
+    let isCancelled = Atomic(false)
+    /// The number of the transfer that carries the call; written by the loop only.
+    let slot = Atomic(CurlCall.nowhere)
+
+    init(_ request: TransportRequest) throws {
+        let urlRequest = request.urlRequest
+        guard let url = urlRequest.url else { throw URLError(.badURL) }
+        self.url = url
+        address = Self.withoutUser(url.absoluteString)
+        isSecure = address.utf8.prefix(6).elementsEqual("https:".utf8) || url.scheme?.lowercased() == "https"
+        method = urlRequest.httpMethod ?? "GET"
+        fields = urlRequest.allHTTPHeaderFields ?? [:]
+        body = request.body
+        destination = request.destination
+        progress = request.progress
+        timeoutMilliseconds = try request.timeout.map { timeout in
+            guard timeout > .zero else { throw CurlFailure.timedOut.error(for: url) }
+            return timeout.curlMilliseconds
+        } ?? 0
+    }
+
+    /// The URL without `user:password@` (RFC 3986 §3.2.1): libcurl would send them as an Authorization header.
+    private static func withoutUser(_ address: String) -> String {
+        let bytes = address.utf8
+        guard bytes.contains(UInt8(ascii: "@")), let colon = bytes.firstIndex(of: UInt8(ascii: ":")) else { return address }
+        let start = bytes.index(colon, offsetBy: 3, limitedBy: bytes.endIndex) ?? bytes.endIndex
+        let authority = bytes[start...].prefix { !"/?#".utf8.contains($0) }
+        guard let at = authority.lastIndex(of: UInt8(ascii: "@")) else { return address }
+        return String(address[..<start] + address[bytes.index(after: at)...])
+    }
+}
+
+extension Duration {
+    /// Whole milliseconds, rounded up, within what libcurl takes.
+    var curlMilliseconds: Int {
+        let (seconds, attoseconds) = components
+        guard seconds < Int64(Int32.max) / 1000 else { return Int(Int32.max) }
+        let milliseconds = seconds * 1000 + (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000
+        return Int(max(1, milliseconds))
+    }
+
+    var curlNanoseconds: UInt64 { UInt64(curlMilliseconds) * 1_000_000 }
+}
+#endif

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+#if canImport(CCurl)
+import CCurl
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Why an exchange failed, before it is known for which URL.
+struct CurlFailure: Error {
+    var code: URLError.Code
+    var message: String
+    /// libcurl's own words and number, when it was libcurl that gave up.
+    var curlMessage: String?
+    var curlCode: CURLcode?
+
+    init(_ code: URLError.Code, _ message: String) {
+        self.code = code
+        self.message = message
+    }
+
+    /// The error that the caller sees.
+    func error(for url: URL) -> URLError {
+        var userInfo: [String: Any] = [NSURLErrorFailingURLErrorKey: url, NSLocalizedDescriptionKey: message]
+        userInfo[CurlTransport.messageKey] = curlMessage
+        userInfo[CurlTransport.codeKey] = curlCode.map { Int($0.rawValue) }
+        return URLError(code, userInfo: userInfo)
+    }
+
+    static let cancelled = Self(.cancelled, "the call was cancelled")
+    static let shutDown = Self(.cancelled, "the transport was shut down")
+    static let timedOut = Self(.timedOut, "the request took longer than it may")
+    static let idle = Self(.timedOut, "no byte came or went for too long")
+    static let unavailable = Self(.resourceUnavailable, "the system refused the descriptors that a CurlTransport needs")
+    static let headCutOff = Self(.networkConnectionLost, "the connection was closed before the head of the response ended")
+    static let headTooLarge = Self(.badServerResponse, "the head of the response is over \(CurlHead.limit) bytes")
+
+    static func overLimit(_ limit: Int) -> Self {
+        Self(.dataLengthExceedsMaximum, "the body is over the limit of \(limit) bytes")
+    }
+}
+
+extension CurlFailure {
+    /// What libcurl's result means; `verification` is OpenSSL's word on the certificate, `osError` the system's on the socket.
+    init(result: CURLcode, message: String, verification: Int, osError: Int32) {
+        let words = message.isEmpty ? String(cString: curl_easy_strerror(result)) : message
+        self.init(Self.code(result, words: words, verification: verification, osError: osError), words)
+        curlMessage = words
+        curlCode = result
+    }
+
+    private static func code(_ result: CURLcode, words: String, verification: Int, osError: Int32) -> URLError.Code {
+        switch result {
+        case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY: .cannotFindHost
+        case CURLE_COULDNT_CONNECT: isOffline(osError) ? .notConnectedToInternet : .cannotConnectToHost
+        case CURLE_OPERATION_TIMEDOUT: .timedOut
+        case CURLE_URL_MALFORMAT: .badURL
+        // Also libcurl's word for an answer that does not begin like HTTP.
+        case CURLE_UNSUPPORTED_PROTOCOL: words.contains("HTTP/0.9") ? .badServerResponse : .unsupportedURL
+        case CURLE_WEIRD_SERVER_REPLY: .badServerResponse
+        case CURLE_BAD_CONTENT_ENCODING: .cannotDecodeContentData
+        case CURLE_GOT_NOTHING, CURLE_PARTIAL_FILE, CURLE_SEND_ERROR, CURLE_HTTP2, CURLE_HTTP2_STREAM:
+            .networkConnectionLost
+        case CURLE_RECV_ERROR: isMalformed(words) ? .cannotParseResponse : .networkConnectionLost
+        case CURLE_SEND_FAIL_REWIND, CURLE_READ_ERROR: .requestBodyStreamExhausted
+        case CURLE_PEER_FAILED_VERIFICATION: certificateCode(verification)
+        case CURLE_SSL_CERTPROBLEM: .clientCertificateRejected
+        case CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CIPHER, CURLE_SSL_CACERT_BADFILE, CURLE_SSL_ISSUER_ERROR,
+            CURLE_SSL_ENGINE_NOTFOUND, CURLE_SSL_ENGINE_SETFAILED, CURLE_SSL_ENGINE_INITFAILED:
+            .secureConnectionFailed
+        case CURLE_SSL_PINNEDPUBKEYNOTMATCH: .serverCertificateUntrusted
+        default: .unknown
+        }
+    }
+
+    private static func isOffline(_ osError: Int32) -> Bool {
+        osError == ENETUNREACH || osError == ENETDOWN
+    }
+
+    /// libcurl reports a chunk that cannot be read like a connection that broke; only its words differ.
+    private static func isMalformed(_ words: String) -> Bool {
+        ["chunk", "hexadecimal", "header", "transfer encoding"].contains { words.lowercased().contains($0) }
+    }
+
+    /// `X509_V_ERR_…` of OpenSSL: 9 and 10 not valid yet and any more, 18 to 21 no known root.
+    private static func certificateCode(_ verification: Int) -> URLError.Code {
+        switch verification {
+        case 9: .serverCertificateNotYetValid
+        case 10: .serverCertificateHasBadDate
+        case 2, 18...21: .serverCertificateHasUnknownRoot
+        default: .serverCertificateUntrusted
+        }
+    }
+}
+#endif

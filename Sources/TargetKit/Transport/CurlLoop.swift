@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: MIT
+#if canImport(CCurl)
+import CCurl
+import Foundation
+
+/// The time as the loop sees it, looked up once for each round.
+final class CurlClock {
+    /// Nanoseconds since some moment that never changes.
+    private(set) var now: UInt64 = 0
+
+    init() { tick() }
+
+    func tick() {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        now = UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+    }
+}
+
+/// Runs all exchanges of a ``CurlTransport``, on one thread that nothing here ever leaves.
+final class CurlLoop {
+    /// More handles than this are not kept for later.
+    private static let spareLimit = 256
+
+    let inbox: CurlInbox
+    let configuration: CurlTransport.Configuration
+    let clock = CurlClock()
+    let sockets: CurlSockets
+    let multi: UnsafeMutableRawPointer
+    /// The transfers by their number, idle ones included.
+    var transfers: [CurlTransfer?] = []
+    var spare: [CurlTransfer] = []
+    var freeSlots: [Int] = []
+    var runningCount = 0
+    private var commands: [CurlInbox.Command] = []
+    /// When libcurl wants to be called, whatever happens; `nil`: not at all.
+    private var timer: UInt64?
+    /// When the next exchange may have been idle for too long.
+    var idleCheck = UInt64.max
+
+    init?(inbox: CurlInbox, configuration: CurlTransport.Configuration) {
+        guard CurlLibrary.isReady, let sockets = CurlSockets(wakeDescriptor: inbox.descriptor),
+            let multi = curl_multi_init()
+        else { return nil }
+        self.inbox = inbox
+        self.configuration = configuration
+        self.sockets = sockets
+        self.multi = multi
+        setUp()
+    }
+
+    deinit {
+        // A handle has to go before its multi handle. Nobody waits any more, so nobody needs to know.
+        ccurl_multi_setopt_timer(multi, nil)
+        ccurl_multi_setopt_socket(multi, nil)
+        transfers = []
+        spare = []
+        curl_multi_cleanup(multi)
+    }
+
+    private func setUp() {
+        let user = Unmanaged.passUnretained(self).toOpaque()
+        ccurl_multi_setopt_pointer(multi, CURLMOPT_SOCKETDATA, Unmanaged.passUnretained(sockets).toOpaque())
+        ccurl_multi_setopt_socket(multi) { _, descriptor, what, user, _ in
+            if let user { Unmanaged<CurlSockets>.fromOpaque(user).takeUnretainedValue().want(what, of: descriptor) }
+            return 0
+        }
+        ccurl_multi_setopt_pointer(multi, CURLMOPT_TIMERDATA, user)
+        ccurl_multi_setopt_timer(multi) { _, milliseconds, user in
+            if let user { Unmanaged<CurlLoop>.fromOpaque(user).takeUnretainedValue().setTimer(milliseconds) }
+            return 0
+        }
+        ccurl_multi_setopt_long(multi, CURLMOPT_MAX_HOST_CONNECTIONS, max(0, configuration.maxConnectionsPerHost))
+        ccurl_multi_setopt_long(multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, max(0, configuration.maxConnections))
+        ccurl_multi_setopt_long(multi, CURLMOPT_MAXCONNECTS, max(1, configuration.maxIdleConnections))
+    }
+
+    private func setTimer(_ milliseconds: Int) {
+        timer = milliseconds < 0 ? nil : clock.now + UInt64(milliseconds) * 1_000_000
+    }
+
+    /// Works until there is nothing left to do and nobody left to ask.
+    func run() {
+        while true {
+            let phase = inbox.take(&commands)
+            for command in commands { perform(command) }
+            commands.removeAll(keepingCapacity: true)
+            if phase == .closing { endAll(with: .shutDown) }
+            runTimers()
+            finishDone()
+            if phase != .open, runningCount == 0, inbox.endWhenEmpty() { return }
+            wait()
+            finishDone()
+        }
+    }
+
+    private func perform(_ command: CurlInbox.Command) {
+        switch command {
+        case .start(let start):
+            begin(start)
+        case .cancel(let call):
+            let slot = call.slot.load(ordering: .relaxed)
+            guard transfers.indices.contains(slot), let transfer = transfers[slot], transfer.start?.call === call
+            else { return }
+            end(transfer, with: .cancelled)
+        }
+    }
+
+    private func runTimers() {
+        if let due = timer, due <= clock.now {
+            timer = nil
+            var running: Int32 = 0
+            curl_multi_socket_action(multi, CURL_SOCKET_TIMEOUT, 0, &running)
+        }
+        if idleCheck <= clock.now { endIdle() }
+    }
+
+    private func wait() {
+        let wakeUp = min(timer ?? .max, idleCheck)
+        var milliseconds: Int32 = -1
+        if wakeUp != .max {
+            let left = wakeUp > clock.now ? wakeUp - clock.now : 0
+            milliseconds = Int32(min((left + 999_999) / 1_000_000, UInt64(Int32.max)))
+        }
+        sockets.wait(milliseconds: inbox.fallAsleep() ? milliseconds : 0)
+        clock.tick()
+        var running: Int32 = 0
+        for event in sockets.events {
+            curl_multi_socket_action(multi, event.descriptor, event.flags, &running)
+        }
+    }
+}
+
+// MARK: - Transfers
+
+extension CurlLoop {
+    private func begin(_ start: CurlStart) {
+        guard !start.call.isCancelled.load(ordering: .acquiring) else { return start.fail(with: .cancelled) }
+        guard let transfer = spareTransfer() else { return start.fail(with: .unavailable) }
+        do {
+            try transfer.begin(start)
+        } catch {
+            _ = transfer.end()
+            keep(transfer)
+            return start.resume(.failure(error))
+        }
+        runningCount += 1
+        let result = curl_multi_add_handle(multi, transfer.easy)
+        guard result == CURLM_OK else { return end(transfer, with: .unavailable) }
+        if start.call.timeoutMilliseconds == 0 {
+            idleCheck = min(idleCheck, clock.now + configuration.idleTimeout.curlNanoseconds)
+        }
+    }
+
+    /// Ends the exchanges that libcurl is done with.
+    private func finishDone() {
+        var result = CURLE_OK
+        while let easy = ccurl_multi_next_done(multi, &result) {
+            guard let user = ccurl_private(easy) else { continue }
+            let transfer = Unmanaged<CurlTransfer>.fromOpaque(user).takeUnretainedValue()
+            let outcome = Result { try transfer.outcome(result) }
+            end(transfer)?.resume(outcome)
+        }
+    }
+
+    private func end(_ transfer: CurlTransfer, with failure: CurlFailure) {
+        end(transfer)?.fail(with: failure)
+    }
+
+    /// Takes the transfer away from libcurl, and hands out the call that it carried.
+    private func end(_ transfer: CurlTransfer) -> CurlStart? {
+        curl_multi_remove_handle(multi, transfer.easy)
+        runningCount -= 1
+        defer { keep(transfer) }
+        return transfer.end()
+    }
+
+    private func endAll(with failure: CurlFailure) {
+        for case let transfer? in transfers where transfer.start != nil { end(transfer, with: failure) }
+    }
+
+    private func endIdle() {
+        let limit = configuration.idleTimeout.curlNanoseconds
+        idleCheck = .max
+        for case let transfer? in transfers {
+            guard let call = transfer.start?.call, call.timeoutMilliseconds == 0 else { continue }
+            let due = transfer.lastMove + limit
+            if due <= clock.now { end(transfer, with: .idle) } else { idleCheck = min(idleCheck, due) }
+        }
+    }
+
+    private func spareTransfer() -> CurlTransfer? {
+        if let transfer = spare.popLast() { return transfer }
+        let slot = freeSlots.popLast() ?? transfers.count
+        let transfer = CurlTransfer(slot: slot, clock: clock, sockets: sockets, configuration: configuration)
+        if slot == transfers.count { transfers.append(transfer) } else { transfers[slot] = transfer }
+        return transfer
+    }
+
+    private func keep(_ transfer: CurlTransfer) {
+        guard spare.count >= Self.spareLimit else { return spare.append(transfer) }
+        transfers[transfer.slot] = nil
+        freeSlots.append(transfer.slot)
+    }
+}
+#endif

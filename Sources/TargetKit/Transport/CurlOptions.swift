@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT
+#if canImport(CCurl)
+import CCurl
+import Foundation
+
+/// What differs from one exchange to the next in a handle's options, as they are set at the moment.
+struct CurlOptions {
+    /// How libcurl is told of the body.
+    enum Mode {
+        /// No body.
+        case get
+        /// No body in the response either.
+        case head
+        /// The bytes are given beforehand, and go out together with the head.
+        case post
+        /// The bytes are asked for.
+        case upload
+    }
+
+    var mode = Mode.get
+    var method: String?
+    var isSecure: Bool?
+    var timeout = 0
+    var fields: [String: String] = [:]
+    var headerList: UnsafeMutablePointer<curl_slist>?
+    /// HEAD with a body: libcurl would wait for a body in return.
+    var endsAtHead = false
+}
+
+extension CurlTransfer {
+    /// A body up to this size is copied to libcurl, and sent in one go with the head.
+    private static let copyLimit = 16 << 10
+
+    /// Sets what this call needs and the last one did not.
+    func prepare(_ call: CurlCall) throws {
+        try prepareBody(call)
+        try prepareHeaders(call)
+        if options.isSecure != call.isSecure {
+            options.isSecure = call.isSecure
+            // Over TLS a request waits to see whether HTTP/2 lets it share the connection that is being made. Without TLS there
+            // is no HTTP/2, and waiting for it would put a request behind the answer to another.
+            let version = call.isSecure ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1
+            set(CURLOPT_HTTP_VERSION, Int(version))
+            set(CURLOPT_PIPEWAIT, call.isSecure ? 1 : 0)
+        }
+        if options.timeout != call.timeoutMilliseconds {
+            options.timeout = call.timeoutMilliseconds
+            set(CURLOPT_TIMEOUT_MS, call.timeoutMilliseconds)
+        }
+        ccurl_setopt_string(easy, CURLOPT_URL, call.address)
+    }
+
+    private func prepareBody(_ call: CurlCall) throws {
+        switch call.body {
+        case .none:
+            // RFC 9110 §8.6: a method that gives a meaning to a body says that it has none.
+            let saysLength = call.method == "POST" || call.method == "PUT" || call.method == "PATCH"
+            setMode(saysLength ? .post : call.method == "HEAD" ? .head : .get, method: call.method)
+            if saysLength { setPost(Data()) }
+        case .data(let data) where data.count <= Self.copyLimit:
+            setMode(.post, method: call.method)
+            setPost(data)
+        case .data(let data):
+            try setUpload(CurlDataBody(data: data), method: call.method)
+        case .file(let url):
+            try setUpload(CurlFileBody(url), method: call.method)
+        case .stream(let source):
+            try setUpload(source, method: call.method)
+        }
+    }
+
+    private func setMode(_ mode: CurlOptions.Mode, method: String) {
+        let hadPost = options.mode == .post
+        if mode != options.mode {
+            options.mode = mode
+            // This undoes whichever of the others was set.
+            set(CURLOPT_HTTPGET, 1)
+            switch mode {
+            case .get: break
+            case .head: set(CURLOPT_NOBODY, 1)
+            case .post: set(CURLOPT_POST, 1)
+            case .upload: set(CURLOPT_UPLOAD, 1)
+            }
+            if hadPost { ccurl_setopt_string(easy, CURLOPT_COPYPOSTFIELDS, nil) }
+            options.method = nil
+            ccurl_setopt_string(easy, CURLOPT_CUSTOMREQUEST, nil)
+            // The header list depends on the mode.
+            dropHeaders()
+        }
+        options.endsAtHead = method == "HEAD" && mode != .head
+        if options.method != method {
+            options.method = method
+            ccurl_setopt_string(easy, CURLOPT_CUSTOMREQUEST, method)
+        }
+    }
+
+    private func setPost(_ data: Data) {
+        ccurl_setopt_offset(easy, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(data.count))
+        if data.isEmpty {
+            ccurl_setopt_string(easy, CURLOPT_COPYPOSTFIELDS, "")
+        } else {
+            data.withUnsafeBytes { bytes in
+                _ = ccurl_setopt_string(
+                    easy, CURLOPT_COPYPOSTFIELDS, bytes.baseAddress?.assumingMemoryBound(to: CChar.self))
+            }
+        }
+    }
+
+    private func setUpload(_ source: any BodySource, method: String) throws {
+        let upload = try CurlUpload(source)
+        setMode(.upload, method: method)
+        ccurl_setopt_offset(easy, CURLOPT_INFILESIZE_LARGE, curl_off_t(upload.length ?? -1))
+        self.upload = upload
+    }
+
+    private func dropHeaders() {
+        ccurl_setopt_list(easy, CURLOPT_HTTPHEADER, nil)
+        curl_slist_free_all(options.headerList)
+        options.headerList = nil
+        options.fields = [:]
+    }
+
+    private func prepareHeaders(_ call: CurlCall) throws {
+        let hasBody = options.mode == .post || options.mode == .upload
+        // The same fields as last time: the list is still there.
+        if options.fields == call.fields, !(hasBody && options.headerList == nil) { return }
+        dropHeaders()
+        var list = CurlHeaderList()
+        for (name, value) in call.fields { try list.add(name, value) }
+        if hasBody { list.suppressDefaults(unless: call.fields) }
+        options.headerList = list.release()
+        options.fields = call.fields
+        ccurl_setopt_list(easy, CURLOPT_HTTPHEADER, options.headerList)
+    }
+
+    func set(_ option: CURLoption, _ value: Int) {
+        ccurl_setopt_long(easy, option, value)
+    }
+}
+#endif

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+#if canImport(CCurl)
+import CCurl
+import Foundation
+
+/// The sockets that the loop waits for, with epoll.
+///
+/// libcurl drops its interest in a socket after each exchange and takes it up again with the next. For the sockets that it
+/// opens through us, whose end we therefore see, the kernel is told only when an event comes that nobody wants.
+final class CurlSockets {
+    struct Event {
+        var descriptor: Int32
+        /// What libcurl is told: readable, writable.
+        var flags: Int32
+    }
+
+    private struct Entry {
+        var wanted: UInt32 = 0
+        var watched: UInt32 = 0
+        /// Whether libcurl opened it through us.
+        var isOurs = false
+    }
+
+    private let epoll: Int32
+    private let wakeDescriptor: Int32
+    private var entries: [Entry] = []
+    private var ready = [epoll_event](repeating: epoll_event(), count: 256)
+    /// The events of the last ``wait(milliseconds:)``.
+    private(set) var events: [Event] = []
+
+    init?(wakeDescriptor: Int32) {
+        epoll = ccurl_epoll()
+        self.wakeDescriptor = wakeDescriptor
+        guard epoll >= 0 else { return nil }
+        // Edge-triggered, so that nobody has to read it empty.
+        let isWatched = ccurl_epoll_set(epoll, EPOLL_CTL_ADD, wakeDescriptor, ccurl_epoll_in | ccurl_epoll_edge) == 0
+        guard isWatched else {
+            close(epoll)
+            return nil
+        }
+    }
+
+    deinit {
+        close(epoll)
+    }
+
+    /// libcurl has opened this socket.
+    func opened(_ descriptor: Int32) {
+        self[descriptor] = Entry(isOurs: true)
+    }
+
+    /// libcurl lets go of this socket, which is then no longer watched.
+    func closed(_ descriptor: Int32) {
+        self[descriptor] = Entry()
+    }
+
+    /// libcurl wants these events of a socket: `CURL_POLL_IN`, `CURL_POLL_OUT`, both, or none.
+    func want(_ what: Int32, of descriptor: Int32) {
+        var wanted: UInt32 = 0
+        if what == CURL_POLL_IN || what == CURL_POLL_INOUT { wanted |= ccurl_epoll_in }
+        if what == CURL_POLL_OUT || what == CURL_POLL_INOUT { wanted |= ccurl_epoll_out }
+        var entry = self[descriptor]
+        entry.wanted = wanted
+        let isWatchedEnough = entry.isOurs && wanted & ~entry.watched == 0
+        if !isWatchedEnough { watch(wanted, of: descriptor, in: &entry) }
+        self[descriptor] = entry
+    }
+
+    /// Waits for events, that long at most; negative: without end.
+    func wait(milliseconds: Int32) {
+        events.removeAll(keepingCapacity: true)
+        let count = epoll_wait(epoll, &ready, Int32(ready.count), milliseconds)
+        guard count > 0 else { return }
+        for index in 0..<Int(count) where ready[index].data.fd != wakeDescriptor {
+            note(ready[index].events, of: ready[index].data.fd)
+        }
+    }
+
+    private func note(_ happened: UInt32, of descriptor: Int32) {
+        var entry = self[descriptor]
+        let failed = happened & ccurl_epoll_failed != 0
+        let useful = failed ? entry.wanted : happened & entry.wanted
+        if useful == 0 {
+            watch(entry.wanted, of: descriptor, in: &entry)
+            self[descriptor] = entry
+            return
+        }
+        var flags: Int32 = 0
+        if useful & ccurl_epoll_in != 0 { flags |= CURL_CSELECT_IN }
+        if useful & ccurl_epoll_out != 0 { flags |= CURL_CSELECT_OUT }
+        events.append(Event(descriptor: descriptor, flags: flags))
+    }
+
+    private func watch(_ wanted: UInt32, of descriptor: Int32, in entry: inout Entry) {
+        if wanted == 0 {
+            _ = ccurl_epoll_set(epoll, EPOLL_CTL_DEL, descriptor, 0)
+        } else if ccurl_epoll_set(epoll, entry.watched == 0 ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, descriptor, wanted) != 0 {
+            // A socket that libcurl opened by itself can have taken the number of one that it closed by itself.
+            _ = ccurl_epoll_set(epoll, entry.watched == 0 ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, descriptor, wanted)
+        }
+        entry.watched = wanted
+    }
+
+    private subscript(descriptor: Int32) -> Entry {
+        get { entries.indices.contains(Int(descriptor)) ? entries[Int(descriptor)] : Entry() }
+        set {
+            let missing = Int(descriptor) + 1 - entries.count
+            if missing > 0 { entries.append(contentsOf: repeatElement(Entry(), count: missing)) }
+            entries[Int(descriptor)] = newValue
+        }
+    }
+}
+#endif

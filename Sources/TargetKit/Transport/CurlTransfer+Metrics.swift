@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+#if canImport(CCurl)
+import CCurl
+import Foundation
+
+extension CurlTransfer {
+    /// The figures of the exchange that has just ended.
+    var metrics: TransportMetrics {
+        var connections = 0
+        _ = ccurl_getinfo_long(easy, CURLINFO_NUM_CONNECTS, &connections)
+        let isReused = connections == 0
+        var address: UnsafeMutablePointer<CChar>?
+        _ = ccurl_getinfo_string(easy, CURLINFO_PRIMARY_IP, &address)
+        let secure = duration(CURLINFO_APPCONNECT_TIME_T)
+        return TransportMetrics(
+            nameLookup: isReused ? .zero : duration(CURLINFO_NAMELOOKUP_TIME_T),
+            connect: isReused ? .zero : duration(CURLINFO_CONNECT_TIME_T),
+            secureConnect: options.isSecure == true ? secure : nil,
+            firstByte: duration(CURLINFO_STARTTRANSFER_TIME_T),
+            total: duration(CURLINFO_TOTAL_TIME_T),
+            bytesSent: offset(CURLINFO_SIZE_UPLOAD_T),
+            bytesReceived: offset(CURLINFO_SIZE_DOWNLOAD_T),
+            reusedConnection: isReused,
+            httpVersion: head.httpVersion,
+            remoteAddress: address.flatMap { $0.pointee == 0 ? nil : String(cString: $0) }
+        )
+    }
+
+    private func offset(_ info: CURLINFO) -> Int64 {
+        var value: curl_off_t = 0
+        _ = ccurl_getinfo_offset(easy, info, &value)
+        return Int64(value)
+    }
+
+    private func duration(_ info: CURLINFO) -> Duration {
+        .microseconds(offset(info))
+    }
+}
+#endif

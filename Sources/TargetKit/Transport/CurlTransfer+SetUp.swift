@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+#if canImport(CCurl)
+import CCurl
+import Foundation
+
+extension CurlTransfer {
+    /// Sets what stays the same for every exchange.
+    func setUp(_ configuration: CurlTransport.Configuration, sockets: CurlSockets) {
+        let user = Unmanaged.passUnretained(self).toOpaque()
+        ccurl_setopt_pointer(easy, CURLOPT_PRIVATE, user)
+        ccurl_setopt_pointer(easy, CURLOPT_ERRORBUFFER, errorBuffer)
+        ccurl_allow_http_only(easy)
+        ccurl_leave_lookups_behind(easy)
+        set(CURLOPT_NOSIGNAL, 1)
+        set(CURLOPT_PATH_AS_IS, 1)
+        set(CURLOPT_HTTP09_ALLOWED, 0)
+        set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
+        set(CURLOPT_TCP_KEEPALIVE, 1)
+        set(CURLOPT_CONNECTTIMEOUT_MS, configuration.connectTimeout.curlMilliseconds)
+        // Whatever this libcurl can decode.
+        ccurl_setopt_string(easy, CURLOPT_ACCEPT_ENCODING, "")
+        ccurl_setopt_string(easy, CURLOPT_USERAGENT, "TargetKit/0.1 (libcurl)")
+        setResponseCallbacks(user)
+        setRequestCallbacks(user)
+        setSocketCallbacks(Unmanaged.passUnretained(sockets).toOpaque())
+    }
+
+    private func setResponseCallbacks(_ user: UnsafeMutableRawPointer) {
+        ccurl_setopt_pointer(easy, CURLOPT_HEADERDATA, user)
+        ccurl_setopt_write(easy, CURLOPT_HEADERFUNCTION) { bytes, size, count, user in
+            guard let user else { return 0 }
+            let transfer = Unmanaged<CurlTransfer>.fromOpaque(user).takeUnretainedValue()
+            let line = UnsafeRawBufferPointer(start: bytes, count: size * count)
+            return transfer.receiveHeader(line) ? line.count : 0
+        }
+        ccurl_setopt_pointer(easy, CURLOPT_WRITEDATA, user)
+        ccurl_setopt_write(easy, CURLOPT_WRITEFUNCTION) { bytes, size, count, user in
+            guard let user else { return 0 }
+            let transfer = Unmanaged<CurlTransfer>.fromOpaque(user).takeUnretainedValue()
+            let bytes = UnsafeRawBufferPointer(start: bytes, count: size * count)
+            return transfer.receiveBody(bytes) ? bytes.count : 0
+        }
+    }
+
+    private func setRequestCallbacks(_ user: UnsafeMutableRawPointer) {
+        ccurl_setopt_pointer(easy, CURLOPT_READDATA, user)
+        ccurl_setopt_read(easy) { bytes, size, count, user in
+            guard let user else { return Int(CURL_READFUNC_ABORT) }
+            let transfer = Unmanaged<CurlTransfer>.fromOpaque(user).takeUnretainedValue()
+            let buffer = UnsafeMutableRawBufferPointer(start: bytes, count: size * count)
+            return transfer.sendBody(into: buffer) ?? Int(CURL_READFUNC_ABORT)
+        }
+        ccurl_setopt_pointer(easy, CURLOPT_SEEKDATA, user)
+        ccurl_setopt_seek(easy) { user, offset, origin in
+            // libcurl only ever goes back to the start.
+            guard let user, offset == 0, origin == SEEK_SET else { return CURL_SEEKFUNC_FAIL }
+            let transfer = Unmanaged<CurlTransfer>.fromOpaque(user).takeUnretainedValue()
+            return transfer.rewindBody() ? CURL_SEEKFUNC_OK : CURL_SEEKFUNC_FAIL
+        }
+    }
+
+    private func setSocketCallbacks(_ user: UnsafeMutableRawPointer) {
+        ccurl_setopt_pointer(easy, CURLOPT_OPENSOCKETDATA, user)
+        ccurl_setopt_open_socket(easy) { user, _, address in
+            guard let user, let address = address?.pointee else { return CURL_SOCKET_BAD }
+            let kind = address.socktype | Int32(SOCK_CLOEXEC.rawValue)
+            let descriptor = socket(address.family, kind, address.protocol)
+            if descriptor >= 0 { Unmanaged<CurlSockets>.fromOpaque(user).takeUnretainedValue().opened(descriptor) }
+            return descriptor
+        }
+        ccurl_setopt_pointer(easy, CURLOPT_CLOSESOCKETDATA, user)
+        ccurl_setopt_close_socket(easy) { user, descriptor in
+            if let user { Unmanaged<CurlSockets>.fromOpaque(user).takeUnretainedValue().closed(descriptor) }
+            return close(descriptor)
+        }
+    }
+}
+#endif

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+#if canImport(CCurl)
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Sends requests with libcurl: the default on Linux.
+///
+/// One thread serves all exchanges of an instance, which share its kept-alive connections. HTTP/1.1 is spoken, and HTTP/2
+/// where TLS agrees on it. Bodies are decoded from every encoding that the installed libcurl knows. Redirects are not
+/// followed, cookies not kept, `.netrc` not read, and only http and https are spoken; a user name or password in the URL is not
+/// sent.
+///
+/// Errors are `URLError`s. Their `userInfo` has the URL under `NSURLErrorFailingURLErrorKey`, a sentence under
+/// `NSLocalizedDescriptionKey`, and libcurl's own words and number under ``messageKey`` and ``codeKey``.
+///
+/// What libcurl cannot tell apart: a compressed body that ends too early inside an exchange that is otherwise whole comes
+/// back as what could be decoded of it.
+///
+/// An instance that its owner lets go of finishes what it has started, and then ends its thread and closes its connections.
+public final class CurlTransport: Transport {
+    /// The transport that serves everybody who did not make one.
+    public static let shared = CurlTransport()
+
+    /// Where the `userInfo` of an error has libcurl's own words, a `String`.
+    public static let messageKey = "TargetKitCurlMessage"
+    /// Where the `userInfo` of an error has libcurl's number, an `Int` (`CURLcode`).
+    public static let codeKey = "TargetKitCurlCode"
+
+    private let inbox = CurlInbox()
+
+    /// A transport with its own thread and connections.
+    public init(configuration: Configuration = Configuration()) {
+        let inbox = inbox
+        let thread = Thread {
+            // Everything of libcurl lives and dies on this thread; only the inbox is shared.
+            if let loop = CurlLoop(inbox: inbox, configuration: configuration) { loop.run() }
+            inbox.end().forEach { $0.fail(with: CurlFailure.unavailable) }
+        }
+        thread.name = "TargetKit.curl"
+        thread.start()
+    }
+
+    deinit {
+        inbox.close(.draining)
+    }
+
+    /// Performs one exchange.
+    ///
+    /// - Throws: a `URLError`; `.cancelled` when the task was cancelled, or the transport shut down.
+    public func send(_ request: TransportRequest) async throws -> TransportResponse {
+        let call = try CurlCall(request)
+        if Task.isCancelled { throw CurlFailure.cancelled.error(for: call.url) }
+        return try await withTaskCancellationHandler {
+            // The checked kind costs an allocation and a lock for each call. What it would check is the inbox's one promise:
+            // a start that it took is resumed once, by the loop or by `end()`.
+            try await withUnsafeThrowingContinuation { continuation in
+                inbox.start(CurlStart(call: call, continuation: continuation))
+            }
+        } onCancel: {
+            inbox.cancel(call)
+        }
+    }
+
+    /// Cancels what runs, refuses what comes, closes the connections and ends the thread; returns at once.
+    ///
+    /// Exchanges that run end with `URLError(.cancelled)`, and so does every later ``send(_:)``.
+    public func shutdown() {
+        inbox.close(.closing)
+    }
+}
+#endif
