@@ -33,6 +33,7 @@ final class CurlLoop {
     var freeSlots: [Int] = []
     var runningCount = 0
     private var commands: [CurlInbox.Command] = []
+    private var finished: [(start: CurlStart, outcome: Result<TransportResponse, any Error>)] = []
     /// When libcurl wants to be called, whatever happens; `nil`: not at all.
     private var timer: UInt64?
     /// When the next exchange may have been idle for too long.
@@ -159,8 +160,11 @@ extension CurlLoop {
             guard let user = ccurl_private(easy) else { continue }
             let transfer = Unmanaged<CurlTransfer>.fromOpaque(user).takeUnretainedValue()
             let outcome = Result { try transfer.outcome(result) }
-            end(transfer)?.resume(outcome)
+            if let start = end(transfer) { finished.append((start, outcome)) }
         }
+        // All together: the first would wake a thread that is done with it before the second comes, and sleeps again.
+        for (start, outcome) in finished { start.resume(outcome) }
+        finished.removeAll(keepingCapacity: true)
     }
 
     private func end(_ transfer: CurlTransfer, with failure: CurlFailure) {
