@@ -122,13 +122,18 @@ public struct URLEncoding: ParameterEncoding {
         return writer.bytes
     }
 
-    private func encodesIntoQuery(method: String) -> Bool {
+    func encodesIntoQuery(method: String) -> Bool {
         switch destination {
         case .methodDependent: method == "GET" || method == "HEAD" || method == "DELETE"
         case .query: true
         case .body: false
         }
     }
+}
+
+extension URLEncoding {
+    /// The media type of a form body, in UTF-8 as the WHATWG URL standard writes it.
+    static let contentType = "application/x-www-form-urlencoded; charset=utf-8"
 }
 
 extension ParameterEncoding where Self == URLEncoding {

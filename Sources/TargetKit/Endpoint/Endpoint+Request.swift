@@ -24,7 +24,8 @@ extension Endpoint {
     private func makeRequest() throws -> URLRequest {
         guard !task.hasTwoBodies else { throw InvalidRequest.twoBodies }
         let (query, parameters) = try task.query(for: method)
-        var request = URLRequest(url: try url.appending(query: query))
+        guard let url = url.appending(escapedQuery: query) else { throw InvalidRequest.unreadableURL(url.absoluteString) }
+        var request = URLRequest(url: url)
         if method != .get { request.httpMethod = method.rawValue }
         let body = try task.content.encoded()
         request.httpBody = body.data
@@ -100,7 +101,7 @@ extension HTTPTask {
         for values in queries { text.appendQuery(try values.encoded()) }
         var rest: [EncodedParameters] = []
         for parameters in parameters {
-            if let encoding = parameters.encoding as? URLEncoding, encoding.encodesIntoQuery(for: method) {
+            if let encoding = parameters.encoding as? URLEncoding, encoding.encodesIntoQuery(method: method.rawValue) {
                 text.appendQuery(try encoding.queryString(parameters.values))
             } else {
                 rest.append(parameters)
@@ -144,22 +145,6 @@ extension String {
         guard !query.isEmpty else { return }
         if !isEmpty { self += "&" }
         self += query
-    }
-}
-
-extension URL {
-    fileprivate func appending(query: String) throws -> URL {
-        guard !query.isEmpty else { return self }
-        var text = absoluteString
-        if let fragment = text.utf8.firstIndex(of: UInt8(ascii: "#")) { text.removeSubrange(fragment...) }
-        switch text.utf8.contains(UInt8(ascii: "?")) {
-        case false: text += "?"
-        case true where text.utf8.last != UInt8(ascii: "?"): text += "&"
-        case true: break
-        }
-        text += query
-        guard let url = URL(escaped: text) else { throw InvalidRequest.unreadableURL(text) }
-        return url
     }
 }
 

@@ -50,7 +50,7 @@ public struct Endpoint: Sendable {
         do {
             url = try target.path.url(below: target.baseURL)
         } catch {
-            throw TargetKitError(stage: .endpoint, target: target, underlying: error)
+            throw TargetKitError(stage: .endpoint, target: target.innermost, underlying: error)
         }
         method = target.method
         task = target.task

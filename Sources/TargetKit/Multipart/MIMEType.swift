@@ -25,9 +25,12 @@ enum MIMEType {
 
     /// What follows the last dot of the last path component, in lower case; `.profile` is a name, not an extension.
     private static func fileExtension(of name: String) -> String {
-        let component = name.split(separator: "/").last ?? ""
-        guard let dot = component.lastIndex(of: "."), dot != component.startIndex else { return "" }
-        return component[component.index(after: dot)...].lowercased()
+        let bytes = name.utf8
+        guard let dot = bytes.lastIndex(of: 0x2E), dot != bytes.startIndex else { return "" }
+        let tail = bytes[bytes.index(after: dot)...]
+        guard bytes[bytes.index(before: dot)] != 0x2F, !tail.contains(0x2F) else { return "" }
+        let text = String(decoding: tail, as: UTF8.self)
+        return tail.contains { $0 != $0.asciiLowercased } ? text.lowercased() : text
     }
 
     /// Names from IANA's registry where it has one, else what browsers send.

@@ -9,23 +9,26 @@ extension MultipartForm {
     /// - Throws: ``MultipartError``: no parts, a wrong boundary, a wrong part, or a part that is a file or a stream: those
     ///   forms are sent with ``bodySource()``.
     public func data() throws(MultipartError) -> Data {
-        let boundary = try checkedBoundary()
-        var pieces: [(head: [UInt8], content: Data)] = []
-        pieces.reserveCapacity(parts.count)
-        var size = boundary.text.utf8.count + 6
+        var framing = try emptyFraming()
+        var contents: [(data: Data, offset: Int)] = []
+        contents.reserveCapacity(parts.count)
+        var size = 0
         for (index, part) in parts.enumerated() {
-            let head = try head(of: part, at: index, boundary: boundary)
-            let content = try content(of: part, at: index)
-            size += head.count + content.count + 2
-            pieces.append((head, content))
+            try appendHead(of: part, at: index, to: &framing)
+            let data = try content(of: part, at: index)
+            contents.append((data, framing.bytes.count))
+            size += data.count
+            framing.appendEndOfContent()
         }
-        var body = Data(capacity: size)
-        for piece in pieces {
-            body.append(contentsOf: piece.head)
-            body.append(piece.content)
-            body.append(contentsOf: Self.lineEnd)
+        framing.appendClosing()
+        var body = Data(capacity: framing.bytes.count + size)
+        var start = 0
+        for content in contents {
+            body.append(contentsOf: framing.bytes[start..<content.offset])
+            body.append(content.data)
+            start = content.offset
         }
-        body.append(contentsOf: Self.closing(boundary))
+        body.append(contentsOf: framing.bytes[start...])
         return body
     }
 
@@ -37,36 +40,32 @@ extension MultipartForm {
     /// - Throws: ``MultipartError``: no parts, a wrong boundary, a wrong part, a file that is missing or cannot be read, a
     ///   stream of unknown length. A file or a stream that turns out longer or shorter is an error while reading.
     public func bodySource() throws(MultipartError) -> any BodySource {
-        let boundary = try checkedBoundary()
+        var framing = try emptyFraming()
         var source = MultipartBodySource()
         for (index, part) in parts.enumerated() {
-            source.append(Data(try head(of: part, at: index, boundary: boundary)))
+            try appendHead(of: part, at: index, to: &framing)
+            source.append(Data(framing.take()))
             do throws(MultipartError.Reason) {
                 try source.append(part.content, of: MultipartError.Position(index: index, name: part.name))
             } catch {
                 throw MultipartError(error, at: index, of: part)
             }
-            source.append(Data(Self.lineEnd))
+            framing.appendEndOfContent()
         }
-        source.append(Data(Self.closing(boundary)))
+        framing.appendClosing()
+        source.append(Data(framing.take()))
         return source
     }
 
-    private static let lineEnd: [UInt8] = [0x0D, 0x0A]
-
-    private static func closing(_ boundary: MultipartBoundary) -> [UInt8] {
-        Array("--\(boundary.text)--\r\n".utf8)
-    }
-
-    private func checkedBoundary() throws(MultipartError) -> MultipartBoundary {
+    private func emptyFraming() throws(MultipartError) -> MultipartFraming {
         guard !parts.isEmpty else { throw MultipartError(reason: .emptyForm) }
         guard let checked = MultipartBoundary(boundary) else { throw MultipartError(reason: .boundary(boundary)) }
-        return checked
+        return MultipartFraming(boundary: checked, partCount: parts.count)
     }
 
-    private func head(of part: Part, at index: Int, boundary: MultipartBoundary) throws(MultipartError) -> [UInt8] {
+    private func appendHead(of part: Part, at index: Int, to framing: inout MultipartFraming) throws(MultipartError) {
         do throws(MultipartError.Reason) {
-            return try MultipartPartHead(part: part, boundary: boundary).bytes
+            try framing.appendHead(of: part)
         } catch {
             throw MultipartError(error, at: index, of: part)
         }

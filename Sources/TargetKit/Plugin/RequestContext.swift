@@ -30,7 +30,7 @@ public struct RequestContext: Sendable {
 
     init(target: any TargetType, scope: RequestScope) {
         id = .next()
-        self.target = (target as? MultiTarget)?.target ?? target
+        self.target = target.innermost
         attempt = 0
         self.scope = scope
     }

@@ -12,3 +12,19 @@ extension URL {
         }
     }
 }
+
+extension URL {
+    /// This URL with a query after its own, which is kept byte for byte; `nil` when the query is not escaped.
+    package func appending(escapedQuery query: String) -> URL? {
+        guard !query.isEmpty else { return self }
+        let text = absoluteString
+        let end = text.utf8.firstIndex(of: UInt8(ascii: "#")) ?? text.endIndex
+        let base = text[..<end]
+        let mark =
+            switch base.utf8.contains(UInt8(ascii: "?")) {
+            case false: "?"
+            case true: base.utf8.last == UInt8(ascii: "?") || base.utf8.last == UInt8(ascii: "&") ? "" : "&"
+            }
+        return URL(escaped: base + mark + query + text[end...])
+    }
+}

@@ -16,7 +16,7 @@ public struct MultiTarget: TargetType {
 
     /// Wraps a target; one that is wrapped already is not wrapped again.
     public init(_ target: any TargetType) {
-        self.target = (target as? MultiTarget)?.target ?? target
+        self.target = target.innermost
     }
 
     /// The inner target's base URL.

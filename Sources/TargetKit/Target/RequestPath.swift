@@ -46,15 +46,7 @@ public struct RequestPath: Sendable, Hashable, ExpressibleByStringInterpolation 
 
         /// Adds a piece of the literal.
         public mutating func appendLiteral(_ literal: String) {
-            let text = Array(literal.utf8)
-            for (index, byte) in text.enumerated() {
-                let isEscape = byte == UInt8(ascii: "%") && text[index...].dropFirst().prefix(2).count(where: \.isHexDigit) == 2
-                if isEscape || byte.isAllowedInPathText {
-                    bytes.append(byte)
-                } else {
-                    PercentEncoding.append(byte, to: &bytes)
-                }
-            }
+            PercentEncoding.append(escapedText: literal, to: &bytes)
         }
 
         /// Adds a number, a Bool, or another value with an exact text, as one segment.
@@ -64,12 +56,12 @@ public struct RequestPath: Sendable, Hashable, ExpressibleByStringInterpolation 
 
         /// Adds a text as one segment.
         public mutating func appendInterpolation(_ value: String) {
-            PercentEncoding.append(value, to: &bytes)
+            PercentEncoding.append(value, to: &bytes, allowing: .unreserved)
         }
 
         /// Adds a text as one segment.
         public mutating func appendInterpolation(_ value: Substring) {
-            PercentEncoding.append(value, to: &bytes)
+            PercentEncoding.append(value, to: &bytes, allowing: .unreserved)
         }
 
         /// Adds the raw value of an enum or a typed identifier, as one segment.
@@ -132,27 +124,6 @@ extension RequestPath {
         return path.split(separator: "/").contains { segment in
             let segment = segment.replacing("%2e", with: ".").replacing("%2E", with: ".")
             return segment == "." || segment == ".."
-        }
-    }
-}
-
-extension UInt8 {
-    fileprivate var isHexDigit: Bool {
-        switch self {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "F"),
-            UInt8(ascii: "a")...UInt8(ascii: "f"):
-            true
-        default: false
-        }
-    }
-
-    /// RFC 3986 §3.3 `pchar` without escapes, and the `/` and `?` that part segments and query.
-    fileprivate var isAllowedInPathText: Bool {
-        switch self {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"):
-            true
-        default: "-._~!$&'()*+,;=:@/?".utf8.contains(self)
         }
     }
 }

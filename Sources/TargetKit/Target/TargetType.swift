@@ -66,6 +66,9 @@ extension TargetType {
 }
 
 extension TargetType {
+    /// The target that is meant: the one inside a ``MultiTarget``, else this one.
+    package var innermost: any TargetType { (self as? MultiTarget)?.target ?? self }
+
     /// The type and, for an enum, the case: `Catalog.search`. Associated values are left out, since they may be secrets.
     package var name: String {
         let type = String(describing: Self.self)

@@ -33,23 +33,36 @@ final class CurlCall: Sendable {
         let urlRequest = request.urlRequest
         guard let url = urlRequest.url else { throw URLError(.badURL) }
         self.url = url
-        address = Self.withoutUser(url.absoluteString)
-        isSecure = address.utf8.prefix(6).elementsEqual("https:".utf8) || url.scheme?.lowercased() == "https"
+        let address = url.absoluteString
+        isSecure = Self.hasScheme("https://", address)
+        guard isSecure || Self.hasScheme("http://", address) else {
+            throw CurlFailure(.unsupportedURL, "only http and https are spoken").error(for: url)
+        }
+        self.address = Self.withoutUser(address)
         method = urlRequest.httpMethod ?? "GET"
         fields = urlRequest.allHTTPHeaderFields ?? [:]
         body = request.body
         destination = request.destination
         progress = request.progress
-        timeoutMilliseconds = try request.timeout.map { timeout in
-            guard timeout > .zero else { throw CurlFailure.timedOut.error(for: url) }
-            return timeout.curlMilliseconds
-        } ?? 0
+        timeoutMilliseconds =
+            try request.timeout.map { timeout in
+                guard timeout > .zero else { throw CurlFailure.timedOut.error(for: url) }
+                return timeout.curlMilliseconds
+            } ?? 0
+    }
+
+    private static func hasScheme(_ scheme: StaticString, _ address: String) -> Bool {
+        scheme.withUTF8Buffer { scheme in
+            address.utf8.prefix(scheme.count).elementsEqual(scheme) { $0.asciiLowercased == $1 }
+        }
     }
 
     /// The URL without `user:password@` (RFC 3986 §3.2.1): libcurl would send them as an Authorization header.
     private static func withoutUser(_ address: String) -> String {
         let bytes = address.utf8
-        guard bytes.contains(UInt8(ascii: "@")), let colon = bytes.firstIndex(of: UInt8(ascii: ":")) else { return address }
+        guard bytes.contains(UInt8(ascii: "@")), let colon = bytes.firstIndex(of: UInt8(ascii: ":")) else {
+            return address
+        }
         let start = bytes.index(colon, offsetBy: 3, limitedBy: bytes.endIndex) ?? bytes.endIndex
         let authority = bytes[start...].prefix { !"/?#".utf8.contains($0) }
         guard let at = authority.lastIndex(of: UInt8(ascii: "@")) else { return address }

@@ -32,8 +32,14 @@ struct CurlFailure: Error {
     static let shutDown = Self(.cancelled, "the transport was shut down")
     static let timedOut = Self(.timedOut, "the request took longer than it may")
     static let idle = Self(.timedOut, "no byte came or went for too long")
-    static let unavailable = Self(.resourceUnavailable, "the system refused the descriptors that a CurlTransport needs")
-    static let headCutOff = Self(.networkConnectionLost, "the connection was closed before the head of the response ended")
+    static let unavailable = Self(
+        .resourceUnavailable,
+        "the system refused the descriptors that a CurlTransport needs"
+    )
+    static let headCutOff = Self(
+        .networkConnectionLost,
+        "the connection was closed before the head of the response ended"
+    )
     static let headTooLarge = Self(.badServerResponse, "the head of the response is over \(CurlHead.limit) bytes")
 
     static func overLimit(_ limit: Int) -> Self {
@@ -56,9 +62,8 @@ extension CurlFailure {
         case CURLE_COULDNT_CONNECT: isOffline(osError) ? .notConnectedToInternet : .cannotConnectToHost
         case CURLE_OPERATION_TIMEDOUT: .timedOut
         case CURLE_URL_MALFORMAT: .badURL
-        // Also libcurl's word for an answer that does not begin like HTTP.
-        case CURLE_UNSUPPORTED_PROTOCOL: words.contains("HTTP/0.9") ? .badServerResponse : .unsupportedURL
-        case CURLE_WEIRD_SERVER_REPLY: .badServerResponse
+        // The first is what libcurl calls an answer that does not begin like HTTP; the URL's scheme was seen to before.
+        case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY: .badServerResponse
         case CURLE_BAD_CONTENT_ENCODING: .cannotDecodeContentData
         case CURLE_GOT_NOTHING, CURLE_PARTIAL_FILE, CURLE_SEND_ERROR, CURLE_HTTP2, CURLE_HTTP2_STREAM:
             .networkConnectionLost

@@ -23,7 +23,11 @@ final class CurlFile {
         try open()
         var rest = bytes[...]
         while !rest.isEmpty {
-            let written = Foundation.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+            let written = Foundation.write(
+                descriptor,
+                UnsafeRawBufferPointer(rebasing: rest).baseAddress,
+                rest.count
+            )
             if written < 0 {
                 if errno == EINTR { continue }
                 throw CurlFailure(.cannotWriteToFile, "\(url.path): \(String(cString: strerror(errno)))")
@@ -47,7 +51,8 @@ final class CurlFile {
     private func open() throws(CurlFailure) {
         guard descriptor < 0 else { return }
         guard url.isFileURL else { throw CurlFailure(.cannotCreateFile, "\(url) is not a file URL") }
-        let name = ".\(url.lastPathComponent.prefix(40)).\(String(UInt64.random(in: .min ... .max), radix: 36)).part"
+        let name =
+            ".\(url.lastPathComponent.prefix(40)).\(String(UInt64.random(in: .min ... .max), radix: 36)).part"
         let path = url.deletingLastPathComponent().appendingPathComponent(name).path
         descriptor = Foundation.open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
         guard descriptor >= 0 else {

@@ -23,7 +23,10 @@ struct CurlHeaderList: ~Copyable {
     /// - Throws: when name or value holds a line break or a NUL, which would end the field and begin another.
     mutating func add(_ name: String, _ value: String) throws(CurlFailure) {
         guard !name.isEmpty, !(name + value).utf8.contains(where: { $0 == 0x0D || $0 == 0x0A || $0 == 0 }) else {
-            throw CurlFailure(.badURL, "the header field \(name.debugDescription) holds a line break or a NUL, or has no name")
+            throw CurlFailure(
+                .badURL,
+                "the header field \(name.debugDescription) holds a line break or a NUL, or has no name"
+            )
         }
         // libcurl takes `Name:` for "leave the field out", and `Name;` for a field without a value.
         append(value.isEmpty ? name + ";" : name + ": " + value)

@@ -70,8 +70,9 @@ extension CurlTransfer {
     }
 
     private func setMode(_ mode: CurlOptions.Mode, method: String) {
-        let hadPost = options.mode == .post
         if mode != options.mode {
+            // First, because it makes the request a POST.
+            if options.mode == .post { ccurl_setopt_string(easy, CURLOPT_COPYPOSTFIELDS, nil) }
             options.mode = mode
             // This undoes whichever of the others was set.
             set(CURLOPT_HTTPGET, 1)
@@ -81,7 +82,6 @@ extension CurlTransfer {
             case .post: set(CURLOPT_POST, 1)
             case .upload: set(CURLOPT_UPLOAD, 1)
             }
-            if hadPost { ccurl_setopt_string(easy, CURLOPT_COPYPOSTFIELDS, nil) }
             options.method = nil
             ccurl_setopt_string(easy, CURLOPT_CUSTOMREQUEST, nil)
             // The header list depends on the mode.
@@ -101,7 +101,10 @@ extension CurlTransfer {
         } else {
             data.withUnsafeBytes { bytes in
                 _ = ccurl_setopt_string(
-                    easy, CURLOPT_COPYPOSTFIELDS, bytes.baseAddress?.assumingMemoryBound(to: CChar.self))
+                    easy,
+                    CURLOPT_COPYPOSTFIELDS,
+                    bytes.baseAddress?.assumingMemoryBound(to: CChar.self)
+                )
             }
         }
     }

@@ -33,7 +33,8 @@ final class CurlSockets {
         self.wakeDescriptor = wakeDescriptor
         guard epoll >= 0 else { return nil }
         // Edge-triggered, so that nobody has to read it empty.
-        let isWatched = ccurl_epoll_set(epoll, EPOLL_CTL_ADD, wakeDescriptor, ccurl_epoll_in | ccurl_epoll_edge) == 0
+        let isWatched =
+            ccurl_epoll_set(epoll, EPOLL_CTL_ADD, wakeDescriptor, ccurl_epoll_in | ccurl_epoll_edge) == 0
         guard isWatched else {
             close(epoll)
             return nil
@@ -94,7 +95,9 @@ final class CurlSockets {
     private func watch(_ wanted: UInt32, of descriptor: Int32, in entry: inout Entry) {
         if wanted == 0 {
             _ = ccurl_epoll_set(epoll, EPOLL_CTL_DEL, descriptor, 0)
-        } else if ccurl_epoll_set(epoll, entry.watched == 0 ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, descriptor, wanted) != 0 {
+        } else if ccurl_epoll_set(epoll, entry.watched == 0 ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, descriptor, wanted)
+            != 0
+        {
             // A socket that libcurl opened by itself can have taken the number of one that it closed by itself.
             _ = ccurl_epoll_set(epoll, entry.watched == 0 ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, descriptor, wanted)
         }

@@ -66,7 +66,10 @@ final class CurlTransfer {
         guard isWhole else { throw curlFailure(result) }
         guard head.isComplete else { throw CurlFailure.headCutOff }
         let response = ResponseHead(
-            statusCode: head.statusCode, headerLines: head.lines, httpVersion: head.httpVersion)
+            statusCode: head.statusCode,
+            headerLines: head.lines,
+            httpVersion: head.httpVersion
+        )
         return TransportResponse(head: response, body: try sink.finish(), metrics: metrics)
     }
 

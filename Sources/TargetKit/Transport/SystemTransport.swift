@@ -4,7 +4,7 @@
 public enum SystemTransport {
     /// The one instance that all providers share, and with it its kept-alive connections.
     public static var shared: any Transport {
-        #if os(Linux)
+        #if canImport(CCurl)
         CurlTransport.shared
         #else
         URLSessionTransport.shared

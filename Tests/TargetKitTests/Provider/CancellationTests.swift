@@ -98,7 +98,7 @@ struct CancellationTests {
         case .scope: scope.cancelAll()
         }
         semaphore.signal()
-        let error = try #require(throws: TargetKitError.self) { try call.value.get() }
+        let error = try #require(await call.value.failure as? TargetKitError)
         #expect(error.stage == .cancelled)
         #expect(error.kind == .cancelled)
         #expect(scope.inFlightCount == 0)
@@ -143,7 +143,7 @@ struct CancellationTests {
             withUnsafeCurrentTask { $0?.cancel() }
             return await Result { try await provider.request(TestTarget(running.baseURL)) }
         }
-        let error = try #require(throws: TargetKitError.self) { try call.value.get() }
+        let error = try #require(await call.value.failure as? TargetKitError)
         #expect(error.stage == .cancelled)
         #expect(running.requests.isEmpty)
     }

@@ -183,7 +183,8 @@ struct ProviderTests {
         )
         var target = TestTarget(running.baseURL)
         mistake.apply(to: &target)
-        let error = try await #require(throws: TargetKitError.self) { [target] in try await provider.request(target) }
+        let broken = target
+        let error = try await #require(throws: TargetKitError.self) { try await provider.request(broken) }
         #expect(error.stage == mistake.stage)
         #expect(error.kind == .invalidRequest)
         #expect(error.target is TestTarget)

@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("LoopbackServer under load, and its end")
+@Suite("LoopbackServer under load")
 struct LoopbackServerLoadTests {
     @Test("5,000 connections are held at once, and each is seen to go", .timeLimit(.minutes(1)))
     func manyConnections() async throws {
@@ -94,110 +94,5 @@ struct LoopbackServerLoadTests {
         changed.swapAt(8, 16)
         #expect(BodyDigest(of: changed) != cut)
         #expect(BodyDigest(of: data + [0]) != cut)
-    }
-
-    @Test("When the client goes, the answer under way is cancelled", .timeLimit(.minutes(1)))
-    func clientGoes() async throws {
-        let started = Expectation()
-        let cancelled = Expectation()
-        let server = try LoopbackServer { _ in
-            started.fulfill()
-            do { try await Gate().waitUnlessCancelled() } catch { cancelled.fulfill() }
-            return .hang
-        }
-        let client = try LoopbackClient(to: server)
-        try await client.send("GET / HTTP/1.1\r\n\r\n")
-        await started.wait()
-        client.disconnect()
-        await cancelled.wait()
-        #expect(cancelled.fulfilledCount == 1)
-        await server.waitForConnections(closed: 1)
-        #expect(server.openConnectionCount == 0)
-    }
-
-    @Test("While reading is stopped a client's end is seen all the same", .timeLimit(.minutes(1)))
-    func stoppedReading() async throws {
-        var options = LoopbackOptions()
-        options.onConnect = { _ in [.stopReading, .hang] }
-        let server = try LoopbackServer(options: options, reply: .hang)
-        let client = try LoopbackClient(to: server)
-        try await client.send("GET / HTTP/1.1\r\n\r\n")
-        client.disconnect()
-        await server.waitForConnections(closed: 1)
-        #expect(server.closedConnectionCount == 1)
-        #expect(server.bytesReceived == 0)
-    }
-
-    @Test("A half-closed client gets its answer where the server is told so", .timeLimit(.minutes(1)))
-    func halfClose() async throws {
-        var options = LoopbackOptions()
-        options.toleratesHalfClose = true
-        let server = try LoopbackServer(options: options, reply: .text("late"))
-        let client = try LoopbackClient(to: server)
-        try await client.send("GET / HTTP/1.1\r\n\r\n")
-        client.finishSending()
-        #expect(try await client.receiveAll().hasSuffix("late"))
-    }
-
-    @Test("Idle connections can be closed from the test", .timeLimit(.minutes(1)))
-    func closeConnections() async throws {
-        let server = try LoopbackServer(reply: .status(204))
-        let client = try LoopbackClient(to: server)
-        try await client.send("GET / HTTP/1.1\r\n\r\n")
-        _ = try await client.receive(through: "\r\n\r\n")
-        server.closeConnections()
-        #expect(try await client.receiveAll() == "")
-        let next = try LoopbackClient(to: server)
-        try await next.send("GET / HTTP/1.1\r\n\r\n")
-        await server.waitForReplies(2)
-        server.closeConnections(reset: true)
-        await #expect(throws: LoopbackError(call: "recv", code: ECONNRESET)) { try await next.receive(10_000) }
-    }
-
-    @Test("Stopping ends connections, the listener and everybody who waits", .timeLimit(.minutes(1)))
-    func stop() async throws {
-        let server = try LoopbackServer(reply: .hang)
-        let client = try LoopbackClient(to: server)
-        try await client.send("GET / HTTP/1.1\r\n\r\n")
-        await server.waitForRequests(1)
-        let waiting = Task { try await server.request(at: 5) }
-        server.stop()
-        await #expect(throws: CancellationError.self) { try await waiting.value }
-        #expect(try await client.receiveAll() == "")
-        #expect(server.openConnectionCount == 0)
-        #expect(throws: LoopbackError(call: "connect", code: ECONNREFUSED)) { try LoopbackClient(to: server) }
-        server.stop()
-    }
-
-    @Test("A server that is let go of stops", .timeLimit(.minutes(1)))
-    func release() async throws {
-        var server: LoopbackServer? = try LoopbackServer(reply: .hang)
-        let client = try LoopbackClient(port: #require(server?.port))
-        server = nil
-        #expect(try await client.receiveAll() == "")
-    }
-
-    @Test("A server listens on IPv6 and on a Unix-domain socket too", .timeLimit(.minutes(1)))
-    func addresses() async throws {
-        let path = FileManager.default.temporaryDirectory.appendingPathComponent("tk-\(UUID().uuidString).sock").path
-        for address in [LoopbackAddress.ipv6, .unix(path: path)] {
-            var options = LoopbackOptions()
-            options.address = address
-            let server = try LoopbackServer(options: options, reply: .text("hi"))
-            let client = try LoopbackClient(to: server)
-            try await client.send("GET / HTTP/1.1\r\n\r\n")
-            #expect(try await client.receive(through: "hi").hasPrefix("HTTP/1.1 200 OK\r\n"))
-            server.stop()
-        }
-        #expect(!FileManager.default.fileExists(atPath: path))
-    }
-
-    @Test("A closed port refuses, and availability is told by connecting")
-    func availability() throws {
-        let closed = try ClosedPort()
-        #expect(throws: LoopbackError(call: "connect", code: ECONNREFUSED)) { try LoopbackClient(port: closed.port) }
-        #expect(!ServerAvailability("none", variable: "NONE", baseURL: closed.baseURL).isRunning)
-        let server = try LoopbackServer(reply: .status(204))
-        #expect(ServerAvailability("some", variable: "SOME", baseURL: server.baseURL).isRunning)
     }
 }

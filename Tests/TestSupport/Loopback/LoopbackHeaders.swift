@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 
+import Foundation
+
 /// Header fields as they went over the wire: in order, with their spelling, repeated ones kept apart.
 public struct LoopbackHeaders: Sendable, Hashable, ExpressibleByDictionaryLiteral, CustomStringConvertible {
     /// One line of the head.
@@ -47,13 +49,10 @@ public struct LoopbackHeaders: Sendable, Hashable, ExpressibleByDictionaryLitera
     /// One line for each field, as on the wire.
     public var description: String { fields.map { "\($0.name): \($0.value)\r\n" }.joined() }
 
-    /// Whether a comma-separated field holds that token, in any case of letters.
+    /// Whether a comma-separated field holds that token, in any case of letters (RFC 9110 §5.6.1).
     func has(_ token: String, in name: String) -> Bool {
-        fields.contains { field in
-            Self.isSame(field.name, name)
-                && field.value.lowercased().split(separator: ",").contains { part in
-                    part.drop { $0 == " " } == token || part.split(separator: " ").first.map(String.init) == token
-                }
+        all(name).contains { value in
+            value.lowercased().split(separator: ",").contains { $0.trimmingCharacters(in: .whitespaces) == token }
         }
     }
 

@@ -66,6 +66,16 @@ public final class LoopbackServer: Sendable {
         try self.init(options: options) { _ in reply }
     }
 
+    /// Starts a server that gives each request the next answer of the list, in the order of their heads; when the list is
+    /// at its end, the last one again. An empty list hangs.
+    ///
+    /// - Throws: ``LoopbackError`` when the socket cannot be had.
+    public convenience init(options: LoopbackOptions = LoopbackOptions(), replies: [LoopbackReply]) throws {
+        try self.init(options: options) { request in
+            request.index < replies.count ? replies[request.index] : replies.last ?? .hang
+        }
+    }
+
     deinit {
         // Without waiting for the thread: the last reference may have been let go of on that very thread.
         core.post(.stop)

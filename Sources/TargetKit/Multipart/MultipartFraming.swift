@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+
+/// The bytes around the parts' contents: boundary lines and header fields (RFC 7578 §4), gathered in one buffer.
+struct MultipartFraming {
+    private(set) var bytes: [UInt8] = []
+    private let boundary: String
+
+    init(boundary: MultipartBoundary, partCount: Int) {
+        self.boundary = boundary.text
+        bytes.reserveCapacity((partCount + 1) * 192)
+    }
+
+    /// Appends what stands before a part's content.
+    ///
+    /// - Throws: a reason, when a header field would break out of its line.
+    mutating func appendHead(of part: MultipartForm.Part) throws(MultipartError.Reason) {
+        append("--")
+        append(boundary)
+        append("\r\nContent-Disposition: form-data; name=\"")
+        append(fieldName: part.name)
+        if let fileName = part.fileName {
+            append("\"; filename=\"")
+            append(escaping: fileName)
+        }
+        append("\"\r\n")
+        if let mimeType = part.mimeType, part.headers.isEmpty || !part.headers.contains(.contentType) {
+            try appendField("Content-Type", mimeType)
+        }
+        for field in part.headers.fields {
+            // A second Content-Disposition would contradict the first, and servers differ in which they believe.
+            guard ASCIISet.token.containsAll(of: field.name.rawValue), !field.name.rawValue.isEmpty,
+                field.name != "Content-Disposition"
+            else { throw .headerName(field.name.rawValue) }
+            try appendField(field.name.rawValue, field.value)
+        }
+        append("\r\n")
+    }
+
+    /// Appends what stands after a part's content.
+    mutating func appendEndOfContent() {
+        append("\r\n")
+    }
+
+    /// Appends what stands after the last part.
+    mutating func appendClosing() {
+        append("--")
+        append(boundary)
+        append("--\r\n")
+    }
+
+    /// Gives what has been gathered and begins anew.
+    mutating func take() -> [UInt8] {
+        defer { bytes.removeAll(keepingCapacity: true) }
+        return bytes
+    }
+
+    private mutating func append(_ text: String) {
+        bytes.append(contentsOf: text.utf8)
+    }
+
+    private mutating func appendField(_ name: String, _ value: String) throws(MultipartError.Reason) {
+        for byte in value.utf8 where byte == 0x0D || byte == 0x0A || byte == 0 { throw .headerValue(name: name) }
+        append(name)
+        append(": ")
+        append(value)
+        append("\r\n")
+    }
+
+    /// Appends a field's name. HTML turns a lone CR or LF in it into CR LF first, in a file name it does not.
+    private mutating func append(fieldName: String) {
+        var previous: UInt8 = 0
+        for byte in fieldName.utf8 {
+            switch byte {
+            case 0x0A where previous == 0x0D: break  // The CR has written both.
+            case 0x0A, 0x0D: append("%0D%0A")
+            case 0x22: append("%22")
+            default: bytes.append(byte)
+            }
+            previous = byte
+        }
+    }
+
+    /// Appends with `"`, CR and LF escaped, and nothing else: "multipart/form-data encoding algorithm" of the HTML standard.
+    private mutating func append(escaping text: String) {
+        for byte in text.utf8 {
+            switch byte {
+            case 0x22: append("%22")
+            case 0x0D: append("%0D")
+            case 0x0A: append("%0A")
+            default: bytes.append(byte)
+            }
+        }
+    }
+}

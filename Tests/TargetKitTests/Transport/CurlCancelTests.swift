@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+#if os(Linux)
+import Foundation
+import FoundationNetworking
+import TargetKit
+import TestSupport
+import Testing
+
+/// How exchanges end before their time, and how the transport itself does.
+@Suite("CurlTransport: cancelling and the end", .timeLimit(.minutes(2)))
+struct CurlCancelTests {
+    @Test(
+        "A cancelled call ends and lets go of its connection",
+        arguments: [LoopbackReply.hang, [.head(status: 200), .hang]]
+    )
+    func cancel(reply: LoopbackReply) async throws {
+        let server = try LoopbackServer(reply: reply)
+        let transport = CurlTransport()
+        let task = Task { await TestCall().failure(at: server.baseURL, with: transport) }
+        await server.waitForHeads(1)
+        task.cancel()
+        #expect(await task.value == .cancelled)
+        await server.waitForConnections(closed: 1)
+        #expect(server.openConnectionCount == 0)
+    }
+
+    @Test("A call of a task that is cancelled already is not made")
+    func cancelledBefore() async throws {
+        let server = try LoopbackServer(reply: .text(""))
+        let gate = Gate()
+        let task = Task {
+            await gate.wait()
+            return await TestCall().failure(at: server.baseURL, with: CurlTransport.shared)
+        }
+        task.cancel()
+        gate.open()
+        #expect(await task.value == .cancelled)
+        #expect(server.connectionCount == 0)
+    }
+
+    @Test("While a name is looked up a call can be cancelled, and others go on")
+    func cancelLookup() async throws {
+        let server = try LoopbackServer(reply: .text("fine"))
+        let transport = CurlTransport()
+        let request = TransportRequest(
+            urlRequest: URLRequest(url: try #require(URL(string: "http://slow.invalid/")))
+        )
+        let task = Task { try? await transport.send(request) }
+        #expect(try await TestCall().send(to: server, with: transport).text == "fine")
+        task.cancel()
+        #expect(await task.value == nil)
+        #expect(try await TestCall().send(to: server, with: transport).text == "fine")
+    }
+
+    @Test("A cancel that races with the completion ends each call once")
+    func race() async throws {
+        let server = try LoopbackServer(reply: .text("x"))
+        let transport = CurlTransport()
+        let ended = Tally()
+        await withTaskGroup(of: Void.self) { group in
+            for worker in 0..<16 {
+                group.addTask {
+                    for round in 0..<150 {
+                        let task = Task { _ = try? await TestCall().send(to: server, with: transport) }
+                        for _ in 0..<(worker &* 7 &+ round) % 40 { await Task.yield() }
+                        task.cancel()
+                        await task.value
+                        ended.add()
+                    }
+                }
+            }
+        }
+        #expect(ended.value == 16 * 150)
+        #expect(try await TestCall().send(to: server, with: transport).text == "x")
+    }
+
+    @Test("A thousand hanging calls are cancelled together")
+    func storm() async throws {
+        let server = try LoopbackServer(reply: .hang)
+        var configuration = CurlTransport.Configuration()
+        configuration.maxConnectionsPerHost = 300
+        let transport = CurlTransport(configuration: configuration)
+        let tasks = (0..<1000).map { _ in
+            Task { await TestCall().failure(at: server.baseURL, with: transport) }
+        }
+        await server.waitForHeads(300)
+        for task in tasks { task.cancel() }
+        for task in tasks { #expect(await task.value == .cancelled) }
+        #expect(server.headCount < 1000)
+        await server.waitForConnections(closed: server.connectionCount)
+        #expect(server.openConnectionCount == 0)
+    }
+
+    @Test("shutdown() cancels what runs and refuses what comes")
+    func shutdown() async throws {
+        let server = try LoopbackServer(reply: .hang)
+        let transport = CurlTransport()
+        let task = Task { await TestCall().failure(at: server.baseURL, with: transport) }
+        await server.waitForHeads(1)
+        transport.shutdown()
+        #expect(await task.value == .cancelled)
+        #expect(await TestCall().failure(at: server.baseURL, with: transport) == .cancelled)
+        await server.waitForConnections(closed: 1)
+        #expect(server.connectionCount == 1)
+    }
+
+    @Test("A transport that is let go of finishes its calls, then closes its connections")
+    func letGo() async throws {
+        let gate = Gate()
+        let server = try LoopbackServer { _ in
+            await gate.wait()
+            return .text("late")
+        }
+        let task = Task { try await TestCall().send(to: server, with: CurlTransport()).text }
+        await server.waitForHeads(1)
+        gate.open()
+        #expect(try await task.value == "late")
+        await server.waitForConnections(closed: 1)
+    }
+}
+#endif

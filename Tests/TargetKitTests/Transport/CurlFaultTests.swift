@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: MIT
+#if os(Linux)
+import Foundation
+import FoundationNetworking
+import TargetKit
+import TestSupport
+import Testing
+
+/// What goes wrong, byte by byte, and what it is called.
+@Suite("CurlTransport: faults", .timeLimit(.minutes(1)))
+struct CurlFaultTests {
+    static let cases: [(name: String, reply: LoopbackReply, code: URLError.Code)] = [
+        ("no byte, then closed", .close, .networkConnectionLost),
+        ("no byte, then reset", .reset, .networkConnectionLost),
+        ("closed in the status line", .raw("HTTP/1.1 20"), .networkConnectionLost),
+        ("closed after the status line", .raw("HTTP/1.1 200 OK\r\n"), .networkConnectionLost),
+        ("closed in a header", .raw("HTTP/1.1 200 OK\r\nContent-Le"), .networkConnectionLost),
+        ("closed before the blank line", .raw("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n"), .networkConnectionLost),
+        ("closed after a 100", .raw("HTTP/1.1 100 Continue\r\n\r\n"), .networkConnectionLost),
+        ("reset in the head", [.text("HTTP/1.1 200 OK\r\nA: "), .wait(.zero), .reset], .networkConnectionLost),
+        ("closed in the body", .raw("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nab"), .networkConnectionLost),
+        ("closed before the body", .raw("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n"), .networkConnectionLost),
+        (
+            "closed in a chunk", .raw("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nab"),
+            .networkConnectionLost
+        ),
+        (
+            "no last chunk", .raw("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nab\r\n"),
+            .networkConnectionLost
+        ),
+        (
+            "chunk size no number", .raw("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxy\r\nab"),
+            .cannotParseResponse
+        ),
+        (
+            "chunk size over 64 bits",
+            .raw("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nFFFFFFFFFFFFFFFFFF\r\nab"),
+            .cannotParseResponse
+        ),
+        ("garbage", .raw("garbage\r\n\r\n"), .badServerResponse),
+        ("another protocol", .raw("SSH-2.0-OpenSSH_9.2\r\n"), .badServerResponse),
+        ("status no number", .raw("HTTP/1.1 abc OK\r\n\r\n"), .badServerResponse),
+        (
+            "bad gzip", LoopbackReply(headers: ["Content-Encoding": "gzip"], body: Data("no gzip".utf8)),
+            .cannotDecodeContentData
+        ),
+        (
+            "header flood",
+            [
+                .text("HTTP/1.1 200 OK\r\n" + String(repeating: "X-Flood: 0123456789\r\n", count: 20_000) + "\r\n"),
+                .close,
+            ],
+            .badServerResponse
+        ),
+    ]
+
+    @Test("Each fault has its code, and the next call works", arguments: cases.indices)
+    func fault(index: Int) async throws {
+        let (name, reply, code) = Self.cases[index]
+        let transport = CurlTransport()
+        let server = try LoopbackServer { $0.path == "/fault" ? reply : .text("fine") }
+        #expect(await TestCall(path: "/fault").failure(at: server.baseURL, with: transport) == code, "\(name)")
+        #expect(try await TestCall().send(to: server, with: transport).text == "fine", "\(name)")
+    }
+
+    @Test("An error names the URL, and keeps libcurl's words and number")
+    func userInfo() async throws {
+        let port = try ClosedPort()
+        let error = await #expect(throws: URLError.self) {
+            try await CurlTransport().send(TestCall(path: "/a").request(to: port.baseURL))
+        }
+        #expect(error?.code == .cannotConnectToHost)
+        #expect(
+            error?.userInfo[NSURLErrorFailingURLErrorKey] as? URL
+                == URL(string: "/a", relativeTo: port.baseURL)?.absoluteURL
+        )
+        #expect(error?.userInfo[CurlTransport.codeKey] as? Int == 7)
+        #expect((error?.userInfo[CurlTransport.messageKey] as? String)?.contains("\(port.port)") == true)
+    }
+
+    @Test(
+        "What cannot be reached or is not HTTP is said to be so",
+        arguments: [
+            ("http://host.invalid", URLError.Code.cannotFindHost), ("ftp://127.0.0.1", .unsupportedURL),
+            ("file:///etc/hostname", .unsupportedURL), ("http://[::1", .badURL), ("relative", .unsupportedURL),
+        ]
+    )
+    func unreachable(address: String, code: URLError.Code) async throws {
+        guard let url = URL(string: address) else { return }
+        let request = TransportRequest(urlRequest: URLRequest(url: url))
+        let error = await #expect(throws: URLError.self) { try await CurlTransport.shared.send(request) }
+        #expect(error?.code == code)
+    }
+
+    @Test(
+        "The whole exchange may take so many milliseconds",
+        arguments: [LoopbackReply.hang, [.head(status: 200), .hang]]
+    )
+    func timeout(reply: LoopbackReply) async throws {
+        let server = try LoopbackServer(reply: reply)
+        let call = TestCall(timeout: .milliseconds(50))
+        #expect(await call.failure(at: server.baseURL, with: CurlTransport()) == .timedOut)
+        #expect(await TestCall(timeout: .zero).failure(at: server.baseURL, with: CurlTransport()) == .timedOut)
+    }
+
+    @Test("A timeout beyond all measure is no limit", arguments: [Duration.seconds(Int64.max), .seconds(1 << 40)])
+    func longTimeout(timeout: Duration) async throws {
+        let server = try LoopbackServer(reply: .text("fine"))
+        #expect(try await TestCall(timeout: timeout).send(to: server, with: CurlTransport()).text == "fine")
+    }
+
+    @Test("An exchange that is idle for too long ends; one that drips does not")
+    func idle() async throws {
+        var configuration = CurlTransport.Configuration()
+        configuration.idleTimeout = .milliseconds(300)
+        let transport = CurlTransport(configuration: configuration)
+        let text = String(repeating: "x", count: 20)
+        let server = try LoopbackServer { request in
+            request.path == "/hang"
+                ? [.head(status: 200), .hang]
+                : [
+                    .head(status: 200, headers: ["Content-Length": "20"]),
+                    .drip(Data(text.utf8), chunkSize: 1, every: .milliseconds(30)),
+                ]
+        }
+        async let drip = TestCall().send(to: server, with: transport).text
+        #expect(await TestCall(path: "/hang").failure(at: server.baseURL, with: transport) == .timedOut)
+        #expect(try await drip == text)
+    }
+
+    @Test("A body that cannot be read ends the call with the reader's own error, one that is short with another")
+    func badBody() async throws {
+        struct Broken: Error {}
+        struct Source: BodySource {
+            var length: Int64? { 10 }
+            var isShort: Bool
+            func open() -> any BodyReader { Reader(isShort: isShort) }
+            final class Reader: BodyReader {
+                let isShort: Bool
+                init(isShort: Bool) { self.isShort = isShort }
+                func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
+                    guard isShort else { throw Broken() }
+                    return 0
+                }
+            }
+        }
+        let server = try LoopbackServer(reply: .text(""))
+        let call = TestCall(method: "POST", body: .stream(Source(isShort: false)))
+        await #expect(throws: Broken.self) { try await call.send(to: server, with: CurlTransport.shared) }
+        let short = TestCall(method: "POST", body: .stream(Source(isShort: true)))
+        #expect(await short.failure(at: server.baseURL, with: CurlTransport.shared) == .requestBodyStreamExhausted)
+    }
+
+    @Test("Files that are not there, or cannot be made, are named")
+    func badFiles() async throws {
+        let server = try LoopbackServer(reply: .text("x"))
+        let missing = URL(fileURLWithPath: "/nowhere/at/all")
+        let upload = TestCall(method: "POST", body: .file(missing))
+        #expect(await upload.failure(at: server.baseURL, with: CurlTransport.shared) == .fileDoesNotExist)
+        let folder = TestCall(method: "POST", body: .file(URL(fileURLWithPath: "/tmp")))
+        #expect(await folder.failure(at: server.baseURL, with: CurlTransport.shared) == .fileIsDirectory)
+        #expect(server.headCount == 0)
+        let download = TestCall(destination: .file(missing))
+        #expect(await download.failure(at: server.baseURL, with: CurlTransport.shared) == .cannotCreateFile)
+    }
+
+    @Test("A refusal that comes before the body has gone out is the response")
+    func earlyRefusal() async throws {
+        var options = LoopbackOptions()
+        options.onHead = { _ in .reply(.status(413)) }
+        let server = try LoopbackServer(options: options, reply: .text(""))
+        let source = CountingSource(byteCount: 3 << 20, length: nil)
+        let response = try await TestCall(method: "POST", body: .stream(source)).send(
+            to: server,
+            with: CurlTransport.shared
+        )
+        #expect(response.head.statusCode == 413)
+    }
+}
+#endif

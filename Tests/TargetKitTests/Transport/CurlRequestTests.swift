@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: MIT
+#if os(Linux)
+import Foundation
+import FoundationNetworking
+import TargetKit
+import TestSupport
+import Testing
+
+/// What reaches the server.
+@Suite("CurlTransport: the request", .timeLimit(.minutes(1)))
+struct CurlRequestTests {
+    let transport = CurlTransport()
+
+    @Test(
+        "The method goes out as it is written",
+        arguments: [
+            "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "QUERY", "PROPFIND",
+        ]
+    )
+    func method(name: String) async throws {
+        let server = try LoopbackServer(reply: .text("body"))
+        let response = try await TestCall(method: name).send(to: server, with: transport)
+        #expect(server.requests.map(\.method) == [name])
+        #expect(response.text == (name == "HEAD" ? "" : "body"))
+    }
+
+    @Test(
+        "Path and query go out byte for byte",
+        arguments: ["/", "/a/../b", "/./a", "/a%2Fb", "/a//b", "/a?x=%20&y=+&z", "/%E2%82%AC?", "/a;b=c,d"]
+    )
+    func target(path: String) async throws {
+        let server = try LoopbackServer(reply: .text(""))
+        try await TestCall(path: path).send(to: server, with: transport)
+        #expect(server.requests.map(\.target) == [path])
+    }
+
+    @Test("User name, password and fragment of the URL are not sent")
+    func userInfo() async throws {
+        let server = try LoopbackServer(reply: .text(""))
+        let base = try #require(URL(string: "http://user:secret@127.0.0.1:\(server.port)"))
+        _ = try await transport.send(TestCall(path: "/a@b#part").request(to: base))
+        let request = try await server.request(at: 0)
+        #expect(request.target == "/a@b")
+        #expect(request.headers["Authorization"] == nil)
+        #expect(request.headers["Host"] == "127.0.0.1:\(server.port)")
+    }
+
+    @Test("Headers go out as they are, an empty value too; libcurl adds none but the usual ones")
+    func headers() async throws {
+        let server = try LoopbackServer(reply: .text(""))
+        let headers = ["X-One": "a, b", "X-Empty": "", "User-Agent": "me/1"]
+        try await TestCall(method: "POST", headers: headers, body: .data(Data("x".utf8))).send(
+            to: server,
+            with: transport
+        )
+        let sent = try await server.request(at: 0).headers
+        for (name, value) in headers { #expect(sent.all(name) == [value]) }
+        let usual = ["Host", "Accept", "Accept-Encoding", "Content-Length"]
+        #expect(Set(sent.fields.map(\.name)) == Set(usual).union(headers.keys))
+        #expect(sent["Accept"] == "*/*")
+    }
+
+    @Test("The headers of one call are not sent with the next")
+    func headersEnd() async throws {
+        let server = try LoopbackServer(reply: .text(""))
+        for headers in [["X-A": "1"], [:], ["X-B": "2"]] {
+            try await TestCall(headers: headers).send(to: server, with: transport)
+        }
+        #expect(server.requests.map { $0.headers["X-A"] } == ["1", nil, nil])
+        #expect(server.requests.map { $0.headers["X-B"] } == [nil, nil, "2"])
+        #expect(server.requests.allSatisfy { $0.headers["User-Agent"]?.hasPrefix("TargetKit/") == true })
+    }
+
+    @Test("A header name that would inject another field is refused")
+    func injection() async throws {
+        let server = try LoopbackServer(reply: .text(""))
+        let code = await TestCall(headers: ["X-A: 1\r\nX-B": "2"]).failure(at: server.baseURL, with: transport)
+        #expect(code == .badURL)
+        #expect(server.headCount == 0)
+    }
+
+    @Test("An empty body is announced for the methods that give it a meaning", arguments: ["POST", "PUT", "PATCH"])
+    func emptyBody(method: String) async throws {
+        let server = try LoopbackServer(reply: .text(""))
+        try await TestCall(method: method).send(to: server, with: transport)
+        try await TestCall(method: "DELETE").send(to: server, with: transport)
+        #expect(server.requests.map { $0.headers["Content-Length"] } == ["0", nil])
+        #expect(server.requests.allSatisfy { $0.headers["Content-Type"] == nil })
+    }
+
+    @Test(
+        "A body arrives whole and with its length, from memory and from a file",
+        arguments: [0, 1, 5000, 3 << 20]
+    )
+    func body(size: Int) async throws {
+        let server = try LoopbackServer(reply: .text(""))
+        let folder = try TemporaryFolder()
+        let data = Data((0..<size).map { UInt8(truncatingIfNeeded: $0 &* 7) })
+        let file = folder.url.appendingPathComponent("body")
+        try data.write(to: file)
+        for body in [TransportRequest.Body.data(data), .file(file)] {
+            for method in ["POST", "PUT", "GET", "SEARCH"] {
+                try await TestCall(method: method, body: body).send(to: server, with: transport)
+            }
+        }
+        #expect(server.requests.map(\.method) == ["POST", "PUT", "GET", "SEARCH", "POST", "PUT", "GET", "SEARCH"])
+        #expect(server.requests.allSatisfy { $0.body == data && $0.headers["Content-Length"] == "\(size)" })
+        #expect(server.requests.allSatisfy { $0.headers["Expect"] == nil && $0.headers["Content-Type"] == nil })
+    }
+
+    @Test("A slice of Data is sent from its own start")
+    func slice() async throws {
+        let server = try LoopbackServer(reply: .text(""))
+        let data = Data((0..<100_000).map { UInt8(truncatingIfNeeded: $0) })
+        for slice in [data[10..<20], data[10..<90_000]] {
+            try await TestCall(method: "POST", body: .data(slice)).send(to: server, with: transport)
+        }
+        #expect(server.requests.map(\.body) == [Data(data[10..<20]), Data(data[10..<90_000])])
+    }
+
+    @Test("A stream is sent in chunks when its length is not known", arguments: [nil, 300_000])
+    func stream(length: Int64?) async throws {
+        let server = try LoopbackServer(reply: .text(""))
+        let source = CountingSource(byteCount: 300_000, length: length)
+        try await TestCall(method: "POST", body: .stream(source)).send(to: server, with: transport)
+        let request = try await server.request(at: 0)
+        #expect(request.body == source.bytes)
+        #expect(request.isChunked == (length == nil))
+        #expect(request.headers["Content-Length"] == length.map { "\($0)" })
+    }
+
+    @Test("A HEAD with a body gets its answer")
+    func headWithBody() async throws {
+        let server = try LoopbackServer(reply: .text("body"))
+        let call = TestCall(method: "HEAD", body: .data(Data("x".utf8)))
+        let response = try await call.send(to: server, with: transport)
+        #expect(response.head.statusCode == 200)
+        #expect(try await server.request(at: 0).text == "x")
+    }
+
+    @Test("An IPv6 literal is a host")
+    func ipv6() async throws {
+        var options = LoopbackOptions()
+        options.address = .ipv6
+        let server = try LoopbackServer(options: options, reply: .text("six"))
+        #expect(try await TestCall().send(to: server, with: transport).text == "six")
+    }
+
+    @Test("A body is sent again when the kept-alive connection was closed under it", arguments: [10, 200_000])
+    func resend(size: Int) async throws {
+        // The first connection ends after one answer, without saying so.
+        let server = try LoopbackServer { request in
+            request.connection == 0 && request.number > 0 ? .reset : .text("ok")
+        }
+        try await TestCall().send(to: server, with: transport)
+        let source = CountingSource(byteCount: size, length: Int64(size))
+        let response = try await TestCall(method: "PUT", body: .stream(source)).send(to: server, with: transport)
+        #expect(response.text == "ok")
+        #expect(server.requests.last?.body == source.bytes)
+    }
+}
+
+/// A source of bytes that can be opened again.
+struct CountingSource: BodySource {
+    let bytes: Data
+    let length: Int64?
+
+    init(byteCount: Int, length: Int64?) {
+        bytes = Data((0..<byteCount).map { UInt8(truncatingIfNeeded: $0 &* 13) })
+        self.length = length
+    }
+
+    func open() -> any BodyReader { Reader(rest: bytes) }
+
+    private final class Reader: BodyReader {
+        var rest: Data
+
+        init(rest: Data) { self.rest = rest }
+
+        func read(into buffer: UnsafeMutableRawBufferPointer) -> Int {
+            let count = rest.copyBytes(to: buffer, count: min(buffer.count, rest.count, 10_000))
+            rest = rest.dropFirst(count)
+            return count
+        }
+    }
+}
+#endif

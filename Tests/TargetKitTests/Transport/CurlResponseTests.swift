@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: MIT
+#if os(Linux)
+import Foundation
+import FoundationNetworking
+import TargetKit
+import TestSupport
+import Testing
+
+/// What comes back from the server.
+@Suite("CurlTransport: the response", .timeLimit(.minutes(1)))
+struct CurlResponseTests {
+    let transport = CurlTransport()
+
+    @Test(
+        "Any status is a response, redirects and refusals too",
+        arguments: [200, 201, 204, 301, 302, 304, 401, 404, 407, 500]
+    )
+    func status(code: Int) async throws {
+        let server = try LoopbackServer { _ in
+            .status(
+                code,
+                headers: ["Location": "/elsewhere", "WWW-Authenticate": "Basic", "Proxy-Authenticate": "Basic"]
+            )
+        }
+        let response = try await TestCall().send(to: server, with: transport)
+        #expect(response.head.statusCode == code)
+        #expect(response.head.httpVersion == "HTTP/1.1")
+        #expect(server.requestCount == 1)
+    }
+
+    @Test("Header fields come in order, repeated ones each, and others than UTF-8 as ISO-8859-1")
+    func headers() async throws {
+        let head = Data("HTTP/1.1 200\r\nSet-Cookie: a=1\r\nX-Name: caf".utf8) + [0xE9]
+        let rest = Data("\r\nset-cookie:b=2\r\nContent-Length: 0\r\n\r\n".utf8)
+        let server = try LoopbackServer(reply: [.bytes(head + rest)])
+        let headers = try await TestCall().send(to: server, with: transport).head.headers
+        #expect(headers.fields.map(\.value) == ["a=1", "caf\u{E9}", "b=2", "0"])
+        #expect(headers.fields.map(\.name.rawValue) == ["Set-Cookie", "X-Name", "set-cookie", "Content-Length"])
+    }
+
+    @Test("Interim responses and trailers leave no trace")
+    func interim() async throws {
+        let server = try LoopbackServer(reply: [
+            .text("HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n"),
+            .wait(.zero),
+            .text(
+                "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: X-Sum\r\n\r\n3\r\nabc\r\n0\r\nX-Sum: 1\r\n\r\n"
+            ),
+        ])
+        let response = try await TestCall().send(to: server, with: transport)
+        #expect(response.head.statusCode == 200)
+        #expect(response.head.headers.fields.map(\.name.rawValue) == ["Transfer-Encoding", "Trailer"])
+        #expect(response.text == "abc")
+    }
+
+    @Test(
+        "A body comes in pieces of any size, with a length, in chunks, or up to the end",
+        arguments: ["length", "chunks", "end"]
+    )
+    func framing(kind: String) async throws {
+        let data = Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
+        let server = try LoopbackServer(
+            reply: LoopbackReply(
+                steps: [
+                    "length": [.head(status: 200, headers: ["Content-Length": "\(data.count)"]), .body(data)],
+                    "chunks": [
+                        .head(status: 200, headers: ["Transfer-Encoding": "chunked"]),
+                        .chunk(data[..<1]), .chunk(data[1..<70_000]), .chunk(data[70_000...]), .endChunks,
+                    ],
+                    "end": [.head(status: 200), .drip(data, chunkSize: 100_000, every: .zero), .close],
+                ][kind] ?? []
+            )
+        )
+        let response = try await TestCall().send(to: server, with: transport)
+        guard case .data(let received) = response.body else { Issue.record("not in memory"); return }
+        #expect(received == data)
+    }
+
+    @Test("A compressed body arrives decoded")
+    func gzip() async throws {
+        let server = try LoopbackServer(
+            reply: LoopbackReply(headers: ["Content-Encoding": "gzip"], body: Gzip.helloWorld)
+        )
+        let response = try await TestCall().send(to: server, with: transport)
+        #expect(response.text == "hello, world\n")
+        #expect(try await server.request(at: 0).headers["Accept-Encoding"]?.contains("gzip") == true)
+    }
+
+    @Test("A body of exactly the limit is taken, one byte more is not")
+    func limit() async throws {
+        let server = try LoopbackServer { request in
+            .text(String(repeating: "x", count: request.path == "/more" ? 100_001 : 100_000))
+        }
+        let call = TestCall(destination: .memory(limit: 100_000))
+        #expect(try await call.send(to: server, with: transport).text.utf8.count == 100_000)
+        let more = TestCall(path: "/more", destination: .memory(limit: 100_000))
+        #expect(await more.failure(at: server.baseURL, with: transport) == .dataLengthExceedsMaximum)
+    }
+
+    @Test("The limit counts decoded bytes")
+    func decodedLimit() async throws {
+        let server = try LoopbackServer(
+            reply: LoopbackReply(headers: ["Content-Encoding": "gzip"], body: Gzip.zeros)
+        )
+        let code = await TestCall(destination: .memory(limit: 99_999)).failure(at: server.baseURL, with: transport)
+        #expect(code == .dataLengthExceedsMaximum)
+        let whole = try await TestCall(destination: .memory(limit: 100_000)).send(to: server, with: transport)
+        #expect(whole.text.utf8.count == 100_000)
+    }
+
+    @Test("A file is replaced by the whole body, an empty one too", arguments: [0, 5, 200_000])
+    func file(size: Int) async throws {
+        let body = Data((0..<size).map { UInt8(truncatingIfNeeded: $0) })
+        let server = try LoopbackServer(reply: LoopbackReply(body: body))
+        let folder = try TemporaryFolder()
+        let file = folder.url.appendingPathComponent("download")
+        try Data("old".utf8).write(to: file)
+        let response = try await TestCall(destination: .file(file)).send(to: server, with: transport)
+        guard case .file(let url) = response.body else { Issue.record("not in a file"); return }
+        #expect(url == file)
+        #expect(try Data(contentsOf: file) == body)
+        #expect(folder.names == ["download"])
+    }
+
+    @Test("A download that fails leaves the old file, and nothing beside it")
+    func failedFile() async throws {
+        let server = try LoopbackServer(reply: .raw("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc"))
+        let folder = try TemporaryFolder()
+        let file = folder.url.appendingPathComponent("download")
+        try Data("old".utf8).write(to: file)
+        let code = await TestCall(destination: .file(file)).failure(at: server.baseURL, with: transport)
+        #expect(code == .networkConnectionLost)
+        #expect(try Data(contentsOf: file) == Data("old".utf8))
+        #expect(folder.names == ["download"])
+    }
+
+    @Test("Connections are kept, and the metrics say so")
+    func metrics() async throws {
+        let server = try LoopbackServer(reply: .text("hello"))
+        let first = try await TestCall(method: "POST", body: .data(Data("abc".utf8))).send(
+            to: server,
+            with: transport
+        )
+        let second = try await TestCall().send(to: server, with: transport)
+        #expect(server.connectionCount == 1)
+        #expect([first, second].map { $0.metrics?.reusedConnection } == [false, true])
+        #expect([first, second].map { $0.metrics?.bytesSent } == [3, 0])
+        #expect([first, second].map { $0.metrics?.bytesReceived } == [5, 5])
+        #expect([first, second].allSatisfy { $0.metrics?.remoteAddress == "127.0.0.1" })
+        #expect([first, second].allSatisfy { $0.metrics?.secureConnect == nil })
+        let metrics = try #require(first.metrics)
+        #expect(try #require(metrics.firstByte) > .zero && metrics.total >= (metrics.firstByte ?? .zero))
+    }
+}
+
+/// Made with `printf 'hello, world\n' | gzip -n`, and with `head -c 100000 /dev/zero | gzip -9n`.
+enum Gzip {
+    static let helloWorld = Data(base64Encoded: "H4sIAAAAAAAAA8tIzcnJ11Eozy/KSeECAFN0JPQNAAAA") ?? Data()
+    static let zeros =
+        Data(
+            base64Encoded:
+                "H4sIAAAAAAACA+3BMQEAAADCoPVPbQ0PoAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
+                + "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAIBXA32VEdSghgEA"
+        ) ?? Data()
+}
+#endif
