@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+
+/// A value in a response's JSON that means something, whatever the status code says.
+///
+/// ```swift
+/// BodyCode(keyPath: "status", equals: 401)                  // {"status": 401} and {"status": "401"}
+/// BodyCode(keyPath: "error.code", equals: "EXPIRED", "REVOKED")
+/// ```
+///
+/// Numbers and strings are matched alike: `401` is `401`, `401.0` and `"401"` in the body. A body that is no JSON, has no value
+/// there, or went into a file does not match.
+public struct BodyCode: Sendable, Hashable {
+    private let path: JSONPath
+    private let codes: Set<String>
+
+    /// The status codes whose bodies are looked at; default 200 to 299.
+    public var statusCodes: ClosedRange<Int> = 200...299
+
+    /// One of those numbers, at that place.
+    ///
+    /// - Parameters:
+    ///   - keyPath: Keys and array indices with dots between them: `error.code`, `errors.0.code`.
+    ///   - codes: One number or several.
+    public init(keyPath: String, equals codes: Int...) {
+        self.init(keyPath: keyPath, anyOf: codes.map { String($0) })
+    }
+
+    /// One of those texts, at that place.
+    ///
+    /// - Parameters:
+    ///   - keyPath: Keys and array indices with dots between them: `error.code`, `errors.0.code`.
+    ///   - codes: One text or several; they are compared to the letter.
+    public init(keyPath: String, equals codes: String...) {
+        self.init(keyPath: keyPath, anyOf: codes)
+    }
+
+    /// One of those texts, or a number that is written like one of them.
+    public init(keyPath: String, anyOf codes: some Sequence<String>) {
+        path = JSONPath(keyPath)
+        self.codes = Set(codes)
+    }
+
+    /// Whether the response's body has one of the codes at that place.
+    public func matches(_ response: Response) -> Bool {
+        guard statusCodes.contains(response.statusCode), !response.data.isEmpty,
+            let value = try? path.value(in: response.data)
+        else { return false }
+        if value.first == UInt8(ascii: "\"") {
+            guard let text = try? JSONDecoder().decode(String.self, from: value) else { return false }
+            return codes.contains(text)
+        }
+        let text = String(decoding: value, as: UTF8.self)
+        if codes.contains(text) { return true }
+        return Double(text).flatMap { Int(exactly: $0) }.map { codes.contains(String($0)) } ?? false
+    }
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+
+/// Copies a JSON text (RFC 8259) and leaves out the values of secret fields.
+///
+/// It takes the text as it comes, byte by byte, so a text that is cut off or broken is redacted as far as it goes, and a text
+/// that only holds JSON (`data: {"token": …}`) is, too. Other text is copied as it is.
+struct JSONRedactor {
+    private let bytes: Data
+    private let redaction: LogRedaction
+    private let limit: Int
+    private var index: Int
+    private var copy: [UInt8] = []
+    /// For each open object and array its key at this moment; that of an array stays empty.
+    private var keys: [String] = []
+
+    init(_ bytes: Data, redaction: LogRedaction, limit: Int) {
+        self.bytes = bytes
+        self.redaction = redaction
+        self.limit = limit
+        index = bytes.startIndex
+    }
+
+    /// The copy, and whether it was cut off at the limit.
+    static func redacted(_ bytes: Data, by redaction: LogRedaction, limit: Int) -> (bytes: [UInt8], isCut: Bool) {
+        var redactor = JSONRedactor(bytes, redaction: redaction, limit: limit)
+        redactor.run()
+        return (Array(redactor.copy.prefix(limit)), redactor.copy.count > limit || redactor.index < bytes.endIndex)
+    }
+
+    private mutating func run() {
+        while index < bytes.endIndex, copy.count < limit {
+            let byte = bytes[index]
+            switch byte {
+            case UInt8(ascii: "\""):
+                copyString()
+                continue
+            case UInt8(ascii: "{"), UInt8(ascii: "["): keys.append("")
+            case UInt8(ascii: "}"), UInt8(ascii: "]"): _ = keys.popLast()
+            default: break
+            }
+            copy.append(byte)
+            index += 1
+        }
+    }
+
+    private mutating func copyString() {
+        let string = bytes[index..<endOfString(at: index)]
+        append(string)
+        index = string.endIndex
+        let colon = skippingSpace(from: index)
+        guard colon < bytes.endIndex, bytes[colon] == UInt8(ascii: ":") else { return }
+        let key = LogRedaction.normalized(Self.text(of: string))
+        if keys.isEmpty {
+            guard redaction.isSecret([key]) else { return }
+        } else {
+            keys[keys.count - 1] = key
+            guard redaction.isSecret(keys.filter { !$0.isEmpty }) else { return }
+        }
+        let value = skippingSpace(from: colon + 1)
+        append(bytes[index..<value])
+        append(Self.placeholder)
+        index = endOfValue(at: value)
+    }
+
+    private mutating func append(_ part: some Collection<UInt8>) {
+        // One byte over the limit is enough to know that the text was cut off.
+        copy.append(contentsOf: part.prefix(max(0, limit - copy.count) + 1))
+    }
+
+    private static let placeholder = Data("\"\(HeaderRedaction.placeholder)\"".utf8)
+
+    private static func text(of string: Data) -> String {
+        if string.contains(UInt8(ascii: "\\")), let text = try? JSONDecoder().decode(String.self, from: Data(string)) {
+            return text
+        }
+        return String(decoding: string.dropFirst().dropLast(), as: UTF8.self)
+    }
+
+    private func endOfString(at start: Int) -> Int {
+        var index = start + 1
+        while index < bytes.endIndex {
+            switch bytes[index] {
+            case UInt8(ascii: "\\"): index += 2
+            case UInt8(ascii: "\""): return index + 1
+            default: index += 1
+            }
+        }
+        return bytes.endIndex
+    }
+
+    private func endOfValue(at start: Int) -> Int {
+        var index = start
+        var depth = 0
+        while index < bytes.endIndex {
+            switch bytes[index] {
+            case UInt8(ascii: "\""):
+                index = endOfString(at: index)
+                if depth == 0 { return index }
+                continue
+            case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
+            case UInt8(ascii: "}"), UInt8(ascii: "]"):
+                guard depth > 0 else { return index }
+                depth -= 1
+                if depth == 0 { return index + 1 }
+            case UInt8(ascii: ","), 0x20, 0x09, 0x0A, 0x0D:
+                if depth == 0 { return index }
+            default: break
+            }
+            index += 1
+        }
+        return bytes.endIndex
+    }
+
+    private func skippingSpace(from start: Int) -> Int {
+        bytes[start...].firstIndex { $0 != 0x20 && $0 != 0x09 && $0 != 0x0A && $0 != 0x0D } ?? bytes.endIndex
+    }
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+import TargetKit
+
+/// A state whose changes are told to a callback in the order in which they happened, one at a time, with no lock held.
+///
+/// Whoever changes the state first delivers; a change that comes meanwhile, on another thread or from within the callback, is
+/// left to that one. So the callback may be a little behind the state, but never out of order.
+final class OrderedCallback<State: Sendable, Event: Sendable>: Sendable {
+    private struct Content: Sendable {
+        var state: State
+        var waiting: [Event] = []
+        var isDelivering = false
+    }
+
+    private let content: Locked<Content>
+    private let callback: @Sendable (Event) -> Void
+
+    init(_ state: State, callback: @escaping @Sendable (Event) -> Void) {
+        content = Locked(Content(state: state))
+        self.callback = callback
+    }
+
+    /// Changes the state, and delivers the events that the change adds to the list.
+    @discardableResult
+    func update<Result: Sendable>(_ change: @Sendable (inout State, inout [Event]) -> Result) -> Result {
+        let (result, isMine) = content.withLock { content -> (Result, Bool) in
+            let result = change(&content.state, &content.waiting)
+            let isMine = !content.isDelivering && !content.waiting.isEmpty
+            if isMine { content.isDelivering = true }
+            return (result, isMine)
+        }
+        if isMine { while let event = next() { callback(event) } }
+        return result
+    }
+
+    private func next() -> Event? {
+        content.withLock { content in
+            guard content.waiting.isEmpty else { return content.waiting.removeFirst() }
+            content.isDelivering = false
+            return nil
+        }
+    }
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Signs the user out when the server no longer knows them: on status 401, or on a code in the body of a response that says 200.
+///
+/// ```swift
+/// let unauthorized = UnauthorizedPlugin(bodyCode: .init(keyPath: "status", equals: 401)) { context in
+///     await session.signOut()
+/// }
+/// // after the next sign-in:
+/// unauthorized.rearm()
+/// ```
+///
+/// At the first such result the plugin cancels every call of the scope but that one, and then waits for the handler: the caller
+/// gets the result, unchanged, when the user is signed out. The calls that were cancelled end with stage `.cancelled`; calls
+/// that the handler makes are not touched. From then on nothing happens until ``rearm()``, however many calls fail the same way:
+/// their callers get what the server said.
+///
+/// It does not matter whether the target validates status codes: the 401 counts as a response and as an error of stage `.status`.
+/// A call that was prepared before ``rearm()`` does not count after it, so that a late answer to the old session does not
+/// end the new one. Targets opt out by ``SessionTarget`` or by a closure; they neither sign out nor are cancelled.
+///
+/// The plugin works in `process`, so after every plugin's `retry`: one that refreshes the token and tries again comes first at
+/// any place of the array, and the user is signed out only when that has not helped. Order: before plugins that make another
+/// result in `process` and drop the response; those that keep it in their error may stand before it.
+///
+/// One plugin may serve any number of providers; copies of it share what they know.
+public struct UnauthorizedPlugin: Plugin {
+    private struct State: Sendable {
+        var isArmed = true
+        var session = 0
+        var sessionOfCall: [RequestContext.ID: Int] = [:]
+    }
+
+    private let bodyCodes: [BodyCode]
+    private let belongsToSession: @Sendable (any TargetType) -> Bool
+    private let signOut: @Sendable (RequestContext) async -> Void
+    private let state = Locked(State())
+
+    /// Whether a target's calls count, as the target says by ``SessionTarget``; `true` for targets that do not conform to it.
+    public static let targetDecides: @Sendable (any TargetType) -> Bool = {
+        ($0 as? any SessionTarget)?.belongsToSession ?? true
+    }
+
+    /// A plugin that acts on status 401 and on a code in the body.
+    ///
+    /// - Parameters:
+    ///   - bodyCode: What in a body means that the session has ended; default `nil`: bodies are not looked at.
+    ///   - belongsToSession: Whether a target's calls count; default: ``targetDecides``.
+    ///   - signOut: Is called once until ``rearm()``, with the call whose result it was. It runs to its end also when that call
+    ///     is cancelled meanwhile.
+    public init(
+        bodyCode: BodyCode? = nil,
+        belongsToSession: @escaping @Sendable (any TargetType) -> Bool = Self.targetDecides,
+        signOut: @escaping @Sendable (_ context: RequestContext) async -> Void
+    ) {
+        self.init(bodyCodes: bodyCode.map { [$0] } ?? [], belongsToSession: belongsToSession, signOut: signOut)
+    }
+
+    /// A plugin that acts on status 401 and on any of several codes in the body, as the one with a single code does.
+    public init(
+        bodyCodes: [BodyCode],
+        belongsToSession: @escaping @Sendable (any TargetType) -> Bool = Self.targetDecides,
+        signOut: @escaping @Sendable (_ context: RequestContext) async -> Void
+    ) {
+        self.bodyCodes = bodyCodes
+        self.belongsToSession = belongsToSession
+        self.signOut = signOut
+    }
+
+    /// Makes the plugin act again, for the session that begins now: call it when the user has signed in.
+    public func rearm() {
+        state.withLock { state in
+            state.isArmed = true
+            state.session += 1
+        }
+    }
+
+    /// Notes which session the call is made in; again at each attempt, which may carry a new token.
+    public func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
+        state.withLock { $0.sessionOfCall[context.id] = $0.session }
+        return request
+    }
+
+    /// Signs out, if that is what the result means, and passes the result on.
+    public func process(
+        _ result: Result<Response, TargetKitError>,
+        context: RequestContext
+    ) async -> Result<Response, TargetKitError> {
+        let isUnauthorized = isUnauthorized(result) && belongsToSession(context.target)
+        let isFirst = state.withLock { state in
+            let session = state.sessionOfCall.removeValue(forKey: context.id) ?? state.session
+            guard isUnauthorized, state.isArmed, session == state.session else { return false }
+            state.isArmed = false
+            return true
+        }
+        guard isFirst else { return result }
+        context.scope.cancelAll { $0.id != context.id && belongsToSession($0.target) }
+        let signOut = signOut
+        // A task of its own: the cancelling of this call does not reach it.
+        await Task { await signOut(context) }.value
+        return result
+    }
+
+    private func isUnauthorized(_ result: Result<Response, TargetKitError>) -> Bool {
+        switch result {
+        case .success(let response): isUnauthorized(response)
+        case .failure(let error) where error.stage == .cancelled: false
+        case .failure(let error): error.response.map(isUnauthorized) ?? false
+        }
+    }
+
+    private func isUnauthorized(_ response: Response) -> Bool {
+        response.statusCode == 401 || bodyCodes.contains { $0.matches(response) }
+    }
+}
