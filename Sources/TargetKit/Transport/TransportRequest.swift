@@ -25,6 +25,10 @@ public struct TransportRequest: Sendable {
         case memory(limit: Int)
         /// Into a file, which is replaced when the whole body has arrived.
         case file(URL)
+        /// To a reader, piece by piece; at most about that many bytes wait for it, and then the server has to.
+        ///
+        /// The transport returns at the end of the head. ``TransportRequest/timeout`` counts for the body too.
+        case stream(buffer: Int)
 
         /// Into memory, up to 512 MiB: a bound that a response for people never reaches, and a runaway one does.
         public static let memory = Destination.memory(limit: 512 << 20)
