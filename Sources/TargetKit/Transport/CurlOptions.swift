@@ -25,6 +25,9 @@ struct CurlOptions {
     var headerList: UnsafeMutablePointer<curl_slist>?
     /// HEAD with a body: libcurl would wait for a body in return.
     var endsAtHead = false
+    var hasProgress = false
+    var isTrustBlind = false
+    var pin: String?
 }
 
 extension CurlTransfer {
@@ -39,9 +42,14 @@ extension CurlTransfer {
             options.isSecure = call.isSecure
             // Over TLS a request waits to see whether HTTP/2 lets it share the connection that is being made. Without TLS there
             // is no HTTP/2, and waiting for it would put a request behind the answer to another.
-            let version = call.isSecure ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1
-            set(CURLOPT_HTTP_VERSION, Int(version))
-            set(CURLOPT_PIPEWAIT, call.isSecure ? 1 : 0)
+            let canShare = call.isSecure && settings.configuration.version == .automatic
+            set(CURLOPT_HTTP_VERSION, Int(canShare ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1))
+            set(CURLOPT_PIPEWAIT, canShare ? 1 : 0)
+        }
+        if call.isSecure, settings.asksForHost { prepareTrust(call) }
+        if options.hasProgress != (call.progress != nil) {
+            options.hasProgress = call.progress != nil
+            set(CURLOPT_NOPROGRESS, options.hasProgress ? 0 : 1)
         }
         if options.timeout != call.timeoutMilliseconds {
             options.timeout = call.timeoutMilliseconds
