@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+import TargetKitPlugins
+import TestSupport
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@Suite("Credentials")
+struct CredentialsPluginTests {
+    private func sent(_ target: PluginTarget, _ plugins: any Plugin...) async throws -> String? {
+        let provider = Provider<PluginTarget>(stubClosure: { _ in .immediate }, plugins: plugins)
+        return try await provider.request(target).request?.value(forHTTPHeaderField: "Authorization")
+    }
+
+    private static let anna = CredentialsPlugin { _ in
+        URLCredential(user: "anna", password: "secret", persistence: .none)
+    }
+
+    @Test("The first request carries user and password")
+    func basic() async throws {
+        #expect(try await sent(PluginTarget(), Self.anna) == "Basic YW5uYTpzZWNyZXQ=")
+    }
+
+    @Test("Without a credential the request goes out as it is")
+    func none() async throws {
+        #expect(try await sent(PluginTarget(), CredentialsPlugin { _ in nil }) == nil)
+    }
+
+    @Test("The closure sees the target")
+    func perTarget() async throws {
+        let plugin = CredentialsPlugin { target in
+            guard (target as? PluginTarget)?.method == .post else { return nil }
+            return URLCredential(user: "anna", password: "secret", persistence: .none)
+        }
+        #expect(try await sent(PluginTarget(), plugin) == nil)
+        #expect(try await sent(PluginTarget(method: .post), plugin) == "Basic YW5uYTpzZWNyZXQ=")
+    }
+
+    @Test("A field that the request has stays", arguments: ["Authorization", "authorization"])
+    func keeps(_ name: String) async throws {
+        #expect(try await sent(PluginTarget(headers: HTTPHeaders([name: "Own"])), Self.anna) == "Own")
+        #expect(try await sent(PluginTarget(), AccessTokenPlugin { _ in "token" }, Self.anna) == "Bearer token")
+    }
+
+    @Test("A user with a colon ends the call at stage request")
+    func colon() async throws {
+        let plugin = CredentialsPlugin { _ in URLCredential(user: "a:b", password: "c", persistence: .none) }
+        let error = try #require(await Provider<PluginTarget>.stubbed(plugin).result(PluginTarget()).failure)
+        #expect(error.stage == .request)
+        #expect(error.underlying as? BasicCredentials.Problem == .colonInUser)
+    }
+
+    @Test("A closure that throws ends the call at stage request")
+    func throwing() async throws {
+        let plugin = CredentialsPlugin { _ in throw Boom() }
+        let error = try #require(await Provider<PluginTarget>.stubbed(plugin).result(PluginTarget()).failure)
+        #expect(error.stage == .request)
+        #expect(error.underlying is Boom)
+    }
+}

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+import TargetKitPlugins
+import TestSupport
+import Testing
+
+@Suite("Loading")
+struct LoadingPluginTests {
+    private let shown = Recorder<Bool>()
+
+    private func plugin(_ timing: LoadingPlugin.Timing = .init()) -> LoadingPlugin {
+        LoadingPlugin(timing: timing) { [shown] isLoading in shown.append(isLoading) }
+    }
+
+    @Test("It is shown and hidden once, however the call ends", arguments: CallEnding.allCases)
+    func balanced(_ ending: CallEnding) async {
+        _ = await ending.run(through: plugin())
+        #expect(shown.elements == (ending.isPrepared ? [true, false] : []))
+    }
+
+    @Test("It stays until the last of the calls ends, over two providers")
+    func overlapping() async {
+        let plugin = plugin()
+        let (one, two) = (HeldTransport(), HeldTransport())
+        let first = Provider<PluginTarget>(transport: one.transport, plugins: [plugin])
+        let second = Provider<PlainTarget>(transport: two.transport, plugins: [plugin])
+        async let oneResult = first.result(PluginTarget())
+        async let twoResult = second.result(.thing(secret: ""))
+        await one.requests.waitForCount(1)
+        await two.requests.waitForCount(1)
+        one.gate.open()
+        _ = await oneResult
+        #expect(shown.elements == [true])
+        two.gate.open()
+        _ = await twoResult
+        #expect(shown.elements == [true, false])
+    }
+
+    @Test("It alternates when hundreds of calls come and go at the same time")
+    func alternates() async {
+        let provider = Provider<PluginTarget>.stubbed(plugin())
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<500 { group.addTask { _ = await provider.result(PluginTarget()) } }
+        }
+        #expect(shown.count >= 2)
+        #expect(shown.elements == shown.elements.indices.map { $0.isMultiple(of: 2) })
+        #expect(shown.elements.last == false)
+    }
+
+    @Test("Cancel-all leaves nothing shown")
+    func cancelAll() async {
+        let held = HeldTransport()
+        let provider = Provider<PluginTarget>(transport: held.transport, plugins: [plugin()])
+        let ended = Expectation(count: 20)
+        for _ in 0..<20 { provider.request(PluginTarget(), callbackQueue: .global()) { _ in ended.fulfill() } }
+        await held.requests.waitForCount(20)
+        provider.cancelAll()
+        await ended.wait()
+        #expect(shown.elements == [true, false])
+    }
+
+    @Test("A target opts out by the protocol")
+    func protocolOptOut() async {
+        let provider = Provider<PluginTarget>.stubbed(plugin())
+        _ = await provider.result(PluginTarget(showsLoading: false))
+        #expect(shown.elements == [])
+    }
+
+    @Test("The closure decides instead of the protocol")
+    func closureOptOut() async {
+        let plugin = LoadingPlugin(isVisible: { ($0 as? PluginTarget)?.method == .post }) { [shown] in shown.append($0)
+        }
+        let provider = Provider<PluginTarget>.stubbed(plugin)
+        _ = await provider.result(PluginTarget())
+        #expect(shown.elements == [])
+        _ = await provider.result(PluginTarget(method: .post, showsLoading: false))
+        #expect(shown.elements == [true, false])
+    }
+}
+
+@Suite("Loading, timed")
+struct LoadingTimingTests {
+    private let shown = Recorder<Bool>()
+    private let clock = ManualClock()
+
+    private func plugin(delay: Duration = .zero, shortest: Duration = .zero) -> LoadingPlugin {
+        let timing = LoadingPlugin.Timing(delay: delay, shortest: shortest, clock: clock)
+        return LoadingPlugin(timing: timing) { [shown] in shown.append($0) }
+    }
+
+    private func provider(_ held: HeldTransport, _ plugin: LoadingPlugin) -> Provider<PluginTarget> {
+        Provider(transport: held.transport, plugins: [plugin])
+    }
+
+    @Test("A call that is over before the delay is never shown, and no timer stays")
+    func quick() async {
+        let held = HeldTransport()
+        let provider = provider(held, plugin(delay: .seconds(1)))
+        async let result = provider.result(PluginTarget())
+        await held.requests.waitForCount(1)
+        await clock.waitForSleepers()
+        clock.advance(by: .milliseconds(999))
+        held.gate.open()
+        _ = await result
+        #expect(clock.sleeperCount == 0)
+        clock.advance(by: .seconds(10))
+        #expect(shown.elements == [])
+    }
+
+    @Test("A call that outlasts the delay is shown then, and hidden at its end")
+    func slow() async {
+        let held = HeldTransport()
+        let provider = provider(held, plugin(delay: .seconds(1)))
+        async let result = provider.result(PluginTarget())
+        await clock.waitForSleepers()
+        #expect(clock.remainingSleeps == [.seconds(1)])
+        clock.advance(by: .seconds(1))
+        #expect(await shown.waitForCount(1) == [true])
+        await held.requests.waitForCount(1)
+        held.gate.open()
+        _ = await result
+        #expect(shown.elements == [true, false])
+    }
+
+    @Test("The delay counts from the first of the calls that overlap")
+    func delayOfOverlap() async {
+        let plugin = plugin(delay: .seconds(1))
+        let (one, two) = (HeldTransport(), HeldTransport())
+        async let first = provider(one, plugin).result(PluginTarget())
+        await clock.waitForSleepers()
+        clock.advance(by: .milliseconds(600))
+        async let second = provider(two, plugin).result(PluginTarget())
+        await two.requests.waitForCount(1)
+        one.gate.open()
+        _ = await first
+        #expect(shown.elements == [])
+        #expect(clock.remainingSleeps == [.milliseconds(400)])
+        clock.advance(by: .milliseconds(400))
+        #expect(await shown.waitForCount(1) == [true])
+        two.gate.open()
+        _ = await second
+        #expect(shown.elements == [true, false])
+    }
+
+    @Test("The delay starts anew when no call is left")
+    func delayStartsAnew() async {
+        let plugin = plugin(delay: .seconds(1))
+        let (one, two) = (HeldTransport(), HeldTransport())
+        async let first = provider(one, plugin).result(PluginTarget())
+        await clock.waitForSleepers()
+        clock.advance(by: .milliseconds(600))
+        one.gate.open()
+        _ = await first
+        async let second = provider(two, plugin).result(PluginTarget())
+        await clock.waitForSleepers()
+        #expect(clock.remainingSleeps == [.seconds(1)])
+        clock.advance(by: .milliseconds(999))
+        two.gate.open()
+        _ = await second
+        #expect(shown.elements == [])
+    }
+
+    @Test("What is shown stays for the shortest time")
+    func shortest() async {
+        let held = HeldTransport()
+        let provider = provider(held, plugin(shortest: .seconds(1)))
+        async let result = provider.result(PluginTarget())
+        await held.requests.waitForCount(1)
+        clock.advance(by: .milliseconds(300))
+        held.gate.open()
+        _ = await result
+        #expect(shown.elements == [true])
+        await clock.waitForSleepers()
+        #expect(clock.remainingSleeps == [.milliseconds(700)])
+        clock.advance(by: .milliseconds(700))
+        #expect(await shown.waitForCount(2) == [true, false])
+    }
+
+    @Test("A call that begins in the shortest time keeps it shown, without a flicker")
+    func bridged() async {
+        let held = HeldTransport()
+        held.gate.open()
+        let provider = provider(held, plugin(shortest: .seconds(1)))
+        _ = await provider.result(PluginTarget())
+        await clock.waitForSleepers()
+        clock.advance(by: .milliseconds(500))
+        _ = await provider.result(PluginTarget())
+        #expect(shown.elements == [true])
+        await clock.waitForSleepers()
+        clock.advance(by: .milliseconds(500))
+        #expect(await shown.waitForCount(2) == [true, false])
+    }
+
+    @Test("What has been shown long enough is hidden at once")
+    func longShown() async {
+        let held = HeldTransport()
+        let provider = provider(held, plugin(shortest: .seconds(1)))
+        async let result = provider.result(PluginTarget())
+        await held.requests.waitForCount(1)
+        clock.advance(by: .seconds(5))
+        held.gate.open()
+        _ = await result
+        #expect(shown.elements == [true, false])
+        #expect(clock.sleeperCount == 0)
+    }
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+import TargetKitPlugins
+import TestSupport
+import Testing
+
+@Suite("Network activity")
+struct NetworkActivityPluginTests {
+    @Test(
+        "A call begins and ends once, however it ends, and not at all when it is not sent",
+        arguments: CallEnding.allCases
+    )
+    func balanced(_ ending: CallEnding) async {
+        let changes = Recorder<NetworkActivityPlugin.Change>()
+        _ = await ending.run(through: NetworkActivityPlugin { change, _ in changes.append(change) })
+        #expect(changes.elements == (ending.isSent ? [.began, .ended] : []))
+    }
+
+    @Test("The closure sees the inner target")
+    func target() async throws {
+        let targets = Recorder<String>()
+        let plugin = NetworkActivityPlugin { _, target in targets.append("\(type(of: target))") }
+        _ = try await Provider<MultiTarget>.stubbed(plugin).request(PluginTarget())
+        #expect(targets.elements == ["PluginTarget", "PluginTarget"])
+    }
+
+    @Test("Any-in-flight is told once for calls that overlap, over two providers")
+    func counted() async {
+        let changes = Recorder<Bool>()
+        let plugin = NetworkActivityPlugin(anyInFlight: { isActive in changes.append(isActive) })
+        let held = HeldTransport()
+        let one = Provider<PluginTarget>(transport: held.transport, plugins: [plugin])
+        let two = Provider<PlainTarget>(transport: held.transport, plugins: [plugin])
+        async let first = one.result(PluginTarget())
+        async let second = two.result(.thing(secret: ""))
+        await held.requests.waitForCount(2)
+        #expect(changes.elements == [true])
+        held.gate.open()
+        _ = await (first, second)
+        #expect(changes.elements == [true, false])
+    }
+
+    @Test("Any-in-flight balances however a call ends", arguments: CallEnding.allCases)
+    func countedBalance(_ ending: CallEnding) async {
+        let changes = Recorder<Bool>()
+        _ = await ending.run(through: NetworkActivityPlugin(anyInFlight: { changes.append($0) }))
+        #expect(changes.elements == (ending.isSent ? [true, false] : []))
+    }
+
+    @Test("Any-in-flight alternates when hundreds of calls come and go at the same time")
+    func alternates() async {
+        let changes = Recorder<Bool>()
+        let plugin = NetworkActivityPlugin(anyInFlight: { changes.append($0) })
+        let provider = Provider<PluginTarget>.stubbed(plugin)
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<500 { group.addTask { _ = await provider.result(PluginTarget()) } }
+        }
+        let seen = changes.elements
+        #expect(seen.count >= 2)
+        #expect(seen == seen.indices.map { $0.isMultiple(of: 2) })
+        #expect(seen.last == false)
+    }
+
+    @Test("A closure that makes a call itself is told of it afterwards, not within itself")
+    func reentrant() async {
+        let changes = Recorder<String>()
+        let done = Expectation()
+        let inner = HeldTransport()
+        let box = TestLock<Provider<PluginTarget>?>(nil)
+        let plugin = NetworkActivityPlugin(anyInFlight: { isActive in
+            changes.append("\(isActive) begins")
+            if !isActive, changes.count < 5 {
+                box.withLock { $0 }?.request(PluginTarget(), callbackQueue: .global()) { _ in done.fulfill() }
+            }
+            changes.append("\(isActive) ends")
+        })
+        inner.gate.open()
+        let provider = Provider<PluginTarget>(transport: inner.transport, plugins: [plugin])
+        box.withLock { $0 = provider }
+        _ = await provider.result(PluginTarget())
+        await done.wait()
+        let once = ["true begins", "true ends", "false begins", "false ends"]
+        #expect(await changes.waitForCount(8) == once + once)
+        box.withLock { $0 = nil }
+    }
+}

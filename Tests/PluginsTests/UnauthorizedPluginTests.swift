@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+import TargetKitPlugins
+import TestSupport
+import Testing
+
+@Suite("Unauthorized")
+struct UnauthorizedPluginTests {
+    /// How the server says that the session has ended.
+    enum Sign: String, CaseIterable, Sendable {
+        case status, numberInBody, textInBody
+
+        var answer: SampleResponse {
+            switch self {
+            case .status: .response(status: 401, data: Data())
+            case .numberInBody: .response(status: 200, data: Data(#"{"status":401}"#.utf8))
+            case .textInBody: .response(status: 200, data: Data(#"{"status":"401"}"#.utf8))
+            }
+        }
+    }
+
+    private let signedOut = Recorder<RequestContext>()
+
+    private var plugin: UnauthorizedPlugin {
+        UnauthorizedPlugin(bodyCode: .init(keyPath: "status", equals: 401)) { [signedOut] context in
+            signedOut.append(context)
+        }
+    }
+
+    private func target(_ sign: Sign = .status, _ validation: StatusValidation = .none) -> PluginTarget {
+        PluginTarget(validation: validation, sampleResponse: sign.answer)
+    }
+
+    @Test(
+        "The user is signed out, and the caller gets what the server said",
+        arguments: Sign.allCases,
+        [StatusValidation.none, .successCodes]
+    )
+    func signsOut(_ sign: Sign, _ validation: StatusValidation) async {
+        let result = await Provider<PluginTarget>.stubbed(plugin).result(target(sign, validation))
+        #expect(signedOut.count == 1)
+        switch result {
+        case .success(let response): #expect(response.statusCode == (sign == .status ? 401 : 200))
+        case .failure(let error):
+            #expect(error.stage == .status)
+            #expect(error.kind == .unauthorized)
+        }
+        #expect((result.failure == nil) == (sign != .status || validation == .none))
+    }
+
+    @Test("Other results do not sign out", arguments: CallEnding.allCases)
+    func otherResults(_ ending: CallEnding) async {
+        _ = await ending.run(through: plugin)
+        #expect(signedOut.count == 0)
+    }
+
+    @Test("Without a body code, bodies are not looked at")
+    func statusOnly() async {
+        let plugin = UnauthorizedPlugin { [signedOut] context in signedOut.append(context) }
+        let provider = Provider<PluginTarget>.stubbed(plugin)
+        _ = await provider.result(target(.numberInBody))
+        #expect(signedOut.count == 0)
+        _ = await provider.result(target(.status))
+        #expect(signedOut.count == 1)
+    }
+
+    @Test("Any of several body codes signs out", arguments: [#"{"status":401}"#, #"{"error":{"code":"EXPIRED"}}"#])
+    func severalCodes(_ body: String) async {
+        let codes = [
+            BodyCode(keyPath: "status", equals: 401), BodyCode(keyPath: "error.code", equals: "EXPIRED", "REVOKED"),
+        ]
+        let plugin = UnauthorizedPlugin(bodyCodes: codes) { [signedOut] context in signedOut.append(context) }
+        let target = PluginTarget(sampleResponse: .response(status: 200, data: Data(body.utf8)))
+        _ = await Provider<PluginTarget>.stubbed(plugin).result(target)
+        #expect(signedOut.count == 1)
+    }
+
+    @Test(
+        "Of twenty calls in flight over two providers that all get it, one signs out",
+        arguments: Sign.allCases,
+        [StatusValidation.none, .successCodes]
+    )
+    func twentyCalls(_ sign: Sign, _ validation: StatusValidation) async {
+        let (plugin, scope, held) = (plugin, RequestScope(), HeldTransport(sign.answer))
+        let one = Provider<PluginTarget>(transport: held.transport, plugins: [plugin], scope: scope)
+        let two = Provider<MultiTarget>(transport: held.transport, plugins: [plugin], scope: scope)
+        let results = Recorder<RecordingPlugin.Outcome>()
+        let target = target(sign, validation)
+        for _ in 0..<10 {
+            one.request(target, callbackQueue: .global()) { results.append(.init($0)) }
+            two.request(MultiTarget(target), callbackQueue: .global()) { results.append(.init($0)) }
+        }
+        await held.requests.waitForCount(20)
+        held.gate.open()
+        let outcomes = await results.waitForCount(20)
+        #expect(signedOut.count == 1)
+        let answered: RecordingPlugin.Outcome =
+            switch (sign, validation) {
+            case (.status, .none): .status(401)
+            case (.status, _): .failure(.status)
+            default: .status(200)
+            }
+        #expect(outcomes.contains(answered))
+        #expect(outcomes.allSatisfy { $0 == answered || $0 == .failure(.cancelled) })
+        #expect(scope.inFlightCount == 0)
+    }
+
+    @Test("Every other call of the scope is cancelled before the handler runs; other scopes go on")
+    func cancelsOthers() async {
+        let scope = RequestScope()
+        let held = HeldTransport()
+        let plugin = plugin
+        let one = Provider<PluginTarget>(transport: held.transport, plugins: [plugin], scope: scope)
+        let two = Provider<PlainTarget>(transport: held.transport, scope: scope)
+        let other = Provider<PluginTarget>(transport: held.transport)
+        let results = Recorder<RecordingPlugin.Outcome>()
+        let others = Recorder<RecordingPlugin.Outcome>()
+        for _ in 0..<10 {
+            one.request(PluginTarget(), callbackQueue: .global()) { results.append(.init($0)) }
+            two.request(.thing(secret: ""), callbackQueue: .global()) { results.append(.init($0)) }
+        }
+        other.request(PluginTarget(), callbackQueue: .global()) { others.append(.init($0)) }
+        await held.requests.waitForCount(21)
+        let result = await Provider<PluginTarget>.stubbed(plugin, scope: scope).result(target())
+        #expect(RecordingPlugin.Outcome(result) == .status(401))
+        let outcomes = await results.waitForCount(20)
+        #expect(outcomes == Array(repeating: .failure(.cancelled), count: 20))
+        #expect(others.count == 0)
+        held.gate.open()
+        #expect(await others.waitForCount(1) == [.status(200)])
+    }
+
+    @Test("The handler is called again after rearm, and not before")
+    func rearm() async {
+        let plugin = plugin
+        let copy = plugin
+        let provider = Provider<PluginTarget>.stubbed(plugin)
+        for _ in 0..<3 { _ = await provider.result(target()) }
+        #expect(signedOut.count == 1)
+        copy.rearm()
+        for _ in 0..<3 { _ = await provider.result(target()) }
+        #expect(signedOut.count == 2)
+    }
+
+    @Test("Once signed out, a further 401 cancels nothing")
+    func cancelsOnce() async {
+        let (plugin, scope, held) = (plugin, RequestScope(), HeldTransport())
+        let stubbed = Provider<PluginTarget>.stubbed(plugin, scope: scope)
+        let provider = Provider<PluginTarget>(transport: held.transport, plugins: [plugin], scope: scope)
+        _ = await stubbed.result(target())
+        async let signIn = provider.result(PluginTarget())
+        await held.requests.waitForCount(1)
+        _ = await stubbed.result(target())
+        held.gate.open()
+        #expect(RecordingPlugin.Outcome(await signIn) == .status(200))
+    }
+
+    @Test("A 401 to a call from before rearm does not end the new session", arguments: Sign.allCases)
+    func staleAnswer(_ sign: Sign) async {
+        let (plugin, scope, held) = (plugin, RequestScope(), HeldTransport(sign.answer))
+        let stubbed = Provider<PluginTarget>.stubbed(plugin, scope: scope)
+        _ = await stubbed.result(target())
+        let provider = Provider<PluginTarget>(transport: held.transport, plugins: [plugin], scope: scope)
+        async let late = provider.result(PluginTarget())
+        await held.requests.waitForCount(1)
+        plugin.rearm()
+        held.gate.open()
+        _ = await late
+        #expect(signedOut.count == 1)
+        _ = await stubbed.result(target(sign))
+        #expect(signedOut.count == 2)
+    }
+
+    @Test("A target opts out by the protocol, or by the closure", arguments: [true, false])
+    func optOut(_ byClosure: Bool) async {
+        let signIn = target().with { $0.belongsToSession = byClosure }
+        let plugin =
+            byClosure
+            ? UnauthorizedPlugin(belongsToSession: { _ in false }) { [signedOut] in signedOut.append($0) } : plugin
+        let result = await Provider<PluginTarget>.stubbed(plugin).result(signIn)
+        #expect(RecordingPlugin.Outcome(result) == .status(401))
+        #expect(signedOut.count == 0)
+    }
+
+    @Test("A target that has opted out is not cancelled either")
+    func optOutSurvives() async {
+        let (plugin, scope, held) = (plugin, RequestScope(), HeldTransport())
+        let provider = Provider<PluginTarget>(transport: held.transport, plugins: [plugin], scope: scope)
+        async let signIn = provider.result(PluginTarget(belongsToSession: false))
+        await held.requests.waitForCount(1)
+        _ = await Provider<PluginTarget>.stubbed(plugin, scope: scope).result(target())
+        #expect(signedOut.count == 1)
+        held.gate.open()
+        #expect(RecordingPlugin.Outcome(await signIn) == .status(200))
+    }
+
+    @Test("A call that another plugin tries again with success does not sign out; one that fails again does")
+    func afterRetry() async {
+        let refresh = RecordingPlugin(retry: { _, context in context.attempt == 0 ? .retry(after: .zero) : .doNotRetry }
+        )
+        let answers = Tally()
+        let provider = Provider<PluginTarget>(
+            transport: StubTransport { _ in
+                answers.add()
+                return .response(status: answers.value == 2 ? 200 : 401, data: Data())
+            },
+            plugins: [plugin, refresh]
+        )
+        #expect(RecordingPlugin.Outcome(await provider.result(PluginTarget())) == .status(200))
+        #expect(signedOut.count == 0)
+        #expect(RecordingPlugin.Outcome(await provider.result(PluginTarget())) == .status(401))
+        #expect(signedOut.elements.map(\.attempt) == [1])
+    }
+
+    @Test("A plugin before it may wrap the response in an error of its own")
+    func wrapped() async {
+        let envelope = RecordingPlugin(process: { result, _ in
+            result.flatMap { .failure(TargetKitError(stage: .envelope, response: $0)) }
+        })
+        let provider = Provider<PluginTarget>.stubbed(envelope, plugin)
+        let result = await provider.result(target(.numberInBody))
+        #expect(result.failure?.stage == .envelope)
+        #expect(signedOut.count == 1)
+    }
+
+    @Test("The caller waits for the handler, whose calls go through, also when the caller's call is cancelled")
+    func handlerRunsToItsEnd() async {
+        let scope = RequestScope()
+        let (reached, goOn) = (Gate(), Gate())
+        let outcome = Recorder<RecordingPlugin.Outcome>()
+        let plain = Provider<PluginTarget>.stubbed(scope: scope)
+        let plugin = UnauthorizedPlugin { _ in
+            reached.open()
+            await goOn.wait()
+            outcome.append(.init(await plain.result(PluginTarget())))
+        }
+        let target = target()
+        let provider = Provider<PluginTarget>.stubbed(plugin, scope: scope)
+        let call = Task { await provider.result(target) }
+        await reached.wait()
+        #expect(scope.inFlightCount == 1)
+        call.cancel()
+        goOn.open()
+        #expect(await call.value.failure?.stage == .cancelled)
+        #expect(outcome.elements == [.status(200)])
+    }
+}
