@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// The set of descriptors that one thread waits for, each known by a token. It stands on `poll`, which both systems
+/// have.
+struct Poller {
+    /// What a descriptor is waited for; that the peer is gone is always told.
+    struct Interest: OptionSet {
+        let rawValue: Int16
+        static let reading = Interest(rawValue: Int16(POLLIN))
+        static let writing = Interest(rawValue: Int16(POLLOUT))
+        #if os(Linux)
+            /// The peer has sent its FIN, though what it sent before may still be unread (POLLRDHUP of <poll.h>).
+            static let peerClosing = Interest(rawValue: 0x2000)
+        #else
+            static let peerClosing: Interest = []
+        #endif
+    }
+
+    /// What has come to pass on one descriptor.
+    struct Event {
+        let token: Int
+        let isReadable: Bool
+        let isWritable: Bool
+        let isPeerClosing: Bool
+        let isBroken: Bool
+    }
+
+    private var entries: [pollfd] = []
+    private var tokens: [Int] = []
+    private var places: [Int: Int] = [:]
+
+    mutating func add(_ descriptor: Int32, token: Int, interest: Interest) {
+        places[token] = entries.count
+        entries.append(pollfd(fd: descriptor, events: interest.rawValue, revents: 0))
+        tokens.append(token)
+    }
+
+    mutating func setInterest(_ interest: Interest, token: Int) {
+        guard let place = places[token], entries[place].events != interest.rawValue else { return }
+        entries[place].events = interest.rawValue
+    }
+
+    mutating func remove(token: Int) {
+        guard let place = places.removeValue(forKey: token) else { return }
+        let lastEntry = entries.removeLast()
+        let lastToken = tokens.removeLast()
+        guard place < entries.count else { return }
+        entries[place] = lastEntry
+        tokens[place] = lastToken
+        places[lastToken] = place
+    }
+
+    /// Waits for events, without an end when `milliseconds` is -1.
+    mutating func wait(milliseconds: Int32) -> [Event] {
+        var left = poll(&entries, nfds_t(entries.count), milliseconds)
+        var events: [Event] = []
+        guard left > 0 else { return events }
+        events.reserveCapacity(Int(left))
+        let tokens = tokens
+        // A plain loop over the buffer: with 5,000 entries the array's own subscript is too slow in debug builds.
+        entries.withUnsafeBufferPointer { entries in
+            var index = 0
+            while left > 0, index < entries.count {
+                let found = entries[index].revents
+                if found != 0 {
+                    left -= 1
+                    events.append(Self.event(found, token: tokens[index]))
+                }
+                index += 1
+            }
+        }
+        return events
+    }
+
+    private static func event(_ found: Int16, token: Int) -> Event {
+        Event(
+            token: token,
+            isReadable: found & Int16(POLLIN) != 0,
+            isWritable: found & Int16(POLLOUT) != 0,
+            isPeerClosing: found & (Interest.peerClosing.rawValue | Int16(POLLHUP)) != 0,
+            isBroken: found & Int16(POLLERR | POLLNVAL) != 0
+        )
+    }
+}

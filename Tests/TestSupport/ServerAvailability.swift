@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// A real server that integration tests need, and whether it is running now.
+///
+/// ```swift
+/// @Suite(.enabled(if: ServerAvailability.httpbin.isRunning, Comment(rawValue: ServerAvailability.httpbin.skipReason)))
+/// ```
+public struct ServerAvailability: Sendable, Hashable {
+    /// What the server is called in messages.
+    public let name: String
+    /// The environment variable that says where it is.
+    public let variable: String
+    /// Where it is expected.
+    public let baseURL: URL
+
+    /// httpbin, at `TARGETKIT_HTTPBIN` or else http://127.0.0.1:8765.
+    public static let httpbin = ServerAvailability("httpbin", variable: "TARGETKIT_HTTPBIN", port: 8765)
+
+    /// nginx, at `TARGETKIT_NGINX` or else http://127.0.0.1:8766.
+    public static let nginx = ServerAvailability("nginx", variable: "TARGETKIT_NGINX", port: 8766)
+
+    private init(_ name: String, variable: String, port: Int) {
+        let usual = "http://127.0.0.1:\(port)"
+        let text = ProcessInfo.processInfo.environment[variable] ?? usual
+        self.init(name, variable: variable, baseURL: URL(string: text) ?? URL(fileURLWithPath: "/"))
+    }
+
+    /// A server at that place.
+    public init(_ name: String, variable: String, baseURL: URL) {
+        self.name = name
+        self.variable = variable
+        self.baseURL = baseURL
+    }
+
+    /// Whether something accepts a connection there now. Places other than this machine count as not running.
+    public var isRunning: Bool {
+        guard let address, let port = UInt16(exactly: baseURL.port ?? 80),
+            let descriptor = try? Socket.connected(to: address, port: port)
+        else { return false }
+        close(descriptor)
+        return true
+    }
+
+    /// What a skipped test says.
+    public var skipReason: String {
+        "skipped: \(name) is not running at \(baseURL.absoluteString) (\(variable) says where it is)"
+    }
+
+    private var address: LoopbackAddress? {
+        switch baseURL.host {
+        case "127.0.0.1", "localhost": .ipv4
+        case "::1", "[::1]": .ipv6
+        default: nil
+        }
+    }
+}
