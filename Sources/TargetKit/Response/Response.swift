@@ -56,7 +56,8 @@ public struct Response: Sendable {
         )
     }
 
-    init(_ response: TransportResponse, request: URLRequest, target: any TargetType) {
+    /// - Throws: `URLError(.cannotParseResponse)` when the transport brings a stream, which nobody asked for.
+    init(_ response: TransportResponse, request: URLRequest, target: any TargetType) throws {
         statusCode = response.head.statusCode
         var file: URL?
         switch response.body {
@@ -64,6 +65,7 @@ public struct Response: Sendable {
         case .file(let url):
             data = Data()
             file = url
+        case .stream: throw URLError(.cannotParseResponse)
         }
         exchange = Exchange(
             head: response.head,

@@ -26,16 +26,10 @@ public struct TransportRequest: Sendable {
         case memory(limit: Int = 512 << 20)
         /// Into a file, which is replaced when the whole body has arrived.
         case file(URL)
-<<<<<<< HEAD
-=======
         /// To a reader, piece by piece; at most about that many bytes wait for it, and then the server has to.
         ///
         /// The transport returns at the end of the head. ``TransportRequest/timeout`` counts for the body too.
         case stream(buffer: Int)
-
-        /// Into memory, up to 512 MiB: a bound that a response for people never reaches, and a runaway one does.
-        public static let memory = Destination.memory(limit: 512 << 20)
->>>>>>> curl
     }
 
     /// Method, URL and header fields. Its `httpBody` and `timeoutInterval` do not count.

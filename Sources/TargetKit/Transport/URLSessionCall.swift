@@ -14,7 +14,8 @@ struct URLSessionCall: Sendable {
     let request: URLRequest
     let url: URL
     let body: TransportRequest.Body
-    let destination: TransportRequest.Destination
+    /// Where the response's body goes, before its first byte.
+    let sink: URLSessionSink
     /// The limit of the whole exchange.
     let timeout: Duration?
     let progress: (@Sendable (TransferProgress) -> Void)?
@@ -28,7 +29,6 @@ struct URLSessionCall: Sendable {
         guard let url = request.url else { throw URLError(.badURL) }
         self.url = url
         body = transportRequest.body
-        destination = transportRequest.destination
         timeout = transportRequest.timeout
         progress = transportRequest.progress
         request.httpBody = nil
@@ -41,6 +41,7 @@ struct URLSessionCall: Sendable {
         do throws(URLSessionFailure) {
             request.url = try Self.address(of: url)
             self.request = request
+            sink = try URLSessionSink(transportRequest.destination)
             if let timeout, timeout <= .zero {
                 throw URLSessionFailure(.timedOut, "the request took longer than it may")
             }

@@ -40,7 +40,7 @@ final class URLSessionExchange: Sendable {
     init(_ call: URLSessionCall, queue: DispatchQueue) {
         self.call = call
         self.queue = queue
-        state = Locked(State(body: URLSessionBody(call.body), sink: URLSessionSink(call.destination)))
+        state = Locked(State(body: URLSessionBody(call.body), sink: call.sink))
     }
 
     var isSettled: Bool { state.withLock { $0.isSettled } }
@@ -138,7 +138,7 @@ extension URLSessionExchange {
             state.head = head
             state.download.total = total
         }
-        if case .memory(let limit) = call.destination, let total, total > limit { failOverLimit(limit) }
+        if let limit = call.sink.limit, let total, total > limit { failOverLimit(limit) }
     }
 
     /// Takes bytes of the response's body, decoded.

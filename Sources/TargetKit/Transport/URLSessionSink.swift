@@ -12,12 +12,19 @@ struct URLSessionSink: Sendable {
 
     private var storage: Storage
 
-    init(_ destination: TransportRequest.Destination) {
-        storage =
-            switch destination {
-            case .memory(let limit): .memory(Data(), limit: max(0, limit))
-            case .file(let url): .newFile(url)
-            }
+    init(_ destination: TransportRequest.Destination) throws(URLSessionFailure) {
+        switch destination {
+        case .memory(let limit): storage = .memory(Data(), limit: max(0, limit))
+        case .file(let url): storage = .newFile(url)
+        // Without back-pressure, which Linux's URLSession lacks, a slow reader's body would pile up in memory.
+        case .stream:
+            throw URLSessionFailure(.unsupportedURL, "URLSessionTransport does not stream bodies; CurlTransport does")
+        }
+    }
+
+    /// The most bytes that it takes; `nil`: any number.
+    var limit: Int? {
+        if case .memory(_, let limit) = storage { limit } else { nil }
     }
 
     /// Takes the next bytes.

@@ -81,7 +81,7 @@ struct CurlTLSTests {
         let policy = TLSPolicy(trust: .authoritiesFile(server.authority), pins: pins)
         #expect(await code(server, policy, path: "/secret-path") == .serverCertificateUntrusted)
         let open = TLSPolicy(trust: .authoritiesFile(server.authority))
-        let call = TestCall(path: "/other-path", destination: .memory)
+        let call = TestCall(path: "/other-path", destination: .memory())
         let task = Task { await call.failure(at: server.baseURL, with: transport(open)) }
         let output = server.output(through: "GET /other-path")
         #expect(output.contains("GET /other-path") && !output.contains("secret-path"))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #if os(Linux)
 import Foundation
+import TestSupport
 
 /// `openssl s_server` on a port of its own choice, with certificates that were made for it. Ends when it is let go of.
 final class TLSServer: Sendable {
