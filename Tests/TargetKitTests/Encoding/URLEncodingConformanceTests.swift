@@ -39,7 +39,7 @@ struct URLEncodingConformanceTests {
 
     @Test("A form body holds the same bytes as the query", arguments: texts + orders + numbers + others + containers)
     func body(row: Row) throws {
-        let request = try URLEncoding.form.encode(row.parameters, into: URLRequest(url: .example))
+        let request = try URLEncoding.form.encode(row.parameters, into: URLRequest(url: .somewhere))
         #expect(request.httpBody == Data(row.query.utf8))
     }
 

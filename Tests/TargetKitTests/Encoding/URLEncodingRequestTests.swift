@@ -9,7 +9,7 @@ import Testing
 #endif
 
 extension URL {
-    static let example = URL(filePath: "/example")
+    static let somewhere = URL(filePath: "/example")
 }
 
 @Suite("URLEncoding into a request")

@@ -5,6 +5,15 @@ import Testing
 
 @Suite("The promises of Transport", .serialized)
 struct TransportConformanceTests {
+    #if canImport(CCurl)
+    @Test("CurlTransport keeps each promise", .timeLimit(.minutes(1)), arguments: TransportConformance.promises)
+    func curl(promise: TransportPromise) async throws {
+        let transport = CurlTransport()
+        try await promise.check(transport)
+        transport.shutdown()
+    }
+    #endif
+
     @Test("URLSessionTransport keeps each promise", .timeLimit(.minutes(1)), arguments: urlSessionPromises)
     func urlSession(promise: TransportPromise) async throws {
         let transport = URLSessionTransport()

@@ -79,6 +79,8 @@ extension TransportResponse {
         switch body {
         case .data(let data): data
         case .file(let url): (try? Data(contentsOf: url)) ?? Data()
+        // None of these calls asks for a stream.
+        case .stream: Data()
         }
     }
 
