@@ -123,6 +123,13 @@ struct EndpointTests {
         #expect(!error.description.contains(value) || value == "1")
     }
 
+    @Test("Header fields that frame the message are refused", arguments: ["Content-Length", "content-length", "Transfer-Encoding"])
+    func reservedHeaders(name: String) throws {
+        let headers = HTTPHeaders(dictionaryLiteral: (name, "3"))
+        let error = try #require(throws: TargetKitError.self) { try request(.post, .data(Data("abc".utf8)), headers: headers) }
+        #expect(error.underlying as? InvalidRequest == .reservedHeader(name: name))
+    }
+
     @Test("A method that is no token is refused", arguments: ["", "GE T", "GET\r\nX: y", "G\u{0}T", "ÉT"])
     func methodSafety(method: String) throws {
         let error = try #require(throws: TargetKitError.self) { try request(HTTPMethod(rawValue: method), .plain) }
