@@ -54,7 +54,7 @@ struct FormSerializer: ~Copyable {
         } else {
             children = children.map { (rules.keyEncoding.name($0.name), $0.node) }
         }
-        if rules.alphabetizeKeyValuePairs { children.sort { $0.name < $1.name } }
+        if rules.alphabetizeKeyValuePairs { KeyOrder.sort(&children, by: \.name) }
         return children
     }
 

@@ -66,6 +66,12 @@ enum KeyOrder {
         }
     }
 
+    /// Sorts by a name in the same order.
+    static func sort<Element>(_ elements: inout [Element], by name: (Element) -> String) {
+        guard elements.count > 1 else { return }
+        elements.sort { name($0).utf8.lexicographicallyPrecedes(name($1).utf8) }
+    }
+
     /// Bytes 0–7 and 8–15 as numbers that compare as the bytes do. Loads reach back over bytes that are already known, and
     /// these are shifted out.
     @inline(__always)

@@ -51,7 +51,7 @@ extension Dictionary: ParameterPairs {
         } else {
             var pairs: [(key: String, value: Any)] = []
             for (key, value) in self { pairs.append((try ParameterKey.text(key), value)) }
-            if sorted { pairs.sort { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) } }
+            if sorted { KeyOrder.sort(&pairs, by: \.key) }
             for (key, value) in pairs { try body(key, value) }
         }
     }

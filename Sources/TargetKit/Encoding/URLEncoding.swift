@@ -8,7 +8,7 @@ import Foundation
 
 /// Writes parameters as `name=value&name=value`, into the query or as a form body.
 ///
-/// The same parameters give the same bytes each time: names are sorted at every level (as `String` compares them).
+/// The same parameters give the same bytes each time: names are sorted at every level, by their UTF-8 bytes.
 /// Names and values are escaped but for RFC 3986's unreserved characters, `/` and `?`.
 ///
 /// | value | written as |

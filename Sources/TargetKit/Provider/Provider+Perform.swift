@@ -81,22 +81,26 @@ extension Provider {
         _ call: Call
     ) async -> Result<Response, TargetKitError> {
         do {
-            let received = try await transport(for: endpoint, call.target).send(request)
+            let arrival = try await transport(for: endpoint, call.target).send(request)
             try call.checkCancellation()
-            let response = try Response(received, request: request.urlRequest, target: call.context.target)
+            let response = try Response(arrival, target: call.context.target)
             return .success(try response.filter(call.context.target.validation))
         } catch {
             return .failure(failure(error, at: .transport, call, request: request.urlRequest))
         }
     }
 
-    /// The sample's transport for a stubbed target, else the provider's own.
-    private func transport(for endpoint: Endpoint, _ target: Target) -> any Transport {
+    /// The sample's transport for a stubbed target, else the provider's own. A sample is what the call ends with: a redirect
+    /// in it is not followed.
+    private func transport(for endpoint: Endpoint, _ target: Target) -> RedirectFollower {
+        let stub: StubTransport
         switch stubClosure(target) {
-        case .never: transport
-        case .immediate: StubTransport(endpoint.sampleResponse)
-        case .delayed(let delay): StubTransport(endpoint.sampleResponse, delay: delay, clock: clock)
+        case .never:
+            return RedirectFollower(transport: transport, policy: redirects, secretNames: plugins.secretHeaders)
+        case .immediate: stub = StubTransport(endpoint.sampleResponse)
+        case .delayed(let delay): stub = StubTransport(endpoint.sampleResponse, delay: delay, clock: clock)
         }
+        return RedirectFollower(transport: stub, policy: .none, secretNames: [])
     }
 
     /// Asks the plugins, and waits as long as they say.

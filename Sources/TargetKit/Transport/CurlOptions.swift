@@ -69,11 +69,12 @@ extension CurlTransfer {
             setMode(.post, method: call.method)
             setPost(data)
         case .data(let data):
-            try setUpload(CurlDataBody(data: data), method: call.method)
+            try setUpload(CurlUpload(direct: CurlDataBody(data: data)), method: call.method)
         case .file(let url):
-            try setUpload(CurlFileBody(url), method: call.method)
+            try setUpload(CurlUpload(direct: CurlFileBody(url)), method: call.method)
         case .stream(let source):
-            try setUpload(source, method: call.method)
+            let wakeLoop = { @Sendable [inbox] in inbox.post(.resume(call)) }
+            setUpload(CurlUpload(pumped: source, wakeLoop: wakeLoop), method: call.method)
         }
     }
 
@@ -117,8 +118,7 @@ extension CurlTransfer {
         }
     }
 
-    private func setUpload(_ source: any BodySource, method: String) throws {
-        let upload = try CurlUpload(source)
+    private func setUpload(_ upload: CurlUpload, method: String) {
         setMode(.upload, method: method)
         ccurl_setopt_offset(easy, CURLOPT_INFILESIZE_LARGE, curl_off_t(upload.length ?? -1))
         self.upload = upload

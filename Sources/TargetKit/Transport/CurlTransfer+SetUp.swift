@@ -47,7 +47,7 @@ extension CurlTransfer {
             guard let user else { return Int(CURL_READFUNC_ABORT) }
             let transfer = Unmanaged<CurlTransfer>.fromOpaque(user).takeUnretainedValue()
             let buffer = UnsafeMutableRawBufferPointer(start: bytes, count: size * count)
-            return transfer.sendBody(into: buffer) ?? Int(CURL_READFUNC_ABORT)
+            return transfer.sendBody(into: buffer)
         }
         ccurl_setopt_pointer(easy, CURLOPT_XFERINFODATA, user)
         ccurl_setopt_progress(easy) { user, toReceive, received, toSend, sent in

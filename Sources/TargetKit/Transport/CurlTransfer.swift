@@ -11,7 +11,7 @@ final class CurlTransfer {
     let errorBuffer = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
     let clock: CurlClock
     let settings: CurlSettings
-    private let inbox: CurlInbox
+    let inbox: CurlInbox
     /// Why this handle can carry nothing: the installed libcurl lacks what the configuration asks for.
     private var flaw: CurlFailure?
 
@@ -153,14 +153,16 @@ extension CurlTransfer {
         return curl_easy_pause(easy, Int32(CURLPAUSE_CONT))
     }
 
-    /// Gives bytes of the request's body; `nil` ends the exchange.
-    func sendBody(into buffer: UnsafeMutableRawBufferPointer) -> Int? {
-        lastMove = clock.now
+    /// Gives bytes of the request's body, and says what libcurl has to hear.
+    func sendBody(into buffer: UnsafeMutableRawBufferPointer) -> Int {
         do {
-            return try upload?.read(into: buffer) ?? 0
+            guard let upload else { return 0 }
+            guard let count = try upload.read(into: buffer) else { return Int(CURL_READFUNC_PAUSE) }
+            lastMove = clock.now
+            return count
         } catch {
             failure = error
-            return nil
+            return Int(CURL_READFUNC_ABORT)
         }
     }
 

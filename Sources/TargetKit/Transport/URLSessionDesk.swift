@@ -38,7 +38,8 @@ final class URLSessionDesk: NSObject, Sendable {
                 self.queue.async { self.start(exchange, body, in: session) }
             } catch {
                 self.forget(exchange)
-                exchange.settle(.failure(error))
+                let url = exchange.call.url
+                exchange.settle(.failure((error as? URLSessionFailure)?.error(for: url) ?? error))
             }
         }
     }

@@ -70,18 +70,35 @@ struct CurlConfigurationTests {
         #expect(proxy.requestCount == 1)
     }
 
-    @Test("A body that a slow server does not take leaves other calls alone")
-    func slowUpload() async throws {
-        let server = try LoopbackServer { $0.path == "/slow" ? .hang : .text("x") }
-        let transport = CurlTransport()
-        let source = CountingSource(byteCount: 1 << 20, length: nil)
-        let task = Task {
-            try await TestCall(path: "/slow", method: "POST", body: .stream(source)).send(to: server, with: transport)
+    @Test("A body whose source takes its time holds up nobody else, and can be cancelled")
+    func slowSource() async throws {
+        final class Source: BodySource {
+            let gate = DispatchSemaphore(value: 0)
+            let reading = Expectation()
+            var length: Int64? { nil }
+            func open() -> any BodyReader { Reader(source: self) }
+            final class Reader: BodyReader {
+                let source: Source
+                init(source: Source) { self.source = source }
+                func read(into buffer: UnsafeMutableRawBufferPointer) -> Int {
+                    source.reading.fulfill()
+                    source.gate.wait()
+                    return 0
+                }
+            }
         }
-        await server.waitForHeads(1)
+        let server = try LoopbackServer(reply: .text("x"))
+        let transport = CurlTransport()
+        let sources = [Source(), Source()]
+        let tasks = sources.map { source in
+            Task { try await TestCall(method: "POST", body: .stream(source)).send(to: server, with: transport).text }
+        }
+        for source in sources { await source.reading.wait() }
         #expect(try await TestCall().send(to: server, with: transport).text == "x")
-        task.cancel()
-        await #expect(throws: URLError.self) { try await task.value }
+        tasks[0].cancel()
+        await #expect(throws: URLError.self) { try await tasks[0].value }
+        for source in sources { source.gate.signal() }
+        #expect(try await tasks[1].value == "x")
     }
 }
 #endif

@@ -83,7 +83,7 @@ struct CurlTLSTests {
         let open = TLSPolicy(trust: .authoritiesFile(server.authority))
         let call = TestCall(path: "/other-path", destination: .memory())
         let task = Task { await call.failure(at: server.baseURL, with: transport(open)) }
-        let output = server.output(through: "GET /other-path")
+        let output = await server.output(through: "GET /other-path")
         #expect(output.contains("GET /other-path") && !output.contains("secret-path"))
         task.cancel()
     }

@@ -58,8 +58,14 @@ final class TLSServer: Sendable {
     }
 
     /// What the server has printed since it started, up to the line that begins like that.
-    func output(through start: String) -> String {
-        Self.read(output, through: start)
+    func output(through start: String) async -> String {
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().async {
+                // The server has to live so long.
+                let text = withExtendedLifetime(self) { Self.read(self.output, through: start) }
+                continuation.resume(returning: text)
+            }
+        }
     }
 
     private static func read(_ handle: FileHandle, through start: String) -> String {
