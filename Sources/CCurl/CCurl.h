@@ -48,6 +48,17 @@ static inline CURLcode ccurl_setopt_close_socket(CURL *handle, curl_closesocket_
     return curl_easy_setopt(handle, CURLOPT_CLOSESOCKETFUNCTION, value);
 }
 
+// Certificates in PEM, which are copied. Came with 7.77.
+static inline CURLcode ccurl_setopt_authorities(CURL *handle, const void *bytes, size_t count) {
+#if LIBCURL_VERSION_NUM >= 0x074D00
+    struct curl_blob blob = {.data = (void *)bytes, .len = count, .flags = CURL_BLOB_COPY};
+    return curl_easy_setopt(handle, CURLOPT_CAINFO_BLOB, &blob);
+#else
+    (void)handle, (void)bytes, (void)count;
+    return CURLE_UNKNOWN_OPTION;
+#endif
+}
+
 // Lets through http and https only. The option that takes a list of names came with 7.85 and supersedes the other.
 static inline CURLcode ccurl_allow_http_only(CURL *handle) {
 #if LIBCURL_VERSION_NUM >= 0x075500

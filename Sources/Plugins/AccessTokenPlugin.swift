@@ -26,9 +26,9 @@ public struct AccessTokenPlugin: Plugin {
 
     /// A plugin that asks for a token.
     ///
-    /// - Parameter token: The token of a target's call; `nil` or an empty text: the request is left as it is. For the scheme
-    ///   `.basic` it is `user:password`, which the plugin turns into base64. What it throws ends the call, with stage
-    ///   `.request`.
+    /// - Parameter token: The token of a target's call; `nil` or an empty text: the request is left as it is. For the
+    ///   scheme `.basic` it is `user:password`, which the plugin turns into base64. What it throws ends the call,
+    ///   with stage `.request`.
     public init(_ token: @escaping @Sendable (any TargetType) async throws -> String?) {
         fieldValue = { target, scheme in
             guard let token = try await token(target), !token.isEmpty else { return nil }
@@ -51,8 +51,8 @@ public struct AccessTokenPlugin: Plugin {
     /// AccessTokenPlugin.basic { _ in try BasicCredentials(user: "anna", password: keychain.password) }
     /// ```
     ///
-    /// - Parameter credentials: User and password of a target's call; `nil`: the request is left as it is. What it throws
-    ///   ends the call, with stage `.request`.
+    /// - Parameter credentials: User and password of a target's call; `nil`: the request is left as it is. What it
+    ///   throws ends the call, with stage `.request`.
     public static func basic(
         _ credentials: @escaping @Sendable (any TargetType) async throws -> BasicCredentials?
     ) -> AccessTokenPlugin {

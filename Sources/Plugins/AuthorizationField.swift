@@ -14,8 +14,8 @@ extension URLRequest {
 
     /// Sets `Authorization` (RFC 9110 §11.6.2) in the place of every field of that name, in any letter case.
     ///
-    /// - Throws: `InvalidRequest` for a value that would end the field. Foundation would leave the field out without a word,
-    ///   and the call would go out without credentials.
+    /// - Throws: `InvalidRequest` for a value that would end the field. Foundation would leave the field out without
+    ///   a word, and the call would go out without credentials.
     mutating func setAuthorization(_ value: String) throws(InvalidRequest) {
         let name = HTTPHeaderName.authorization.rawValue
         guard !value.utf8.contains(where: { $0 == 0x0D || $0 == 0x0A || $0 == 0 }) else {

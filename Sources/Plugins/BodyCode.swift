@@ -9,8 +9,8 @@ import TargetKit
 /// BodyCode(keyPath: "error.code", equals: "EXPIRED", "REVOKED")
 /// ```
 ///
-/// Numbers and strings are matched alike: `401` is `401`, `401.0` and `"401"` in the body. A body that is no JSON, has no value
-/// there, or went into a file does not match.
+/// Numbers and strings are matched alike: `401` is `401`, `401.0` and `"401"` in the body. A body that is no JSON,
+/// has no value there, or went into a file does not match.
 public struct BodyCode: Sendable, Hashable {
     private let path: JSONPath
     private let codes: Set<String>

@@ -6,8 +6,8 @@ import TargetKit
 import FoundationNetworking
 #endif
 
-/// Sends user and password of a `URLCredential` with the first request, by the `Basic` scheme (RFC 7617), without waiting for
-/// the server to ask.
+/// Sends user and password of a `URLCredential` with the first request, by the `Basic` scheme (RFC 7617), without
+/// waiting for the server to ask.
 ///
 /// ```swift
 /// CredentialsPlugin { target in
@@ -16,15 +16,16 @@ import FoundationNetworking
 /// ```
 ///
 /// A request that has an `Authorization` field is left alone, and no credential is asked for: so place it after an
-/// ``AccessTokenPlugin``, whose token then comes first. The credential's `persistence` does not count, nothing is stored.
+/// ``AccessTokenPlugin``, whose token then comes first. The credential's `persistence` does not count, nothing is
+/// stored.
 public struct CredentialsPlugin: Plugin {
     private let credential: @Sendable (any TargetType) async throws -> URLCredential?
 
     /// A plugin that asks for a credential.
     ///
-    /// - Parameter credential: The credential of a target's call; `nil`, or one without user or password: the request is left
-    ///   as it is. A user with a colon, a control character in either (``BasicCredentials/Problem``), and what the closure
-    ///   throws end the call, with stage `.request`.
+    /// - Parameter credential: The credential of a target's call; `nil`, or one without user or password: the request
+    ///   is left as it is. A user with a colon, a control character in either (``BasicCredentials/Problem``), and
+    ///   what the closure throws end the call, with stage `.request`.
     public init(_ credential: @escaping @Sendable (any TargetType) async throws -> URLCredential?) {
         self.credential = credential
     }

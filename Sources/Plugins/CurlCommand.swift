@@ -17,7 +17,8 @@ struct CurlCommand {
         let url = request.url?.absoluteString ?? ""
         let method = request.httpMethod ?? "GET"
         var words = ["curl"]
-        // curl would wait for the body of a HEAD that is only named, and takes brackets and braces of a URL for patterns.
+        // curl would wait for the body of a HEAD that is only named, and takes brackets and braces of a URL for
+        // patterns.
         if method == "HEAD" { words.append("--head") } else if method != "GET" { words += ["-X", Self.quoted(method)] }
         if url.contains(where: { "[]{}".contains($0) }) { words.append("--globoff") }
         words.append(Self.quoted(body.redaction.url(url)))

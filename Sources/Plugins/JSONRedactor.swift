@@ -4,8 +4,8 @@ import TargetKit
 
 /// Copies a JSON text (RFC 8259) and leaves out the values of secret fields.
 ///
-/// It takes the text as it comes, byte by byte, so a text that is cut off or broken is redacted as far as it goes, and a text
-/// that only holds JSON (`data: {"token": …}`) is, too. Other text is copied as it is.
+/// It takes the text as it comes, byte by byte, so a text that is cut off or broken is redacted as far as it goes,
+/// and a text that only holds JSON (`data: {"token": …}`) is, too. Other text is copied as it is.
 struct JSONRedactor {
     private let bytes: Data
     private let redaction: LogRedaction

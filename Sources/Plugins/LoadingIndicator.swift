@@ -72,7 +72,8 @@ final class LoadingIndicator: Sendable {
         return nil
     }
 
-    /// Starts the timer that is needed, or takes out the one that no longer is, for the caller to cancel without the lock.
+    /// Starts the timer that is needed, or takes out the one that no longer is, for the caller to cancel without the
+    /// lock.
     private func keepTime(_ state: inout State, _ wait: Duration?) -> Task<Void, Never>? {
         guard let wait else {
             defer { state.timer = nil }

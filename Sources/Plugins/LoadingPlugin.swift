@@ -14,18 +14,20 @@ import FoundationNetworking
 /// }
 /// ```
 ///
-/// `true` and `false` come in turn, starting with `true`, never at the same time, on any thread. A main queue keeps their
-/// order, a `Task { @MainActor in … }` for each does not promise to.
+/// `true` and `false` come in turn, starting with `true`, never at the same time, on any thread. A main queue keeps
+/// their order, a `Task { @MainActor in … }` for each does not promise to.
 ///
-/// A call counts from its `prepare` until `process`, all attempts and the waits between them included. A call that fails before
-/// this plugin's `prepare` never counts; any other is let go of at its end, however it ends. Calls opt out by ``LoadingTarget``
-/// or by a closure. One plugin may serve any number of providers; it then shows their calls together.
+/// A call counts from its `prepare` until `process`, all attempts and the waits between them included. A call that
+/// fails before this plugin's `prepare` never counts; any other is let go of at its end, however it ends. Calls opt
+/// out by ``LoadingTarget`` or by a closure. One plugin may serve any number of providers; it then shows their calls
+/// together.
 ///
 /// Order: first, so that a token that is fetched in the `prepare` of another plugin counts as loading.
 public struct LoadingPlugin: Plugin {
     /// When to show, and for how long, so that quick calls do not flicker.
     public struct Timing: Sendable {
-        /// How long calls run before they are shown; default zero: at once. Calls that are over by then are never shown.
+        /// How long calls run before they are shown; default zero: at once. Calls that are over by then are never
+        /// shown.
         public var delay: Duration
         /// How long is shown what is shown at all; default zero: until the last call ends.
         public var shortest: Duration
@@ -51,8 +53,8 @@ public struct LoadingPlugin: Plugin {
     ///
     /// - Parameters:
     ///   - timing: When to show; default: at once, while calls run.
-    ///   - isVisible: Whether a target's calls are shown. Default: ``LoadingTarget/showsLoading``, `true` for targets that do
-    ///     not conform to it.
+    ///   - isVisible: Whether a target's calls are shown. Default: ``LoadingTarget/showsLoading``, `true` for targets
+    ///     that do not conform to it.
     ///   - onChange: Shows (`true`) and hides (`false`).
     public init(
         timing: Timing = Timing(),

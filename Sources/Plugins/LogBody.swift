@@ -52,7 +52,8 @@ struct LogBody {
         return (Array(form.text.utf8.prefix(limit)), form.isCut || form.text.utf8.count > limit)
     }
 
-    /// What the type says, unless the body starts as JSON does; without a type, `a=b` with nothing in it that a form escapes.
+    /// What the type says, unless the body starts as JSON does; without a type, `a=b` with nothing in it that a form
+    /// escapes.
     private func isForm(_ data: Data, _ type: String?) -> Bool {
         let first = data.first { $0 > 0x20 }
         if first == UInt8(ascii: "{") || first == UInt8(ascii: "[") { return false }

@@ -16,10 +16,11 @@ public struct LogRedaction: Sendable, Hashable {
     /// Which query items and fields of bodies are secret.
     ///
     /// - A name means the field of that name at any depth, with all that is in it.
-    /// - A key path, names with dots between them, means the field at that place alone. Arrays are gone through: the path
-    ///   `cards.number` means the number of each card.
+    /// - A key path, names with dots between them, means the field at that place alone. Arrays are gone through: the
+    ///   path `cards.number` means the number of each card.
     ///
-    /// Letters are compared without regard to case, and `-` and `_` do not count: `api_key` means `apiKey` and `API-Key`, too.
+    /// Letters are compared without regard to case, and `-` and `_` do not count: `api_key` means `apiKey` and
+    /// `API-Key`, too.
     public var fields: Set<String> {
         didSet { index() }
     }

@@ -13,9 +13,9 @@ import FoundationNetworking
 /// NetworkActivityPlugin(anyInFlight: { isActive in spinner.show(isActive) })   // all calls together
 /// ```
 ///
-/// A call has ``Change/began`` once, when it is first sent, and ``Change/ended`` once, when its result stands: attempts that
-/// follow belong to the same call, and so does the wait between them. A call that fails before it is sent has neither. A call
-/// that is cancelled ends like any other.
+/// A call has ``Change/began`` once, when it is first sent, and ``Change/ended`` once, when its result stands:
+/// attempts that follow belong to the same call, and so does the wait between them. A call that fails before it is
+/// sent has neither. A call that is cancelled ends like any other.
 ///
 /// One plugin may serve any number of providers; it then counts their calls together. Closures run on any thread.
 ///
@@ -34,8 +34,8 @@ public struct NetworkActivityPlugin: Plugin {
 
     /// A plugin that tells of each call.
     ///
-    /// - Parameter onChange: Is called with `began` and `ended` of each call, in that order; those of different calls may run at
-    ///   the same time.
+    /// - Parameter onChange: Is called with `began` and `ended` of each call, in that order; those of different calls
+    ///   may run at the same time.
     public init(_ onChange: @escaping @Sendable (_ change: Change, _ target: any TargetType) -> Void) {
         callback = onChange
         calls = OrderedCallback([]) { _ in }
@@ -43,8 +43,8 @@ public struct NetworkActivityPlugin: Plugin {
 
     /// A plugin that tells when the first call begins and the last one ends.
     ///
-    /// - Parameter anyInFlight: Is called with `true` and `false` in turn, never at the same time, starting with `true`. A
-    ///   change that comes while it runs is delivered after it, by the thread that is in it.
+    /// - Parameter anyInFlight: Is called with `true` and `false` in turn, never at the same time, starting with
+    ///   `true`. A change that comes while it runs is delivered after it, by the thread that is in it.
     public init(anyInFlight: @escaping @Sendable (_ isActive: Bool) -> Void) {
         callback = { _, _ in }
         calls = OrderedCallback([], callback: anyInFlight)

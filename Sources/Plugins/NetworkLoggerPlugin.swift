@@ -19,10 +19,10 @@ import FoundationNetworking
 /// [7.0] ← 200 Catalog.search, 1532 bytes, 12.3 ms
 /// ```
 ///
-/// Each line starts with the call's number in the process and its attempt, from 0; `→` went out, `←` came back, `✗` failed. The
-/// time counts from `willSend` to `didReceive`. A body is shown up to a limit; one that is no text, or made of parts, in one line
-/// about it. A failure that comes before the send, or that replaces a result, is logged when the call ends. The name of the
-/// target is shown without its associated values.
+/// Each line starts with the call's number in the process and its attempt, from 0; `→` went out, `←` came back, `✗`
+/// failed. The time counts from `willSend` to `didReceive`. A body is shown up to a limit; one that is no text, or
+/// made of parts, in one line about it. A failure that comes before the send, or that replaces a result, is logged
+/// when the call ends. The name of the target is shown without its associated values.
 ///
 /// Secrets are found in header fields, query items, form bodies and JSON (``LogRedaction``), not in XML or free text.
 ///
@@ -45,8 +45,8 @@ public struct NetworkLoggerPlugin: Plugin {
     /// - Parameters:
     ///   - level: What is logged; default: a line for each request, response and failure.
     ///   - options: Redaction, body limit, clock, and whether anybody listens.
-    ///   - output: Takes each line, without a line break at its end, on any thread; default: prints it to standard output. A
-    ///     curl command is one line, in which a body may have line breaks.
+    ///   - output: Takes each line, without a line break at its end, on any thread; default: prints it to standard
+    ///     output. A curl command is one line, in which a body may have line breaks.
     public init(
         level: Level = .basic,
         options: Options = Options(),

@@ -3,8 +3,8 @@ import TargetKit
 
 /// A state whose changes are told to a callback in the order in which they happened, one at a time, with no lock held.
 ///
-/// Whoever changes the state first delivers; a change that comes meanwhile, on another thread or from within the callback, is
-/// left to that one. So the callback may be a little behind the state, but never out of order.
+/// Whoever changes the state first delivers; a change that comes meanwhile, on another thread or from within the
+/// callback, is left to that one. So the callback may be a little behind the state, but never out of order.
 final class OrderedCallback<State: Sendable, Event: Sendable>: Sendable {
     private struct Content: Sendable {
         var state: State

@@ -6,7 +6,8 @@ import TargetKit
 import FoundationNetworking
 #endif
 
-/// Signs the user out when the server no longer knows them: on status 401, or on a code in the body of a response that says 200.
+/// Signs the user out when the server no longer knows them: on status 401, or on a code in the body of a response
+/// that says 200.
 ///
 /// ```swift
 /// let unauthorized = UnauthorizedPlugin(bodyCode: .init(keyPath: "status", equals: 401)) { context in
@@ -16,18 +17,20 @@ import FoundationNetworking
 /// unauthorized.rearm()
 /// ```
 ///
-/// At the first such result the plugin cancels every call of the scope but that one, and then waits for the handler: the caller
-/// gets the result, unchanged, when the user is signed out. The calls that were cancelled end with stage `.cancelled`; calls
-/// that the handler makes are not touched. From then on nothing happens until ``rearm()``, however many calls fail the same way:
-/// their callers get what the server said.
+/// At the first such result the plugin cancels every call of the scope but that one, and then waits for the handler:
+/// the caller gets the result, unchanged, when the user is signed out. The calls that were cancelled end with stage
+/// `.cancelled`; calls that the handler makes are not touched. From then on nothing happens until ``rearm()``,
+/// however many calls fail the same way: their callers get what the server said.
 ///
-/// It does not matter whether the target validates status codes: the 401 counts as a response and as an error of stage `.status`.
-/// A call that was prepared before ``rearm()`` does not count after it, so that a late answer to the old session does not
-/// end the new one. Targets opt out by ``SessionTarget`` or by a closure; they neither sign out nor are cancelled.
+/// It does not matter whether the target validates status codes: the 401 counts as a response and as an error of
+/// stage `.status`. A call that was prepared before ``rearm()`` does not count after it, so that a late answer to the
+/// old session does not end the new one. Targets opt out by ``SessionTarget`` or by a closure; they neither sign out
+/// nor are cancelled.
 ///
-/// The plugin works in `process`, so after every plugin's `retry`: one that refreshes the token and tries again comes first at
-/// any place of the array, and the user is signed out only when that has not helped. Order: before plugins that make another
-/// result in `process` and drop the response; those that keep it in their error may stand before it.
+/// The plugin works in `process`, so after every plugin's `retry`: one that refreshes the token and tries again comes
+/// first at any place of the array, and the user is signed out only when that has not helped. Order: before plugins
+/// that make another result in `process` and drop the response; those that keep it in their error may stand before
+/// it.
 ///
 /// One plugin may serve any number of providers; copies of it share what they know.
 public struct UnauthorizedPlugin: Plugin {
@@ -42,7 +45,8 @@ public struct UnauthorizedPlugin: Plugin {
     private let signOut: @Sendable (RequestContext) async -> Void
     private let state = Locked(State())
 
-    /// Whether a target's calls count, as the target says by ``SessionTarget``; `true` for targets that do not conform to it.
+    /// Whether a target's calls count, as the target says by ``SessionTarget``; `true` for targets that do not
+    /// conform to it.
     public static let targetDecides: @Sendable (any TargetType) -> Bool = {
         ($0 as? any SessionTarget)?.belongsToSession ?? true
     }
@@ -52,8 +56,8 @@ public struct UnauthorizedPlugin: Plugin {
     /// - Parameters:
     ///   - bodyCode: What in a body means that the session has ended; default `nil`: bodies are not looked at.
     ///   - belongsToSession: Whether a target's calls count; default: ``targetDecides``.
-    ///   - signOut: Is called once until ``rearm()``, with the call whose result it was. It runs to its end also when that call
-    ///     is cancelled meanwhile.
+    ///   - signOut: Is called once until ``rearm()``, with the call whose result it was. It runs to its end also when
+    ///     that call is cancelled meanwhile.
     public init(
         bodyCode: BodyCode? = nil,
         belongsToSession: @escaping @Sendable (any TargetType) -> Bool = Self.targetDecides,

@@ -3,11 +3,11 @@
 import Foundation
 
 #if canImport(Darwin)
-    import Darwin
+import Darwin
 #elseif canImport(Glibc)
-    import Glibc
+import Glibc
 #elseif canImport(Musl)
-    import Musl
+import Musl
 #endif
 
 /// A real server that integration tests need, and whether it is running now.
@@ -29,8 +29,16 @@ public struct ServerAvailability: Sendable, Hashable {
     /// nginx, at `TARGETKIT_NGINX` or else http://127.0.0.1:8766.
     public static let nginx = ServerAvailability("nginx", variable: "TARGETKIT_NGINX", port: 8766)
 
-    private init(_ name: String, variable: String, port: Int) {
-        let usual = "http://127.0.0.1:\(port)"
+    /// The same nginx over TLS, at `TARGETKIT_NGINX_TLS` or else https://localhost:8767.
+    public static let nginxTLS = ServerAvailability(
+        "nginx over TLS",
+        variable: "TARGETKIT_NGINX_TLS",
+        port: 8767,
+        at: "https://localhost"
+    )
+
+    private init(_ name: String, variable: String, port: Int, at place: String = "http://127.0.0.1") {
+        let usual = "\(place):\(port)"
         let text = ProcessInfo.processInfo.environment[variable] ?? usual
         self.init(name, variable: variable, baseURL: URL(string: text) ?? URL(fileURLWithPath: "/"))
     }

@@ -62,7 +62,7 @@ extension FormEncoder {
     }
 
     func encodeNil() {
-        rules.nilEncoding.replacement().map(node.set)
+        rules.nilEncoding.replacement.map(node.set)
     }
 
     private func encode(_ date: Date) throws {

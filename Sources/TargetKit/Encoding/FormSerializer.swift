@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 /// Writes the tree that an `Encodable` made as pairs, by the rules of a ``URLEncodedFormEncoder``.
-struct FormSerializer {
+struct FormSerializer: ~Copyable {
     private var form: FormWriter
     private let rules: URLEncodedFormEncoder
 
@@ -10,7 +10,8 @@ struct FormSerializer {
         form = FormWriter(arrays: rules.arrayEncoding, spaces: rules.spaceEncoding, capacity: 256)
     }
 
-    var bytes: [UInt8] { form.bytes }
+    /// Ends the writing, and hands out the bytes.
+    consuming func finish() -> ByteBuffer { form.finish() }
 
     mutating func write(root: FormNode) throws {
         switch root.content {
@@ -30,14 +31,14 @@ struct FormSerializer {
         case .empty: break
         case .text(let text): form.write(text)
         case .object(let object):
-            let mark = form.mark
+            let mark = form.mark()
             for (name, node) in named(object) {
                 form.appendName(rules.keyPathEncoding.part(name))
                 write(node)
                 form.restore(mark)
             }
         case .list(let nodes):
-            let mark = form.mark
+            let mark = form.mark()
             for (index, node) in arranged(nodes).enumerated() {
                 form.appendName(elementAt: index)
                 write(node)
@@ -49,10 +50,11 @@ struct FormSerializer {
     /// The values under their names, sorted when the rules say so.
     private func named(_ object: FormObject) -> [(name: String, node: FormNode)] {
         var children = object.children
-        if case .useDefaultKeys = rules.keyEncoding {} else {
+        if case .useDefaultKeys = rules.keyEncoding {
+        } else {
             children = children.map { (rules.keyEncoding.name($0.name), $0.node) }
         }
-        if rules.alphabetizeKeyValuePairs { children.sort { $0.name < $1.name } }
+        if rules.alphabetizeKeyValuePairs { KeyOrder.sort(&children, by: \.name) }
         return children
     }
 

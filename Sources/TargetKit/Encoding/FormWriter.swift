@@ -1,39 +1,46 @@
 // SPDX-License-Identifier: MIT
 
-/// Writes escaped `name=value` pairs into one buffer. It keeps the name of the value that comes next, already escaped, so
-/// that an array's or a dictionary's own name is escaped once for all of its elements.
-struct FormWriter {
-    /// The pairs so far.
-    private(set) var bytes: [UInt8] = []
-    /// The escaped name of what is written next.
-    private(set) var name: [UInt8] = []
+/// Writes escaped `name=value` pairs into one buffer.
+///
+/// A name within a name is kept, already escaped, in a second buffer, so that the name of an array or of a dictionary is
+/// escaped once for all of its elements.
+struct FormWriter: ~Copyable {
+    private var bytes: ByteBuffer
+    private var name = ByteBuffer(capacity: 0)
+    /// A name at the root that has not been written to `name` yet: most are written straight to `bytes`.
+    private var root: String?
     private let arrays: URLEncodedFormEncoder.ArrayEncoding
     private let spaceAsPlus: Bool
+    /// How many pairs have been written.
+    private(set) var pairCount = 0
 
+    /// A writer whose pairs come after the text, which is written as it is.
     init(
+        after text: String = "",
         arrays: URLEncodedFormEncoder.ArrayEncoding,
         spaces: URLEncodedFormEncoder.SpaceEncoding,
         capacity: Int
     ) {
         self.arrays = arrays
         spaceAsPlus = spaces == .plusReplaced
-        bytes.reserveCapacity(capacity)
-        name.reserveCapacity(64)
+        bytes = ByteBuffer(capacity: capacity + text.utf8.count)
+        bytes.append(text)
     }
 
-    var string: String { String(decoding: bytes, as: UTF8.self) }
+    /// Ends the writing, and hands out the bytes.
+    consuming func finish() -> ByteBuffer { bytes }
 
     /// Begins a name at the root.
+    @inline(__always)
     mutating func startName(_ text: String) {
-        name.removeAll(keepingCapacity: true)
-        PercentEncoding.append(text, to: &name, spaceAsPlus: spaceAsPlus)
+        root = text
     }
 
     /// Goes into a dictionary's value: `[text]` is added to the name.
     mutating func appendName(bracketed text: String) {
-        appendEscaped("%5B")
+        name.append(literal: "%5B")
         PercentEncoding.append(text, to: &name, spaceAsPlus: spaceAsPlus)
-        appendEscaped("%5D")
+        name.append(literal: "%5D")
     }
 
     /// Goes into a value whose part of the name is written out.
@@ -45,15 +52,15 @@ struct FormWriter {
     mutating func appendName(elementAt index: Int) {
         switch arrays {
         case .plain: break
-        case .brackets:
-            appendEscaped("%5B")
-            appendEscaped("%5D")
+        case .brackets: name.append(literal: "%5B%5D")
         case .indexed:
-            appendEscaped("%5B")
+            name.append(literal: "%5B")
             NumberText.append(Int64(index), to: &name)
-            appendEscaped("%5D")
+            name.append(literal: "%5D")
         case .custom(let closure):
-            startName(closure(PercentEncoding.decode(name, spaceAsPlus: spaceAsPlus), index))
+            let whole = closure(PercentEncoding.decode(name.string, spaceAsPlus: spaceAsPlus), index)
+            name.truncate(to: 0)
+            PercentEncoding.append(whole, to: &name, spaceAsPlus: spaceAsPlus)
         }
     }
 
@@ -61,49 +68,60 @@ struct FormWriter {
     struct Mark {
         fileprivate let count: Int
         /// The whole name, where an element's name need not begin with its array's.
-        fileprivate let copy: [UInt8]?
+        fileprivate let copy: String?
     }
 
-    /// The name as it is now.
-    var mark: Mark {
-        if case .custom = arrays { return Mark(count: name.count, copy: name) }
+    /// The name as it is now, before going into a container.
+    mutating func mark() -> Mark {
+        if let root {
+            name.truncate(to: 0)
+            PercentEncoding.append(root, to: &name, spaceAsPlus: spaceAsPlus)
+            self.root = nil
+        }
+        if case .custom = arrays { return Mark(count: name.count, copy: name.string) }
         return Mark(count: name.count, copy: nil)
     }
 
     /// Comes back out of elements and values, to the name that was marked.
     mutating func restore(_ mark: Mark) {
         if let copy = mark.copy {
-            name = copy
+            name.truncate(to: 0)
+            name.append(copy)
         } else {
-            name.removeSubrange(mark.count...)
+            name.truncate(to: mark.count)
         }
     }
 
-    /// Writes a pair whose value needs escaping.
+    /// Writes the name with a value that needs escaping.
+    @inline(__always)
     mutating func write(_ text: some StringProtocol) {
         startValue()
         PercentEncoding.append(text, to: &bytes, spaceAsPlus: spaceAsPlus)
     }
 
-    /// Writes a pair whose value is an integer.
+    /// Writes the name with an integer.
+    @inline(__always)
     mutating func write(_ number: Int64) {
         startValue()
         NumberText.append(number, to: &bytes)
     }
 
-    /// Writes a pair whose value is an integer.
+    /// Writes the name with an integer.
+    @inline(__always)
     mutating func write(_ number: UInt64) {
         startValue()
         NumberText.append(number, to: &bytes)
     }
 
+    @inline(__always)
     private mutating func startValue() {
-        if !bytes.isEmpty { bytes.append(UInt8(ascii: "&")) }
-        bytes.append(contentsOf: name)
+        if pairCount > 0 { bytes.append(UInt8(ascii: "&")) }
+        pairCount += 1
+        if let root {
+            PercentEncoding.append(root, to: &bytes, spaceAsPlus: spaceAsPlus)
+        } else {
+            name.read { bytes.append($0) }
+        }
         bytes.append(UInt8(ascii: "="))
-    }
-
-    private mutating func appendEscaped(_ text: StaticString) {
-        text.withUTF8Buffer { name.append(contentsOf: $0) }
     }
 }

@@ -3,7 +3,7 @@
 import Foundation
 
 #if canImport(FoundationNetworking)
-import FoundationNetworking
+    import FoundationNetworking
 #endif
 
 /// Writes parameters as a JSON object (RFC 8259) into the body.
@@ -41,7 +41,7 @@ public struct JSONEncoding: ParameterEncoding {
     /// - Throws: ``ParameterEncodingError``, or what a custom rule's closure throws.
     public func encode(_ parameters: [String: any Sendable], into request: URLRequest) throws -> URLRequest {
         var request = request
-        request.setJSONBody(try bytes(parameters))
+        request.setJSONBody(try data(parameters))
         return request
     }
 
@@ -49,13 +49,9 @@ public struct JSONEncoding: ParameterEncoding {
     ///
     /// - Throws: ``ParameterEncodingError``, or what a custom rule's closure throws.
     public func data(_ parameters: [String: any Sendable]) throws -> Data {
-        Data(try bytes(parameters))
-    }
-
-    private func bytes(_ parameters: [String: any Sendable]) throws -> [UInt8] {
-        var writer = JSONWriter(rules: self, capacity: parameters.count * 32 + 16)
-        try writer.write(root: parameters.parameterPairs(sorted: sortedKeys))
-        return writer.bytes
+        var buffer = ByteBuffer(capacity: parameters.count * 32 + 16)
+        try write(root: parameters, to: &buffer)
+        return buffer.data
     }
 }
 

@@ -5,24 +5,27 @@ import Foundation
 /// Numbers as text, the same in every format: as short as reads back to the same number (`1.0` is `1`).
 enum NumberText {
     /// Appends an integer's digits without making a `String` first.
-    static func append(_ value: Int64, to buffer: inout [UInt8]) {
+    static func append(_ value: Int64, to buffer: inout ByteBuffer) {
         if value < 0 { buffer.append(UInt8(ascii: "-")) }
         append(value.magnitude, to: &buffer)
     }
 
     /// Appends an integer's digits without making a `String` first.
-    static func append(_ value: UInt64, to buffer: inout [UInt8]) {
-        if value < 10 {
-            buffer.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: value))
-            return
+    static func append(_ value: UInt64, to buffer: inout ByteBuffer) {
+        var count = 1
+        var larger = value / 10
+        while larger > 0 {
+            larger /= 10
+            count += 1
         }
-        let start = buffer.count
-        var rest = value
-        repeat {
-            buffer.append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10))
-            rest /= 10
-        } while rest != 0
-        buffer[start...].reverse()
+        buffer.append(upTo: count) { start in
+            var rest = value
+            for offset in (0..<count).reversed() {
+                start[offset] = UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: rest % 10)
+                rest /= 10
+            }
+            return count
+        }
     }
 
     /// The shortest text that reads back to the same number.

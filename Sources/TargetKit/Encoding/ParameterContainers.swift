@@ -7,17 +7,14 @@ protocol ParameterList {
 
 /// Names with values, of any types, seen without knowing them.
 protocol ParameterPairs {
-    /// The pairs in their own order, for a dictionary sorted by name when `sorted`.
-    func parameterPairs(sorted: Bool) throws -> [ParameterPair]
+    /// Calls `body` with the pairs in their own order; those of a dictionary sorted by name when `sorted`.
+    func forEachParameter(sorted: Bool, _ body: (String, Any) throws -> Void) throws
 }
 
 /// An optional of any type, seen without knowing it.
 protocol ParameterOptional {
     var wrappedParameter: Any? { get }
 }
-
-/// A name and its value.
-typealias ParameterPair = (key: String, value: Any)
 
 extension Array: ParameterList {
     func forEachParameter(_ body: (Any) throws -> Void) rethrows {
@@ -41,33 +38,34 @@ extension ContiguousArray: ParameterList {
 }
 
 extension Dictionary: ParameterPairs {
-    func parameterPairs(sorted: Bool) throws -> [ParameterPair] {
-        var pairs: [ParameterPair] = []
-        pairs.reserveCapacity(count)
-        if Value.self == (any Sendable).self, let known = self as? [String: any Sendable] {
-            for (key, value) in known { pairs.append((key, value)) }
-        } else if Value.self == Any.self, let known = self as? [String: Any] {
-            for (key, value) in known { pairs.append((key, value)) }
-        } else if let known = self as? [String: Value] {
-            for (key, value) in known { pairs.append((key, value)) }
+    func forEachParameter(sorted: Bool, _ body: (String, Any) throws -> Void) throws {
+        // Asked of an `Any`, the cast compares the types; asked of `self`, it would build the dictionary anew.
+        if Self.self == [String: any Sendable].self, let known = (self as Any) as? [String: any Sendable] {
+            try KeyOrder.forEach(in: known, sorted: sorted, body)
+        } else if Self.self == [String: Any].self, let known = (self as Any) as? [String: Any] {
+            try KeyOrder.forEach(in: known, sorted: sorted, body)
+        } else if Self.self == [String: String].self, let known = (self as Any) as? [String: String] {
+            try KeyOrder.forEach(in: known, sorted: sorted) { try body($0, $1) }
+        } else if Key.self == String.self, let known = (self as Any) as? [String: Value] {
+            try KeyOrder.forEach(in: known, sorted: sorted) { try body($0, $1) }
         } else {
+            var pairs: [(key: String, value: Any)] = []
             for (key, value) in self { pairs.append((try ParameterKey.text(key), value)) }
+            if sorted { KeyOrder.sort(&pairs, by: \.key) }
+            for (key, value) in pairs { try body(key, value) }
         }
-        if sorted, pairs.count > 1 { pairs.sort { $0.key < $1.key } }
-        return pairs
     }
 }
 
 extension KeyValuePairs: ParameterPairs {
-    func parameterPairs(sorted: Bool) throws -> [ParameterPair] {
-        var pairs: [ParameterPair] = []
-        pairs.reserveCapacity(count)
-        if let known = self as? KeyValuePairs<String, any Sendable> {
-            for (key, value) in known { pairs.append((key, value)) }
+    func forEachParameter(sorted: Bool, _ body: (String, Any) throws -> Void) throws {
+        if let known = (self as Any) as? KeyValuePairs<String, any Sendable> {
+            for (key, value) in known { try body(key, value) }
+        } else if let known = (self as Any) as? KeyValuePairs<String, Any> {
+            for (key, value) in known { try body(key, value) }
         } else {
-            for (key, value) in self { pairs.append((try ParameterKey.text(key), value)) }
+            for (key, value) in self { try body(try ParameterKey.text(key), value) }
         }
-        return pairs
     }
 }
 

@@ -1,39 +1,41 @@
 // SPDX-License-Identifier: MIT
 
 extension PercentEncoding {
-    /// Appends a text that is a path and a query already: what RFC 3986 §3.3 and §3.4 allow in them stands, escapes
-    /// included, and every other byte is escaped.
-    static func append(escapedText text: String, to buffer: inout [UInt8]) {
-        var rest = text[...]
-        while let percent = rest.utf8.firstIndex(of: UInt8(ascii: "%")) {
-            append(rest[..<percent], to: &buffer, allowing: .pathAndQuery)
-            rest = rest[percent...]
-            let isEscape = rest.utf8.dropFirst().prefix(2).count(where: \.isHexDigit) == 2
-            let taken = rest.utf8.prefix(isEscape ? 3 : 1)
-            append(Substring(taken), to: &buffer, allowing: isEscape ? .escape : .unreserved)
-            rest = rest[taken.endIndex...]
+    /// The escaped form of a text that is a path and a query already: what RFC 3986 §3.3 and §3.4 allow in them stands,
+    /// escapes included, and every other byte is escaped.
+    static func encode(escapedText text: String) -> String {
+        let bytes = text.utf8
+        guard !bytes.allSatisfy(\.isAllowedInPathAndQuery) else { return text }
+        var escaped = ""
+        var start = bytes.startIndex
+        while let odd = bytes[start...].firstIndex(where: { !$0.isAllowedInPathAndQuery }) {
+            escaped += text[start..<odd]
+            let next = bytes.index(after: odd)
+            let isEscape = bytes[odd] == UInt8(ascii: "%") && bytes[next...].prefix(2).count(where: \.isHexDigit) == 2
+            escaped += isEscape ? "%" : hexadecimal(bytes[odd])
+            start = next
         }
-        append(rest, to: &buffer, allowing: .pathAndQuery)
+        return escaped + text[start...]
     }
-}
 
-extension PercentEncoding.Allowed {
-    /// RFC 3986 §3.3 `pchar` without escapes, the `/` between segments, and the `?` before the query.
-    fileprivate static let pathAndQuery = Self("!$&'()*+,-./0123456789:;=?@_~", letters: true)
-    /// The bytes of an escape that is there already.
-    fileprivate static let escape = Self("%0123456789", letters: true)
-
-    private init(_ bytes: StaticString, letters: Bool) {
-        var low: UInt64 = 0
-        var high: UInt64 = letters ? 0x07FF_FFFE_07FF_FFFE : 0
-        for byte in bytes.description.utf8 {
-            if byte < 64 { low |= 1 << UInt64(byte) } else { high |= 1 << UInt64(byte - 64) }
-        }
-        self.init(low: low, high: high)
+    private static func hexadecimal(_ byte: UInt8) -> String {
+        let digits = String(byte, radix: 16, uppercase: true)
+        return digits.utf8.count == 1 ? "%0" + digits : "%" + digits
     }
 }
 
 extension UInt8 {
+    /// RFC 3986 §3.3 `pchar` without escapes, the `/` between segments, and the `?` before the query.
+    fileprivate var isAllowedInPathAndQuery: Bool {
+        switch self {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "@")...UInt8(ascii: "Z"),
+            UInt8(ascii: "&")...UInt8(ascii: ";"), UInt8(ascii: "!"), UInt8(ascii: "$"), UInt8(ascii: "="),
+            UInt8(ascii: "?"), UInt8(ascii: "_"), UInt8(ascii: "~"):
+            true
+        default: false
+        }
+    }
+
     fileprivate var isHexDigit: Bool {
         switch self {
         case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "F"),

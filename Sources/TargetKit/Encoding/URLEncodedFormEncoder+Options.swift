@@ -57,17 +57,33 @@ extension URLEncodedFormEncoder {
     /// What stands for a value that is not there.
     public struct NilEncoding: Sendable {
         /// Leaves out the name too: the default for `nil`.
-        public static let dropKey = Self { nil }
+        public static var dropKey: Self { Self(rule: .fixed(nil)) }
         /// Writes the name with an empty value: `name=`.
-        public static let dropValue = Self { "" }
+        public static var dropValue: Self { Self(rule: .fixed("")) }
         /// Writes `name=null`.
-        public static let null = Self { "null" }
+        public static var null: Self { Self(rule: .fixed("null")) }
 
-        let replacement: @Sendable () -> String?
+        private enum Rule {
+            case fixed(String?)
+            case custom(@Sendable () -> String?)
+        }
+
+        private let rule: Rule
+
+        private init(rule: Rule) {
+            self.rule = rule
+        }
 
         /// Writes what the closure returns, not yet escaped, or nothing, the name included, when it returns `nil`.
         public init(_ replacement: @escaping @Sendable () -> String?) {
-            self.replacement = replacement
+            rule = .custom(replacement)
+        }
+
+        var replacement: String? {
+            switch rule {
+            case .fixed(let text): text
+            case .custom(let closure): closure()
+            }
         }
     }
 

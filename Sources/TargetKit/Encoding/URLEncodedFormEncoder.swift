@@ -64,21 +64,21 @@ public struct URLEncodedFormEncoder: Sendable {
     /// - Throws: ``ParameterEncodingError`` with the coding path when the value is not made of names and values, or
     ///   holds NaN or infinity; or whatever the value's own `encode(to:)` or a custom rule's closure throws.
     public func encode(_ value: some Encodable) throws -> String {
-        String(decoding: try bytes(value), as: UTF8.self)
+        try bytes(value).string
     }
 
     /// The value as the bytes of a form body.
     ///
     /// - Throws: As ``encode(_:)-(Encodable)`` does.
     public func encode(_ value: some Encodable) throws -> Data {
-        Data(try bytes(value))
+        try bytes(value).data
     }
 
-    private func bytes(_ value: some Encodable) throws -> [UInt8] {
+    private func bytes(_ value: some Encodable) throws -> ByteBuffer {
         let root = FormNode()
         try FormEncoder(node: root, codingPath: [], rules: self).encode(value)
         var serializer = FormSerializer(rules: self)
         try serializer.write(root: root)
-        return serializer.bytes
+        return serializer.finish()
     }
 }

@@ -3,12 +3,12 @@
 import Foundation
 
 #if canImport(FoundationNetworking)
-import FoundationNetworking
+    import FoundationNetworking
 #endif
 
 /// Writes parameters as `name=value&name=value`, into the query or as a form body.
 ///
-/// The same parameters give the same bytes each time: names are sorted at every level (as `String` compares them).
+/// The same parameters give the same bytes each time: names are sorted at every level, by their UTF-8 bytes.
 /// Names and values are escaped but for RFC 3986's unreserved characters, `/` and `?`.
 ///
 /// | value | written as |
@@ -86,9 +86,9 @@ public struct URLEncoding: ParameterEncoding {
     public func encode(_ parameters: [String: any Sendable], into request: URLRequest) throws -> URLRequest {
         var request = request
         if encodesIntoQuery(method: request.httpMethod ?? "GET") {
-            try request.appendQuery(try queryString(parameters))
+            try request.appendQuery { try formBytes(parameters, after: $0) }
         } else {
-            request.setFormBody(try formBytes(parameters.parameterPairs(sorted: true)))
+            request.setFormBody(try formBytes(parameters).data)
         }
         return request
     }
@@ -97,7 +97,7 @@ public struct URLEncoding: ParameterEncoding {
     ///
     /// - Throws: ``ParameterEncodingError``, or what a custom rule's closure throws.
     public func queryString(_ parameters: [String: any Sendable]) throws -> String {
-        String(decoding: try formBytes(parameters.parameterPairs(sorted: true)), as: UTF8.self)
+        try formBytes(parameters).string
     }
 
     /// The parameters as an escaped query in the caller's order, repeated names included. Dictionaries inside of them are
@@ -105,7 +105,9 @@ public struct URLEncoding: ParameterEncoding {
     ///
     /// - Throws: ``ParameterEncodingError``, or what a custom rule's closure throws.
     public func queryString(ordered parameters: [(String, any Sendable)]) throws -> String {
-        String(decoding: try formBytes(parameters.map { ($0.0, $0.1) }), as: UTF8.self)
+        var form = formWriter(pairCount: parameters.count)
+        for (key, value) in parameters { try write(root: key, value, to: &form) }
+        return form.finish().string
     }
 
     /// The parameters as an escaped query in the caller's order, repeated names included. Dictionaries inside of them are
@@ -113,13 +115,19 @@ public struct URLEncoding: ParameterEncoding {
     ///
     /// - Throws: ``ParameterEncodingError``, or what a custom rule's closure throws.
     public func queryString(ordered parameters: KeyValuePairs<String, any Sendable>) throws -> String {
-        String(decoding: try formBytes(parameters.map { ($0.key, $0.value) }), as: UTF8.self)
+        var form = formWriter(pairCount: parameters.count)
+        for (key, value) in parameters { try write(root: key, value, to: &form) }
+        return form.finish().string
     }
 
-    private func formBytes(_ pairs: [ParameterPair]) throws -> [UInt8] {
-        var writer = ParameterFormWriter(rules: self, pairCount: pairs.count)
-        try writer.write(root: pairs)
-        return writer.bytes
+    private func formBytes(_ parameters: [String: any Sendable], after text: String = "") throws -> ByteBuffer {
+        var form = formWriter(after: text, pairCount: parameters.count)
+        try write(root: parameters, to: &form)
+        return form.finish()
+    }
+
+    private func formWriter(after text: String = "", pairCount: Int) -> FormWriter {
+        FormWriter(after: text, arrays: arrays, spaces: spaces, capacity: pairCount * 32)
     }
 
     func encodesIntoQuery(method: String) -> Bool {

@@ -3,29 +3,32 @@
 import Foundation
 
 #if canImport(FoundationNetworking)
-import FoundationNetworking
+    import FoundationNetworking
 #endif
 
 extension URLRequest {
-    /// Appends an escaped query to the URL's own, which is kept byte for byte, before any fragment.
+    /// Appends a query to the URL's own, which is kept byte for byte, before any fragment.
     ///
-    /// - Throws: ``ParameterEncodingError`` when the request has no URL.
-    mutating func appendQuery(_ query: String) throws {
-        guard let url, let longer = url.appending(escapedQuery: query) else {
-            throw ParameterEncodingError(.invalidURL)
-        }
-        self.url = longer
+    /// - Parameter write: Returns the text it is given with the escaped query after it.
+    /// - Throws: ``ParameterEncodingError`` when the request has no URL, and what `write` throws.
+    mutating func appendQuery(_ write: (String) throws -> ByteBuffer) throws {
+        guard let (base, fragment) = url?.openForQuery else { throw ParameterEncodingError(.invalidURL) }
+        var whole = try write(base)
+        guard whole.count > base.utf8.count else { return }
+        whole.append(fragment)
+        guard let longer = URL(escaped: whole.string) else { throw ParameterEncodingError(.invalidURL) }
+        url = longer
     }
 
     /// Sets a form body, and the Content-Type that the WHATWG URL standard gives it unless there is one.
-    mutating func setFormBody(_ bytes: [UInt8]) {
-        httpBody = Data(bytes)
+    mutating func setFormBody(_ data: Data) {
+        httpBody = data
         setContentTypeIfAbsent(URLEncoding.contentType)
     }
 
     /// Sets a JSON body, and the Content-Type that RFC 8259 §11 gives it unless there is one.
-    mutating func setJSONBody(_ bytes: [UInt8]) {
-        httpBody = Data(bytes)
+    mutating func setJSONBody(_ data: Data) {
+        httpBody = data
         setContentTypeIfAbsent("application/json")
     }
 

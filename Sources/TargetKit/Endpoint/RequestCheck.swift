@@ -27,13 +27,15 @@ struct RequestCheck {
         guard let fields = request.allHTTPHeaderFields else { return }
         for (name, value) in fields {
             guard name.isToken else { throw .invalidHeaderName(name) }
+            guard !name.isReserved else { throw .reservedHeader(name: name) }
             guard !value.utf8.contains(where: \.endsHeaderLine) else { throw .invalidHeaderValue(name: name) }
         }
     }
 }
 
 extension URL {
-    fileprivate var isCallable: Bool {
+    /// Whether it has the scheme http or https, and a host.
+    var isCallable: Bool {
         guard let scheme, scheme.equalsIgnoringASCIICase("https") || scheme.equalsIgnoringASCIICase("http") else {
             return false
         }
@@ -45,6 +47,18 @@ extension String {
     /// RFC 9110 §5.6.2: one or more `tchar`.
     fileprivate var isToken: Bool {
         !utf8.isEmpty && utf8.allSatisfy(\.isTokenCharacter)
+    }
+}
+
+extension String {
+    /// Whether the field frames the message (RFC 9112 §6), which is the transport's to say: a second opinion is how requests
+    /// are smuggled.
+    fileprivate var isReserved: Bool {
+        switch utf8.count {
+        case 14: equalsIgnoringASCIICase("Content-Length")
+        case 17: equalsIgnoringASCIICase("Transfer-Encoding")
+        default: false
+        }
     }
 }
 

@@ -15,7 +15,7 @@ struct ErrorText: CustomStringConvertible {
             case let error as InvalidRequest: error.description
             case let error as MultipartError: error.description
             case let error as ParameterEncodingError: error.description
-            case let error as URLError: "URLError \(error.code.rawValue)"
+            case let error as URLError: Self.text(of: error)
             case let error as DecodingError: Self.text(of: error)
             case let error as EncodingError: Self.text(of: error)
             case is CancellationError: "cancelled"
@@ -23,6 +23,34 @@ struct ErrorText: CustomStringConvertible {
             default: Self.name(of: error)
             }
         description = text.split(whereSeparator: \.isNewline).joined(separator: " ")
+    }
+
+    /// Words of our own: those in the error may quote what the server has sent.
+    private static func text(of error: URLError) -> String {
+        let words =
+            switch error.code {
+            case .notConnectedToInternet: "no connection to the network"
+            case .timedOut: "it took longer than it may"
+            case .cannotFindHost, .dnsLookupFailed: "the host's name is not known"
+            case .cannotConnectToHost: "the host does not take the connection"
+            case .networkConnectionLost: "the connection was lost"
+            case .badServerResponse, .cannotParseResponse: "the answer is not HTTP, or breaks its rules"
+            case .cannotDecodeContentData, .cannotDecodeRawData: "the body's encoding is broken"
+            case .dataLengthExceedsMaximum: "the body is larger than the call allows"
+            case .httpTooManyRedirects: "the server redirects too many times"
+            case .redirectToNonExistentLocation: "the server redirects to no http URL"
+            case .appTransportSecurityRequiresSecureConnection: "the way leads to an insecure connection"
+            case .secureConnectionFailed: "TLS could not be agreed"
+            case .serverCertificateUntrusted, .serverCertificateHasUnknownRoot: "the server's certificate is not trusted"
+            case .serverCertificateHasBadDate, .serverCertificateNotYetValid: "the server's certificate is out of date"
+            case .clientCertificateRequired, .clientCertificateRejected: "the server wants another client certificate"
+            case .cancelled: "cancelled"
+            case .badURL, .unsupportedURL: "the transport cannot call this URL"
+            case .fileDoesNotExist, .noPermissionsToReadFile, .fileIsDirectory: "the file cannot be read"
+            case .cannotCreateFile, .cannotOpenFile, .cannotWriteToFile, .cannotMoveFile: "the file cannot be written"
+            default: "the exchange broke"
+            }
+        return "\(words) (URLError \(error.code.rawValue))"
     }
 
     private static func text(of error: DecodingError) -> String {

@@ -14,6 +14,8 @@ public enum InvalidRequest: Error, Sendable, Hashable {
     case invalidHeaderName(String)
     /// The value of that header field holds CR, LF or NUL (RFC 9110 §5.5).
     case invalidHeaderValue(name: String)
+    /// That header field frames the message, and is the transport's to set (RFC 9112 §6).
+    case reservedHeader(name: String)
     /// A request of that method has no body (RFC 9110 §9.3.1, §9.3.2), but one was given.
     case bodyNotAllowed(method: String)
     /// The task holds two bodies.
@@ -42,6 +44,8 @@ extension InvalidRequest: CustomStringConvertible {
             "the header name \(name.debugDescription) is no RFC 9110 token: letters, digits and !#$%&'*+-.^_`|~ only"
         case .invalidHeaderValue(let name):
             "the value of the header \(name) holds a CR, LF or NUL: remove it"
+        case .reservedHeader(let name):
+            "the header \(name) is set by the transport from the body itself: remove it"
         case .bodyNotAllowed(let method):
             "a \(method) request has no body: send the values as a query, or use another method"
         case .twoBodies:

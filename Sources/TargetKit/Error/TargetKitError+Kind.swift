@@ -18,6 +18,8 @@ extension TargetKitError {
         case connectionLost
         /// TLS could not be agreed, or the server's certificate is not trusted.
         case insecureConnection
+        /// The server sends the call in circles, or to nowhere.
+        case badRedirect
         /// The response is larger than the call allows.
         case tooLarge
         /// The call was cancelled.
@@ -95,6 +97,7 @@ extension TargetKitError.Kind {
                 .serverCertificateHasUnknownRoot, .serverCertificateNotYetValid, .clientCertificateRejected,
                 .clientCertificateRequired, .appTransportSecurityRequiresSecureConnection:
                 .insecureConnection
+            case .httpTooManyRedirects, .redirectToNonExistentLocation: .badRedirect
             case .dataLengthExceedsMaximum: .tooLarge
             case .cancelled, .userCancelledAuthentication: .cancelled
             case .userAuthenticationRequired: .unauthorized

@@ -72,7 +72,8 @@ extension MultipartError.Reason: CustomStringConvertible {
         switch self {
         case .emptyForm: "it has no parts; add one, or send the request without a form"
         case .boundary(let boundary):
-            "the boundary \(boundary.debugDescription) is not 1 to 70 of RFC 2046's characters; leave it out for a random one"
+            "the boundary \(boundary.debugDescription) is not 1 to 70 of RFC 2046's characters; "
+                + "leave it out for a random one"
         case .headerName(let name):
             "\(name.debugDescription) cannot be a header field of a part; use a token other than Content-Disposition"
         case .headerValue(let name): "the value of \(name) holds a line break or NUL; remove it"

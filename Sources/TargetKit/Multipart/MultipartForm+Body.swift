@@ -6,8 +6,8 @@ extension MultipartForm {
     ///
     /// Every line ends in CR LF, the closing boundary's too; nothing follows it (RFC 2046 §5.1.1).
     ///
-    /// - Throws: ``MultipartError``: no parts, a wrong boundary, a wrong part, or a part that is a file or a stream: those
-    ///   forms are sent with ``bodySource()``.
+    /// - Throws: ``MultipartError``: no parts, a wrong boundary, a wrong part, or a part that is a file or a stream:
+    ///   those forms are sent with ``bodySource()``.
     public func data() throws(MultipartError) -> Data {
         var framing = try emptyFraming()
         var contents: [(data: Data, offset: Int)] = []
@@ -34,11 +34,12 @@ extension MultipartForm {
 
     /// The body as a source that reads files and streams as they are sent, and can be opened again.
     ///
-    /// Each file's size is taken here, so the length is known before the first byte. Neither memory nor a temporary file
-    /// ever holds the whole body; each reader has at most one file open.
+    /// Each file's size is taken here, so the length is known before the first byte. Neither memory nor a temporary
+    /// file ever holds the whole body; each reader has at most one file open.
     ///
-    /// - Throws: ``MultipartError``: no parts, a wrong boundary, a wrong part, a file that is missing or cannot be read, a
-    ///   stream of unknown length. A file or a stream that turns out longer or shorter is an error while reading.
+    /// - Throws: ``MultipartError``: no parts, a wrong boundary, a wrong part, a file that is missing or cannot be
+    ///   read, a stream of unknown length. A file or a stream that turns out longer or shorter is an error while
+    ///   reading.
     public func bodySource() throws(MultipartError) -> any BodySource {
         var framing = try emptyFraming()
         var source = MultipartBodySource()

@@ -10,7 +10,7 @@ extension MultipartForm {
 
     /// Collects the parts of a closure.
     @resultBuilder
-    public enum Builder {
+    public enum Builder: Sendable {
         /// One part.
         public static func buildExpression(_ part: Part) -> [Part] { [part] }
         /// Several parts.

@@ -4,8 +4,8 @@ import Foundation
 extension MultipartForm {
     /// One field of a form: a name, the bytes, and what is said about them.
     ///
-    /// The name and the file name are sent as UTF-8 in `Content-Disposition`, escaped as HTML's rules for forms say: `"` as
-    /// `%22`, CR as `%0D`, LF as `%0A`; in a name a lone CR or LF counts as CR LF. Nothing else is escaped, and
+    /// The name and the file name are sent as UTF-8 in `Content-Disposition`, escaped as HTML's rules for forms say:
+    /// `"` as `%22`, CR as `%0D`, LF as `%0A`; in a name a lone CR or LF counts as CR LF. Nothing else is escaped, and
     /// `filename*` is never sent (RFC 7578 §4.2).
     ///
     /// Two parts are equal when they send the same: bytes are compared, a file by its URL, a stream by `==` if it is
@@ -31,8 +31,8 @@ extension MultipartForm.Part {
     ///   - data: the bytes, sent as they are.
     ///   - name: the field's name.
     ///   - fileName: the file name that the server is told; default: none, the part is no file.
-    ///   - mimeType: the part's `Content-Type`; default: by the file name's extension, `application/octet-stream` for one
-    ///     that is not known; none without a file name.
+    ///   - mimeType: the part's `Content-Type`; default: by the file name's extension, `application/octet-stream` for
+    ///     one that is not known; none without a file name.
     ///   - headers: further header fields of the part; default: none.
     public static func data(
         _ data: Data,
@@ -68,8 +68,8 @@ extension MultipartForm.Part {
 
     /// Text as UTF-8, its line ends as they are.
     ///
-    /// No `Content-Type` is sent by default, as browsers do: it then means `text/plain` (RFC 7578 §4.4), and many servers
-    /// take a part that names a type for a file.
+    /// No `Content-Type` is sent by default, as browsers do: it then means `text/plain` (RFC 7578 §4.4), and many
+    /// servers take a part that names a type for a file.
     public static func text(
         _ text: String,
         name: String,
@@ -108,8 +108,8 @@ extension MultipartForm.Part {
     ///   - source: the bytes. Its length must be known when the body is made, and it must give exactly as many.
     ///   - name: the field's name.
     ///   - fileName: the file name that the server is told; default: none, the part is no file.
-    ///   - mimeType: the part's `Content-Type`; default: by the file name's extension, `application/octet-stream` for one
-    ///     that is not known; none without a file name.
+    ///   - mimeType: the part's `Content-Type`; default: by the file name's extension, `application/octet-stream` for
+    ///     one that is not known; none without a file name.
     ///   - headers: further header fields of the part; default: none.
     public static func stream(
         _ source: any BodySource,

@@ -47,7 +47,8 @@ public struct MultipartForm: Sendable {
     }
 
     /// The value of the request's `Content-Type`: `multipart/form-data; boundary=…`, the boundary in quotes where
-    /// RFC 2045 §5.1 asks for them. Without a boundary when it is one that RFC 2046 does not allow, and no body can be made.
+    /// RFC 2045 §5.1 asks for them. Without a boundary when it is one that RFC 2046 does not allow, and no body can be
+    /// made.
     public var contentType: String {
         MultipartBoundary(boundary).map { "multipart/form-data; boundary=\($0.parameterValue)" }
             ?? "multipart/form-data"

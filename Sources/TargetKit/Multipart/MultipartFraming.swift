@@ -80,7 +80,8 @@ struct MultipartFraming {
         }
     }
 
-    /// Appends with `"`, CR and LF escaped, and nothing else: "multipart/form-data encoding algorithm" of the HTML standard.
+    /// Appends with `"`, CR and LF escaped, and nothing else: "multipart/form-data encoding algorithm" of the HTML
+    /// standard.
     private mutating func append(escaping text: String) {
         for byte in text.utf8 {
             switch byte {

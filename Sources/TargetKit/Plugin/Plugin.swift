@@ -31,6 +31,10 @@ import FoundationNetworking
 /// }
 /// ```
 public protocol Plugin: Sendable {
+    /// The header fields in which this plugin puts secrets, beside those of ``HeaderRedaction/standard``: they are not sent on
+    /// when a redirect leads to another origin. Default: none.
+    var secretHeaders: Set<HTTPHeaderName> { get }
+
     /// Changes the request before it goes out.
     ///
     /// - Throws: ends the call with an error of stage `.request`, or with the ``TargetKitError`` that is thrown.
@@ -53,6 +57,9 @@ public protocol Plugin: Sendable {
 }
 
 extension Plugin {
+    /// No fields.
+    public var secretHeaders: Set<HTTPHeaderName> { [] }
+
     /// The request as it is.
     public func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest { request }
 

@@ -8,6 +8,13 @@ import FoundationNetworking
 /// The plugins of a provider, asked one after the other.
 struct PluginChain: Sendable {
     let plugins: [any Plugin]
+    /// The fields that no redirect takes to another origin.
+    let secretHeaders: Set<HTTPHeaderName>
+
+    init(plugins: [any Plugin]) {
+        self.plugins = plugins
+        secretHeaders = plugins.reduce(HeaderRedaction.standard.secretNames) { $0.union($1.secretHeaders) }
+    }
 
     func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
         var request = request

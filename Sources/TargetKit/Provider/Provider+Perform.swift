@@ -10,7 +10,15 @@ extension Provider {
     struct Call: Sendable {
         let target: Target
         var context: RequestContext
+        let handle: RequestHandle
         var progress: (@Sendable (TransferProgress) -> Void)?
+
+        /// The handle knows of a cancel first: the call may be running in the very step that starts its task.
+        var isCancelled: Bool { Task.isCancelled || handle.isCancelled }
+
+        func checkCancellation() throws {
+            if isCancelled { throw CancellationError() }
+        }
     }
 
     /// The path of a request, from the target to the result that the caller gets.
@@ -35,7 +43,7 @@ extension Provider {
     private func endpoint(for call: Call) throws(TargetKitError) -> Endpoint {
         let endpoint: Endpoint
         do {
-            try Task.checkCancellation()
+            try call.checkCancellation()
             endpoint = try endpointClosure(call.target)
         } catch {
             throw failure(error, at: .endpoint, call)
@@ -45,7 +53,7 @@ extension Provider {
 
     private func request(for endpoint: Endpoint, _ call: Call) async throws(TargetKitError) -> URLRequest {
         do {
-            try Task.checkCancellation()
+            try call.checkCancellation()
             return try await requestClosure(endpoint)
         } catch {
             throw failure(error, at: .request, call)
@@ -58,9 +66,9 @@ extension Provider {
         _ call: Call
     ) async throws(TargetKitError) -> TransportRequest {
         do {
-            try Task.checkCancellation()
+            try call.checkCancellation()
             let prepared = try await plugins.prepare(request, context: call.context)
-            try Task.checkCancellation()
+            try call.checkCancellation()
             return try endpoint.transportRequest(for: prepared, progress: call.progress)
         } catch {
             throw failure(error, at: .request, call, request: request)
@@ -73,22 +81,26 @@ extension Provider {
         _ call: Call
     ) async -> Result<Response, TargetKitError> {
         do {
-            let received = try await transport(for: endpoint, call.target).send(request)
-            try Task.checkCancellation()
-            let response = Response(received, request: request.urlRequest, target: call.context.target)
+            let arrival = try await transport(for: endpoint, call.target).send(request)
+            try call.checkCancellation()
+            let response = try Response(arrival, target: call.context.target)
             return .success(try response.filter(call.context.target.validation))
         } catch {
             return .failure(failure(error, at: .transport, call, request: request.urlRequest))
         }
     }
 
-    /// The sample's transport for a stubbed target, else the provider's own.
-    private func transport(for endpoint: Endpoint, _ target: Target) -> any Transport {
+    /// The sample's transport for a stubbed target, else the provider's own. A sample is what the call ends with: a redirect
+    /// in it is not followed.
+    private func transport(for endpoint: Endpoint, _ target: Target) -> RedirectFollower {
+        let stub: StubTransport
         switch stubClosure(target) {
-        case .never: transport
-        case .immediate: StubTransport(endpoint.sampleResponse)
-        case .delayed(let delay): StubTransport(endpoint.sampleResponse, delay: delay, clock: clock)
+        case .never:
+            return RedirectFollower(transport: transport, policy: redirects, secretNames: plugins.secretHeaders)
+        case .immediate: stub = StubTransport(endpoint.sampleResponse)
+        case .delayed(let delay): stub = StubTransport(endpoint.sampleResponse, delay: delay, clock: clock)
         }
+        return RedirectFollower(transport: stub, policy: .none, secretNames: [])
     }
 
     /// Asks the plugins, and waits as long as they say.
@@ -96,14 +108,14 @@ extension Provider {
         _ result: Result<Response, TargetKitError>,
         _ call: inout Call
     ) async throws(TargetKitError) -> Bool {
-        if Task.isCancelled { return false }
+        if call.isCancelled { return false }
         switch await plugins.retry(result, context: call.context) {
         case .doNotRetry: return false
         case .fail(let error): throw failure(error, at: .transport, call)
         case .retry(let delay):
             do {
                 if delay > .zero { try await clock.sleep(for: delay) }
-                try Task.checkCancellation()
+                try call.checkCancellation()
             } catch {
                 throw failure(error, at: .cancelled, call)
             }
@@ -123,7 +135,7 @@ extension Provider {
 
     /// The result, or the cancellation of a call that was cancelled before it had one.
     func cancelled<Value>(_ result: Result<Value, TargetKitError>, _ call: Call) -> Result<Value, TargetKitError> {
-        guard Task.isCancelled else { return result }
+        guard call.isCancelled else { return result }
         if case .failure(let error) = result, error.stage == .cancelled { return result }
         let error = if case .failure(let error) = result { error as any Error } else { CancellationError() as any Error }
         return .failure(TargetKitError(stage: .cancelled, target: call.context.target, underlying: error))
@@ -136,7 +148,7 @@ extension Provider {
         request: URLRequest? = nil
     ) -> TargetKitError {
         var failure = TargetKitError(error, at: stage, target: call.context.target, request: request)
-        if Task.isCancelled { failure.stage = .cancelled }
+        if call.isCancelled { failure.stage = .cancelled }
         return failure
     }
 }

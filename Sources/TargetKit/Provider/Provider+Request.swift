@@ -49,7 +49,8 @@ extension Provider {
         let progressOnQueue = progress.map { progress in
             { @Sendable (step: TransferProgress) in queue.async { progress(step) } }
         }
-        let (handle, _) = start(target, progress: progressOnQueue, value: Self.response) { result in
+        let handle = RequestHandle()
+        start(target, handle, progress: progressOnQueue, value: Self.response) { result in
             queue.async { completion(result) }
         }
         return handle
@@ -61,9 +62,9 @@ extension Provider {
         of target: Target,
         from value: @escaping @Sendable (Response) throws(TargetKitError) -> Value
     ) async throws(TargetKitError) -> Value {
-        let (handle, task) = start(target, value: value)
+        let handle = RequestHandle()
         let result = await withTaskCancellationHandler {
-            await task.value
+            await start(target, handle, value: value).value
         } onCancel: {
             handle.cancel()
         }
@@ -72,14 +73,16 @@ extension Provider {
 
     /// Starts a call in a task of its own, which the scope knows until the call has ended: so the caller's task, the handle,
     /// the provider and the scope cancel it in the same way.
+    @discardableResult
     private func start<Value: Sendable>(
         _ target: Target,
+        _ handle: RequestHandle,
         progress: (@Sendable (TransferProgress) -> Void)? = nil,
         value: @escaping @Sendable (Response) throws(TargetKitError) -> Value,
         completion: (@Sendable (Result<Value, TargetKitError>) -> Void)? = nil
-    ) -> (RequestHandle, Task<Result<Value, TargetKitError>, Never>) {
-        let call = Call(target: target, context: RequestContext(target: target, scope: scope), progress: progress)
-        let handle = RequestHandle()
+    ) -> Task<Result<Value, TargetKitError>, Never> {
+        let context = RequestContext(target: target, scope: scope)
+        let call = Call(target: target, context: context, handle: handle, progress: progress)
         scope.insert(call.context, owner: self, handle: handle)
         let work = { @Sendable in
             let result = await self.result(of: call, value)
@@ -91,7 +94,7 @@ extension Provider {
         // not wait may be the main thread, whose time is not ours.
         let task = completion == nil ? Task.startingNow(work) : Task(operation: work)
         handle.attach(task)
-        return (handle, task)
+        return task
     }
 
     private func result<Value: Sendable>(

@@ -22,6 +22,7 @@ public final class Provider<Target: TargetType>: Sendable {
     let stubClosure: @Sendable (Target) -> StubBehavior
     let transport: any Transport
     let plugins: PluginChain
+    let redirects: RedirectPolicy
     let clock: any Clock<Duration>
 
     /// The calls of this provider and of those that share the scope.
@@ -35,6 +36,7 @@ public final class Provider<Target: TargetType>: Sendable {
     ///   - stubClosure: Whether a target is answered by its sample; default: never.
     ///   - transport: Sends the requests; default: the system's, shared by all providers.
     ///   - plugins: Behaviour around each call, in this order.
+    ///   - redirects: What becomes of redirects; default: up to 10 are followed, by the rules of ``RedirectPolicy``.
     ///   - scope: What the calls belong to; default: a scope of this provider alone.
     ///   - clock: What delayed stubs and waits before a retry are measured by.
     public init(
@@ -43,6 +45,7 @@ public final class Provider<Target: TargetType>: Sendable {
         stubClosure: @escaping @Sendable (Target) -> StubBehavior = { _ in .never },
         transport: any Transport = SystemTransport.shared,
         plugins: [any Plugin] = [],
+        redirects: RedirectPolicy = .follow(),
         scope: RequestScope = RequestScope(),
         clock: any Clock<Duration> = ContinuousClock()
     ) {
@@ -51,6 +54,7 @@ public final class Provider<Target: TargetType>: Sendable {
         self.stubClosure = stubClosure
         self.transport = transport
         self.plugins = PluginChain(plugins: plugins)
+        self.redirects = redirects
         self.scope = scope
         self.clock = clock
     }

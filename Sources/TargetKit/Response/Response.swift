@@ -17,6 +17,7 @@ public struct Response: Sendable {
     private final class Exchange: Sendable {
         let head: ResponseHead
         let request: URLRequest?
+        let redirects: [Redirect]
         let file: URL?
         let metrics: TransportMetrics?
         let target: (any TargetType)?
@@ -24,12 +25,14 @@ public struct Response: Sendable {
         init(
             head: ResponseHead,
             request: URLRequest?,
+            redirects: [Redirect],
             file: URL?,
             metrics: TransportMetrics?,
             target: (any TargetType)?
         ) {
             self.head = head
             self.request = request
+            self.redirects = redirects
             self.file = file
             self.metrics = metrics
             self.target = target
@@ -50,13 +53,16 @@ public struct Response: Sendable {
         exchange = Exchange(
             head: ResponseHead(statusCode: statusCode, headers: headers),
             request: request,
+            redirects: [],
             file: file,
             metrics: metrics,
             target: nil
         )
     }
 
-    init(_ response: TransportResponse, request: URLRequest, target: any TargetType) {
+    /// - Throws: `URLError(.cannotParseResponse)` when the transport brings a stream, which nobody asked for.
+    init(_ arrival: RedirectFollower.Arrival, target: any TargetType) throws {
+        let response = arrival.response
         statusCode = response.head.statusCode
         var file: URL?
         switch response.body {
@@ -64,10 +70,12 @@ public struct Response: Sendable {
         case .file(let url):
             data = Data()
             file = url
+        case .stream: throw URLError(.cannotParseResponse)
         }
         exchange = Exchange(
             head: response.head,
-            request: request,
+            request: arrival.request,
+            redirects: arrival.redirects,
             file: file,
             metrics: response.metrics,
             target: target
@@ -80,8 +88,11 @@ public struct Response: Sendable {
     /// The version of HTTP that was spoken, `HTTP/1.1` or `HTTP/2`.
     public var httpVersion: String { exchange.head.httpVersion }
 
-    /// The request that was answered, as it went out.
+    /// The request that was answered, as it went out: the last one, when redirects were followed.
     public var request: URLRequest? { exchange.request }
+
+    /// The way from the URL that was asked for to the one that answered; empty when that is the same.
+    public var redirects: [Redirect] { exchange.redirects }
 
     /// The file that holds the body, when the task asked for one.
     public var file: URL? { exchange.file }

@@ -76,6 +76,14 @@ public struct StubTransport: Transport {
         case .file(let url):
             try data.write(to: url, options: .atomic)
             return .file(url)
+        case .stream:
+            let rest = Locked<Data?>(data.isEmpty ? nil : data)
+            return .stream(ResponseBody {
+                rest.withLock { rest in
+                    defer { rest = nil }
+                    return rest
+                }
+            })
         }
     }
 }

@@ -17,14 +17,23 @@ extension URL {
     /// This URL with a query after its own, which is kept byte for byte; `nil` when the query is not escaped.
     package func appending(escapedQuery query: String) -> URL? {
         guard !query.isEmpty else { return self }
-        let text = absoluteString
-        let end = text.utf8.firstIndex(of: UInt8(ascii: "#")) ?? text.endIndex
-        let base = text[..<end]
-        let mark =
-            switch base.utf8.contains(UInt8(ascii: "?")) {
-            case false: "?"
-            case true: base.utf8.last == UInt8(ascii: "?") || base.utf8.last == UInt8(ascii: "&") ? "" : "&"
-            }
-        return URL(escaped: base + mark + query + text[end...])
+        let (base, fragment) = openForQuery
+        return URL(escaped: base + query + fragment)
+    }
+
+    /// This URL's text up to where more of a query can be appended, and the fragment that comes after it.
+    var openForQuery: (base: String, fragment: String) {
+        var base = absoluteString
+        var fragment = ""
+        if let hash = base.utf8.firstIndex(of: UInt8(ascii: "#")) {
+            fragment = String(base[hash...])
+            base = String(base[..<hash])
+        }
+        if !base.utf8.contains(UInt8(ascii: "?")) {
+            base += "?"
+        } else if base.utf8.last != UInt8(ascii: "?"), base.utf8.last != UInt8(ascii: "&") {
+            base += "&"
+        }
+        return (base, fragment)
     }
 }

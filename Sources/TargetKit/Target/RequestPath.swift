@@ -25,7 +25,7 @@ public struct RequestPath: Sendable, Hashable, ExpressibleByStringInterpolation 
 
     /// The path of a literal with interpolations.
     public init(stringInterpolation: StringInterpolation) {
-        escaped = String(decoding: stringInterpolation.bytes, as: UTF8.self)
+        escaped = stringInterpolation.escaped
     }
 
     /// The path of a text made at run time, read like a literal: `/`, `?` and `%2F` in it mean what they say.
@@ -37,16 +37,16 @@ public struct RequestPath: Sendable, Hashable, ExpressibleByStringInterpolation 
 
     /// Collects the pieces of a ``RequestPath``.
     public struct StringInterpolation: StringInterpolationProtocol, Sendable {
-        var bytes: [UInt8] = []
+        var escaped = ""
 
         /// Room for the literal's pieces and some for each interpolation.
         public init(literalCapacity: Int, interpolationCount: Int) {
-            bytes.reserveCapacity(literalCapacity + 16 * interpolationCount)
+            if interpolationCount > 0 { escaped.reserveCapacity(literalCapacity + 16 * interpolationCount) }
         }
 
         /// Adds a piece of the literal.
         public mutating func appendLiteral(_ literal: String) {
-            PercentEncoding.append(escapedText: literal, to: &bytes)
+            escaped += PercentEncoding.encode(escapedText: literal)
         }
 
         /// Adds a number, a Bool, or another value with an exact text, as one segment.
@@ -56,12 +56,12 @@ public struct RequestPath: Sendable, Hashable, ExpressibleByStringInterpolation 
 
         /// Adds a text as one segment.
         public mutating func appendInterpolation(_ value: String) {
-            PercentEncoding.append(value, to: &bytes, allowing: .unreserved)
+            escaped += PercentEncoding.encode(value, allowing: .unreserved)
         }
 
         /// Adds a text as one segment.
         public mutating func appendInterpolation(_ value: Substring) {
-            PercentEncoding.append(value, to: &bytes, allowing: .unreserved)
+            escaped += PercentEncoding.encode(value, allowing: .unreserved)
         }
 
         /// Adds the raw value of an enum or a typed identifier, as one segment.

@@ -24,6 +24,10 @@ final class CurlCall: Sendable {
     let timeoutMilliseconds: Int
     let progress: (@Sendable (TransferProgress) -> Void)?
 
+    var hasBody: Bool {
+        if case .none = body { false } else { true }
+    }
+
     /// Set by the canceller before it asks the loop, so that a start which comes after the cancel is seen too.
     let isCancelled = Atomic(false)
     /// The number of the transfer that carries the call; written by the loop only.

@@ -14,6 +14,7 @@ struct CurlFailure: Error {
     /// libcurl's own words and number, when it was libcurl that gave up.
     var curlMessage: String?
     var curlCode: CURLcode?
+    var underlying: (any Error)?
 
     init(_ code: URLError.Code, _ message: String) {
         self.code = code
@@ -25,6 +26,7 @@ struct CurlFailure: Error {
         var userInfo: [String: Any] = [NSURLErrorFailingURLErrorKey: url, NSLocalizedDescriptionKey: message]
         userInfo[CurlTransport.messageKey] = curlMessage
         userInfo[CurlTransport.codeKey] = curlCode.map { Int($0.rawValue) }
+        userInfo[NSUnderlyingErrorKey] = underlying
         return URLError(code, userInfo: userInfo)
     }
 

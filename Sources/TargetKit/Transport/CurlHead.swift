@@ -14,6 +14,11 @@ struct CurlHead {
     private(set) var isComplete = false
     private var isStatusLineNext = true
 
+    /// What has been collected.
+    var response: ResponseHead {
+        ResponseHead(statusCode: statusCode, headerLines: lines, httpVersion: httpVersion)
+    }
+
     /// Takes one line with its end; `false` when the head is too large.
     mutating func receive(_ line: UnsafeRawBufferPointer) -> Bool {
         // After the head come the trailers of a chunked body (RFC 9112 §7.1.2): nobody asked for them.

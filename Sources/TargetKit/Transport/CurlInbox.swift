@@ -11,14 +11,6 @@ struct CurlStart: Sendable {
     func fail(with failure: CurlFailure) {
         continuation.resume(throwing: failure.error(for: call.url))
     }
-
-    func resume(_ outcome: Result<TransportResponse, any Error>) {
-        switch outcome {
-        case .success(let response): continuation.resume(returning: response)
-        case .failure(let failure as CurlFailure): fail(with: failure)
-        case .failure(let error): continuation.resume(throwing: error)
-        }
-    }
 }
 
 /// What the loop is asked to do, by any thread: the one thing that callers and the loop share.
@@ -26,6 +18,8 @@ final class CurlInbox: Sendable {
     enum Command: Sendable {
         case start(CurlStart)
         case cancel(CurlCall)
+        /// The reader or the writer of a body that is streamed can go on.
+        case resume(CurlCall)
     }
 
     /// How the loop is to go on.

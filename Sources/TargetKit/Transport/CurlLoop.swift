@@ -23,7 +23,7 @@ final class CurlLoop {
     private static let spareLimit = 256
 
     let inbox: CurlInbox
-    let configuration: CurlTransport.Configuration
+    let settings: CurlSettings
     let clock = CurlClock()
     let sockets: CurlSockets
     let multi: UnsafeMutableRawPointer
@@ -33,6 +33,7 @@ final class CurlLoop {
     var freeSlots: [Int] = []
     var runningCount = 0
     private var commands: [CurlInbox.Command] = []
+    private var finished: [CurlEnding] = []
     /// When libcurl wants to be called, whatever happens; `nil`: not at all.
     private var timer: UInt64?
     /// When the next exchange may have been idle for too long.
@@ -43,7 +44,7 @@ final class CurlLoop {
             let multi = curl_multi_init()
         else { return nil }
         self.inbox = inbox
-        self.configuration = configuration
+        settings = CurlSettings(configuration)
         self.sockets = sockets
         self.multi = multi
         setUp()
@@ -59,6 +60,7 @@ final class CurlLoop {
     }
 
     private func setUp() {
+        let configuration = settings.configuration
         let user = Unmanaged.passUnretained(self).toOpaque()
         ccurl_multi_setopt_pointer(multi, CURLMOPT_SOCKETDATA, Unmanaged.passUnretained(sockets).toOpaque())
         ccurl_multi_setopt_socket(multi) { _, descriptor, what, user, _ in
@@ -99,11 +101,18 @@ final class CurlLoop {
         case .start(let start):
             begin(start)
         case .cancel(let call):
-            let slot = call.slot.load(ordering: .relaxed)
-            guard transfers.indices.contains(slot), let transfer = transfers[slot], transfer.start?.call === call
-            else { return }
-            end(transfer, with: .cancelled)
+            if let transfer = transfer(of: call) { end(transfer, with: .cancelled) }
+        case .resume(let call):
+            guard let transfer = transfer(of: call) else { return }
+            let result = transfer.goOn()
+            if result != CURLE_OK { end(transfer, after: result) }
         }
+    }
+
+    private func transfer(of call: CurlCall) -> CurlTransfer? {
+        let slot = call.slot.load(ordering: .relaxed)
+        guard transfers.indices.contains(slot), let transfer = transfers[slot] else { return nil }
+        return transfer.start?.call === call ? transfer : nil
     }
 
     private func runTimers() {
@@ -140,15 +149,15 @@ extension CurlLoop {
         do {
             try transfer.begin(start)
         } catch {
-            _ = transfer.end()
+            _ = transfer.end(with: .failure(error))
             keep(transfer)
-            return start.resume(.failure(error))
+            return CurlEnding(start: start, outcome: .failure(error), channel: nil, queue: nil).deliver()
         }
         runningCount += 1
         let result = curl_multi_add_handle(multi, transfer.easy)
         guard result == CURLM_OK else { return end(transfer, with: .unavailable) }
         if start.call.timeoutMilliseconds == 0 {
-            idleCheck = min(idleCheck, clock.now + configuration.idleTimeout.curlNanoseconds)
+            idleCheck = min(idleCheck, clock.now + settings.configuration.idleTimeout.curlNanoseconds)
         }
     }
 
@@ -158,21 +167,27 @@ extension CurlLoop {
         while let easy = ccurl_multi_next_done(multi, &result) {
             guard let user = ccurl_private(easy) else { continue }
             let transfer = Unmanaged<CurlTransfer>.fromOpaque(user).takeUnretainedValue()
-            let outcome = Result { try transfer.outcome(result) }
-            end(transfer)?.resume(outcome)
+            end(transfer, after: result)
         }
+        // All together: the first would wake a thread that is done with it before the second comes, and sleeps again.
+        for ending in finished { ending.deliver() }
+        finished.removeAll(keepingCapacity: true)
     }
 
     private func end(_ transfer: CurlTransfer, with failure: CurlFailure) {
-        end(transfer)?.fail(with: failure)
+        end(transfer, with: .failure(failure))
     }
 
-    /// Takes the transfer away from libcurl, and hands out the call that it carried.
-    private func end(_ transfer: CurlTransfer) -> CurlStart? {
+    private func end(_ transfer: CurlTransfer, after result: CURLcode) {
+        end(transfer, with: Result { try transfer.outcome(result) })
+    }
+
+    /// Takes the transfer away from libcurl; its call hears of it at the end of the round.
+    private func end(_ transfer: CurlTransfer, with outcome: Result<TransportResponse, any Error>) {
         curl_multi_remove_handle(multi, transfer.easy)
         runningCount -= 1
-        defer { keep(transfer) }
-        return transfer.end()
+        if let ending = transfer.end(with: outcome) { finished.append(ending) }
+        keep(transfer)
     }
 
     private func endAll(with failure: CurlFailure) {
@@ -180,19 +195,25 @@ extension CurlLoop {
     }
 
     private func endIdle() {
-        let limit = configuration.idleTimeout.curlNanoseconds
+        let limit = settings.configuration.idleTimeout.curlNanoseconds
         idleCheck = .max
         for case let transfer? in transfers {
             guard let call = transfer.start?.call, call.timeoutMilliseconds == 0 else { continue }
             let due = transfer.lastMove + limit
-            if due <= clock.now { end(transfer, with: .idle) } else { idleCheck = min(idleCheck, due) }
+            if transfer.sink.isPaused {
+                idleCheck = min(idleCheck, clock.now + limit)
+            } else if due <= clock.now {
+                end(transfer, with: .idle)
+            } else {
+                idleCheck = min(idleCheck, due)
+            }
         }
     }
 
     private func spareTransfer() -> CurlTransfer? {
         if let transfer = spare.popLast() { return transfer }
         let slot = freeSlots.popLast() ?? transfers.count
-        let transfer = CurlTransfer(slot: slot, clock: clock, sockets: sockets, configuration: configuration)
+        let transfer = CurlTransfer(slot: slot, loop: self)
         if slot == transfers.count { transfers.append(transfer) } else { transfers[slot] = transfer }
         return transfer
     }

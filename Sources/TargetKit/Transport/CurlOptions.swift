@@ -25,6 +25,9 @@ struct CurlOptions {
     var headerList: UnsafeMutablePointer<curl_slist>?
     /// HEAD with a body: libcurl would wait for a body in return.
     var endsAtHead = false
+    var hasProgress = false
+    var isTrustBlind = false
+    var pin: String?
 }
 
 extension CurlTransfer {
@@ -39,9 +42,14 @@ extension CurlTransfer {
             options.isSecure = call.isSecure
             // Over TLS a request waits to see whether HTTP/2 lets it share the connection that is being made. Without TLS there
             // is no HTTP/2, and waiting for it would put a request behind the answer to another.
-            let version = call.isSecure ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1
-            set(CURLOPT_HTTP_VERSION, Int(version))
-            set(CURLOPT_PIPEWAIT, call.isSecure ? 1 : 0)
+            let canShare = call.isSecure && settings.configuration.version == .automatic
+            set(CURLOPT_HTTP_VERSION, Int(canShare ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1))
+            set(CURLOPT_PIPEWAIT, canShare ? 1 : 0)
+        }
+        if call.isSecure, settings.asksForHost { prepareTrust(call) }
+        if options.hasProgress != (call.progress != nil) {
+            options.hasProgress = call.progress != nil
+            set(CURLOPT_NOPROGRESS, options.hasProgress ? 0 : 1)
         }
         if options.timeout != call.timeoutMilliseconds {
             options.timeout = call.timeoutMilliseconds
@@ -61,11 +69,12 @@ extension CurlTransfer {
             setMode(.post, method: call.method)
             setPost(data)
         case .data(let data):
-            try setUpload(CurlDataBody(data: data), method: call.method)
+            try setUpload(CurlUpload(direct: CurlDataBody(data: data)), method: call.method)
         case .file(let url):
-            try setUpload(CurlFileBody(url), method: call.method)
+            try setUpload(CurlUpload(direct: CurlFileBody(url)), method: call.method)
         case .stream(let source):
-            try setUpload(source, method: call.method)
+            let wakeLoop = { @Sendable [inbox] in inbox.post(.resume(call)) }
+            setUpload(CurlUpload(pumped: source, wakeLoop: wakeLoop), method: call.method)
         }
     }
 
@@ -109,8 +118,7 @@ extension CurlTransfer {
         }
     }
 
-    private func setUpload(_ source: any BodySource, method: String) throws {
-        let upload = try CurlUpload(source)
+    private func setUpload(_ upload: CurlUpload, method: String) {
         setMode(.upload, method: method)
         ccurl_setopt_offset(easy, CURLOPT_INFILESIZE_LARGE, curl_off_t(upload.length ?? -1))
         self.upload = upload

@@ -6,17 +6,24 @@ import Foundation
 enum CurlSink {
     case memory(Data, limit: Int)
     case file(CurlFile)
+    case stream(CurlBodyChannel)
 
     init(_ destination: TransportRequest.Destination) {
         self =
             switch destination {
             case .memory(let limit): .memory(Data(), limit: max(0, limit))
             case .file(let url): .file(CurlFile(replacing: url))
+            case .stream(let buffer): .stream(CurlBodyChannel(limit: buffer))
             }
     }
 
-    /// Takes the next bytes.
-    mutating func receive(_ bytes: UnsafeRawBufferPointer) throws(CurlFailure) {
+    /// Whether the reader holds up the exchange.
+    var isPaused: Bool {
+        if case .stream(let channel) = self { channel.isPaused } else { false }
+    }
+
+    /// Takes the next bytes; `false` when they have to wait.
+    mutating func receive(_ bytes: UnsafeRawBufferPointer) throws(CurlFailure) -> Bool {
         switch self {
         case .memory(var data, let limit):
             guard data.count + bytes.count <= limit else { throw CurlFailure.overLimit(limit) }
@@ -30,7 +37,10 @@ enum CurlSink {
             self = .memory(data, limit: limit)
         case .file(let file):
             try file.write(bytes)
+        case .stream(let channel):
+            return channel.receive(bytes)
         }
+        return true
     }
 
     /// The body, now that it is whole.
@@ -38,6 +48,8 @@ enum CurlSink {
         switch self {
         case .memory(let data, _): .data(data)
         case .file(let file): .file(try file.finish())
+        // The reader has had it already.
+        case .stream: .data(Data())
         }
     }
 }

@@ -5,7 +5,7 @@ import Foundation
 
 extension CurlTransfer {
     /// Sets what stays the same for every exchange.
-    func setUp(_ configuration: CurlTransport.Configuration, sockets: CurlSockets) {
+    func setUp(sockets: CurlSockets) {
         let user = Unmanaged.passUnretained(self).toOpaque()
         ccurl_setopt_pointer(easy, CURLOPT_PRIVATE, user)
         ccurl_setopt_pointer(easy, CURLOPT_ERRORBUFFER, errorBuffer)
@@ -16,7 +16,6 @@ extension CurlTransfer {
         set(CURLOPT_HTTP09_ALLOWED, 0)
         set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
         set(CURLOPT_TCP_KEEPALIVE, 1)
-        set(CURLOPT_CONNECTTIMEOUT_MS, configuration.connectTimeout.curlMilliseconds)
         // Whatever this libcurl can decode.
         ccurl_setopt_string(easy, CURLOPT_ACCEPT_ENCODING, "")
         ccurl_setopt_string(easy, CURLOPT_USERAGENT, "TargetKit/0.1 (libcurl)")
@@ -38,7 +37,7 @@ extension CurlTransfer {
             guard let user else { return 0 }
             let transfer = Unmanaged<CurlTransfer>.fromOpaque(user).takeUnretainedValue()
             let bytes = UnsafeRawBufferPointer(start: bytes, count: size * count)
-            return transfer.receiveBody(bytes) ? bytes.count : 0
+            return transfer.receiveBody(bytes)
         }
     }
 
@@ -48,7 +47,21 @@ extension CurlTransfer {
             guard let user else { return Int(CURL_READFUNC_ABORT) }
             let transfer = Unmanaged<CurlTransfer>.fromOpaque(user).takeUnretainedValue()
             let buffer = UnsafeMutableRawBufferPointer(start: bytes, count: size * count)
-            return transfer.sendBody(into: buffer) ?? Int(CURL_READFUNC_ABORT)
+            return transfer.sendBody(into: buffer)
+        }
+        ccurl_setopt_pointer(easy, CURLOPT_XFERINFODATA, user)
+        ccurl_setopt_progress(easy) { user, toReceive, received, toSend, sent in
+            guard let user else { return 1 }
+            let transfer = Unmanaged<CurlTransfer>.fromOpaque(user).takeUnretainedValue()
+            let now = transfer.clock.now
+            transfer.progress?.move(
+                up: Int64(sent),
+                of: Int64(toSend),
+                down: Int64(received),
+                of: Int64(toReceive),
+                now: now
+            )
+            return 0
         }
         ccurl_setopt_pointer(easy, CURLOPT_SEEKDATA, user)
         ccurl_setopt_seek(easy) { user, offset, origin in

@@ -10,25 +10,39 @@ final class CurlTransfer {
     let slot: Int
     let errorBuffer = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
     let clock: CurlClock
+    let settings: CurlSettings
+    let inbox: CurlInbox
+    /// Why this handle can carry nothing: the installed libcurl lacks what the configuration asks for.
+    private var flaw: CurlFailure?
 
     /// The exchange under way; `nil` while the handle is kept for the next.
     private(set) var start: CurlStart?
     /// When the last byte came or went.
     private(set) var lastMove: UInt64 = 0
+    /// Whether the caller has its response already, and reads the body.
+    private var isHeadDelivered = false
     var head = CurlHead()
     var sink = CurlSink.memory(Data(), limit: 0)
     var upload: CurlUpload?
+    var progress: CurlProgress?
     /// What one of our own callbacks has to say, which libcurl only knows as "the callback gave up".
     var failure: (any Error)?
     /// What the handle is set to, so that only what differs has to be set.
     var options = CurlOptions()
 
-    init?(slot: Int, clock: CurlClock, sockets: CurlSockets, configuration: CurlTransport.Configuration) {
+    init?(slot: Int, loop: CurlLoop) {
         guard let easy = curl_easy_init() else { return nil }
         self.easy = easy
         self.slot = slot
-        self.clock = clock
-        setUp(configuration, sockets: sockets)
+        clock = loop.clock
+        settings = loop.settings
+        inbox = loop.inbox
+        setUp(sockets: loop.sockets)
+        do throws(CurlFailure) {
+            try setUp(loop.settings)
+        } catch {
+            flaw = error
+        }
     }
 
     deinit {
@@ -39,24 +53,32 @@ final class CurlTransfer {
 
     /// Takes up a call. After an error the transfer is as it was.
     func begin(_ start: CurlStart) throws {
+        if let flaw { throw flaw }
         errorBuffer.pointee = 0
         try prepare(start.call)
         sink = CurlSink(start.call.destination)
         lastMove = clock.now
+        progress = start.call.progress.map { CurlProgress(hasBody: start.call.hasBody, report: $0) }
         self.start = start
         start.call.slot.store(slot, ordering: .relaxed)
     }
 
-    /// Lets go of the call, and hands it out for somebody to resume.
-    func end() -> CurlStart? {
-        let ended = start
-        ended?.call.slot.store(CurlCall.nowhere, ordering: .relaxed)
+    /// Lets go of the call, and hands out its end for somebody to deliver.
+    func end(with outcome: Result<TransportResponse, any Error>) -> CurlEnding? {
+        let ending = start.map { start in
+            start.call.slot.store(CurlCall.nowhere, ordering: .relaxed)
+            let channel: CurlBodyChannel? =
+                if isHeadDelivered, case .stream(let channel) = sink { channel } else { nil }
+            return CurlEnding(start: start, outcome: outcome, channel: channel, queue: progress?.queue)
+        }
         start = nil
+        isHeadDelivered = false
+        progress = nil
         head = CurlHead()
         sink = .memory(Data(), limit: 0)
         upload = nil
         failure = nil
-        return ended
+        return ending
     }
 
     /// What came of the exchange, which libcurl has ended with that result.
@@ -65,12 +87,9 @@ final class CurlTransfer {
         let isWhole = result == CURLE_OK || (options.endsAtHead && head.isComplete)
         guard isWhole else { throw curlFailure(result) }
         guard head.isComplete else { throw CurlFailure.headCutOff }
-        let response = ResponseHead(
-            statusCode: head.statusCode,
-            headerLines: head.lines,
-            httpVersion: head.httpVersion
-        )
-        return TransportResponse(head: response, body: try sink.finish(), metrics: metrics)
+        let metrics = metrics
+        progress?.finish(sent: metrics.bytesSent, received: metrics.bytesReceived)
+        return TransportResponse(head: head.response, body: try sink.finish(), metrics: metrics)
     }
 
     private func curlFailure(_ result: CURLcode) -> CurlFailure {
@@ -79,7 +98,16 @@ final class CurlTransfer {
         _ = ccurl_getinfo_long(easy, CURLINFO_SSL_VERIFYRESULT, &verification)
         _ = ccurl_getinfo_long(easy, CURLINFO_OS_ERRNO, &osError)
         let message = String(cString: errorBuffer)
-        return CurlFailure(result: result, message: message, verification: verification, osError: Int32(osError))
+        var failure = CurlFailure(
+            result: result,
+            message: message,
+            verification: verification,
+            osError: Int32(osError)
+        )
+        if result == CURLE_SSL_PINNEDPUBKEYNOTMATCH {
+            failure.underlying = TLSPolicy.PinMismatch(host: start?.call.url.host ?? "")
+        }
+        return failure
     }
 }
 
@@ -93,29 +121,48 @@ extension CurlTransfer {
             failure = CurlFailure.headTooLarge
             return false
         }
-        return !(options.endsAtHead && head.isComplete)
+        guard head.isComplete else { return true }
+        deliverHead()
+        return !options.endsAtHead
     }
 
-    /// Takes bytes of the body, decoded; `false` ends the exchange.
-    func receiveBody(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    /// Gives the caller its response when the body is streamed.
+    private func deliverHead() {
+        guard case .stream(let channel) = sink, !isHeadDelivered, let start else { return }
+        isHeadDelivered = true
+        let reader = CurlBodyReader(channel: channel, inbox: inbox, call: start.call)
+        let body = ResponseBody { try await reader.next() }
+        start.continuation.resume(returning: TransportResponse(head: head.response, body: .stream(body)))
+    }
+
+    /// Takes bytes of the body, decoded, and says what libcurl has to hear.
+    func receiveBody(_ bytes: UnsafeRawBufferPointer) -> Int {
         lastMove = clock.now
         do throws(CurlFailure) {
-            try sink.receive(bytes)
-            return true
+            return try sink.receive(bytes) ? bytes.count : Int(CURL_WRITEFUNC_PAUSE)
         } catch {
             failure = error
-            return false
+            // Any other number than that of the bytes ends the exchange.
+            return bytes.isEmpty ? 1 : 0
         }
     }
 
-    /// Gives bytes of the request's body; `nil` ends the exchange.
-    func sendBody(into buffer: UnsafeMutableRawBufferPointer) -> Int? {
+    /// Goes on where a body was held up.
+    func goOn() -> CURLcode {
         lastMove = clock.now
+        return curl_easy_pause(easy, Int32(CURLPAUSE_CONT))
+    }
+
+    /// Gives bytes of the request's body, and says what libcurl has to hear.
+    func sendBody(into buffer: UnsafeMutableRawBufferPointer) -> Int {
         do {
-            return try upload?.read(into: buffer) ?? 0
+            guard let upload else { return 0 }
+            guard let count = try upload.read(into: buffer) else { return Int(CURL_READFUNC_PAUSE) }
+            lastMove = clock.now
+            return count
         } catch {
             failure = error
-            return nil
+            return Int(CURL_READFUNC_ABORT)
         }
     }
 

@@ -3,13 +3,33 @@
 import Foundation
 
 extension CurlTransport {
+    /// Whether requests go through a proxy.
+    public enum Proxy: Sendable, Hashable {
+        /// What `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy` of the environment say; all but the first may be in
+        /// capitals too. Whether there is any of them is looked up when the transport is made.
+        case environment
+        /// None, whatever the environment says.
+        case none
+        /// That one, `http://proxy.example:3128` for one, with user name and password where it needs them; but none for the
+        /// hosts whose names end in one of those, `*` meaning all.
+        case url(URL, except: [String] = [])
+    }
+
+    /// Which version of HTTP is spoken.
+    public enum Version: Sendable, Hashable {
+        /// HTTP/2 where TLS agrees on it, and HTTP/1.1 elsewhere.
+        case automatic
+        /// HTTP/1.1 everywhere.
+        case http1
+    }
+
     /// The limits and settings of a ``CurlTransport``.
     public struct Configuration: Sendable, Hashable {
         /// How long a connection may take to stand, with name lookup and TLS; default: 60 seconds.
         public var connectTimeout: Duration = .seconds(60)
         /// How long no byte may come or go before the exchange ends with `.timedOut`; default: 60 seconds.
         ///
-        /// Does not count for a request that has a timeout of its own.
+        /// Does not count for a request that has a timeout of its own, nor while the reader of a stream takes its time.
         public var idleTimeout: Duration = .seconds(60)
         /// How many connections may be open to one host at a time; more requests wait for one. Default: 128; 0: no limit.
         public var maxConnectionsPerHost = 128
@@ -17,8 +37,18 @@ extension CurlTransport {
         public var maxConnections = 512
         /// How many connections without work are kept for later; default: 128.
         public var maxIdleConnections = 128
+        /// How long a connection without work is still used, in whole seconds; default: 60 seconds.
+        public var maxIdleTime: Duration = .seconds(60)
+        /// The version of HTTP; default: the best that both sides know.
+        public var version = Version.automatic
+        /// Whether requests go through a proxy; default: as the environment says.
+        public var proxy = Proxy.environment
+        /// The Unix-domain socket that all requests go to, whatever their host; default: none.
+        public var unixSocketPath: String?
+        /// Whom to trust over TLS; default: whom the system trusts.
+        public var tls = TLSPolicy.system
 
-        /// The default limits.
+        /// The default settings.
         public init() {}
     }
 }

@@ -4,36 +4,61 @@ import Foundation
 
 /// The body of a request, read piece by piece as libcurl asks for it, and from its start again where libcurl has to.
 final class CurlUpload {
+    private enum Source {
+        /// Memory and files are read on the spot.
+        case direct(any BodySource, any BodyReader)
+        /// What somebody else gives may take its time.
+        case pumped(CurlBodyPump)
+    }
+
     /// The number of bytes; `nil`: the body is sent in chunks.
     let length: Int64?
-    private let source: any BodySource
-    private var reader: any BodyReader
+    private var source: Source
     private var count: Int64 = 0
 
-    init(_ source: any BodySource) throws {
-        self.source = source
-        reader = try source.open()
+    /// A body that is read on the loop's thread.
+    init(direct source: any BodySource) throws {
+        self.source = .direct(source, try source.open())
         length = source.length
     }
 
-    /// Fills the buffer; returns 0 at the end.
-    func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
+    /// A body that is read on a thread of its own.
+    init(pumped source: any BodySource, wakeLoop: @escaping @Sendable () -> Void) {
+        self.source = .pumped(CurlBodyPump(source, wakeLoop: wakeLoop))
+        length = source.length
+    }
+
+    deinit {
+        if case .pumped(let pump) = source { pump.close() }
+    }
+
+    /// Fills the buffer; returns 0 at the end, and `nil` when there is nothing yet.
+    func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int? {
         // libcurl sends whatever it gets: more than was announced would be read as the next request.
         let room = length.map { min(Int64(buffer.count), $0 - count) } ?? Int64(buffer.count)
         guard room > 0 else { return 0 }
-        let read = try reader.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<Int(room)]))
+        let buffer = UnsafeMutableRawBufferPointer(rebasing: buffer[..<Int(room)])
+        let read: Int?
+        switch source {
+        case .direct(_, let reader): read = try reader.read(into: buffer)
+        case .pumped(let pump): read = try pump.read(into: buffer)
+        }
+        guard let read else { return nil }
         if read <= 0, let length, count < length {
             throw CurlFailure(.requestBodyStreamExhausted, "the body ended after \(count) of \(length) bytes")
         }
-        let taken = max(0, min(read, Int(room)))
+        let taken = max(0, min(read, buffer.count))
         count += Int64(taken)
         return taken
     }
 
     /// Goes back to the first byte.
     func rewind() throws {
-        reader = try source.open()
         count = 0
+        switch source {
+        case .direct(let body, _): source = .direct(body, try body.open())
+        case .pumped(let pump): pump.rewind()
+        }
     }
 }
 

@@ -3,9 +3,9 @@ import Foundation
 
 /// The bytes of a regular file as a body, read with `read(2)` straight into the transport's buffer.
 ///
-/// The size is taken once, when the source is made, because `Content-Length` goes out before the first byte. A file that
-/// is found to have another size afterwards, at opening or while it is being sent, is an error: what has been promised
-/// can no longer be kept.
+/// The size is taken once, when the source is made, because `Content-Length` goes out before the first byte. A file
+/// that is found to have another size afterwards, at opening or while it is being sent, is an error: what has been
+/// promised can no longer be kept.
 ///
 /// Two sources are equal when they name the same file and promise the same length.
 public struct FileBodySource: BodySource, Hashable {
@@ -76,7 +76,8 @@ extension FileBodySource.Failure: CustomStringConvertible {
         case .missing(let path):
             "the file \(path.debugDescription) does not exist; check its path, and that it is kept until it is sent"
         case .unreadable(let path, let code):
-            "the file \(path.debugDescription) cannot be read (\(String(cString: strerror(code)))); check its permissions"
+            "the file \(path.debugDescription) cannot be read (\(String(cString: strerror(code)))); "
+                + "check its permissions"
         case .notARegularFile(let path):
             "\(path.debugDescription) is not a regular file; name a file, not a directory, pipe or device"
         case .changedSize(let path, let expected, let found):

@@ -8,7 +8,7 @@
 /// A transport of your own keeps these promises:
 /// - It sends method, URL and header fields of ``TransportRequest/urlRequest`` as they are. The body is
 ///   ``TransportRequest/body``; the request's own `httpBody` does not count.
-/// - It returns when the whole body has reached ``TransportRequest/destination``.
+/// - It returns when the whole body has reached ``TransportRequest/destination``; for a stream, when the head is there.
 /// - It fails with a `URLError` whose code says what happened (`.cannotConnectToHost`, `.timedOut`,
 ///   `.networkConnectionLost` for a body cut short, `.dataLengthExceedsMaximum` for a body over the limit, …).
 /// - When the surrounding task is cancelled, it lets go of the connection and throws `CancellationError` or

@@ -26,6 +26,10 @@ public struct TransportRequest: Sendable {
         case memory(limit: Int = 512 << 20)
         /// Into a file, which is replaced when the whole body has arrived.
         case file(URL)
+        /// To a reader, piece by piece; at most about that many bytes wait for it, and then the server has to.
+        ///
+        /// The transport returns at the end of the head. ``TransportRequest/timeout`` counts for the body too.
+        case stream(buffer: Int)
     }
 
     /// Method, URL and header fields. Its `httpBody` and `timeoutInterval` do not count.

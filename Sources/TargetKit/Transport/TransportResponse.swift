@@ -9,6 +9,8 @@ public struct TransportResponse: Sendable {
         case data(Data)
         /// The file that holds the body.
         case file(URL)
+        /// The pieces as they come.
+        case stream(ResponseBody)
     }
 
     /// Status, header fields and version.

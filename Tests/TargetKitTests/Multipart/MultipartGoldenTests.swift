@@ -2,6 +2,7 @@
 import Fixtures
 import Foundation
 import TargetKit
+import TestSupport
 import Testing
 
 /// A form and the file that holds its bytes.

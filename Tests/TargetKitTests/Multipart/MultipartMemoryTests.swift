@@ -2,6 +2,7 @@
 #if os(Linux)
     import Foundation
     import TargetKit
+    import TestSupport
     import Testing
 
     @Suite("Memory of a large form")

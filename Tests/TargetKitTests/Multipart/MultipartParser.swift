@@ -2,7 +2,8 @@
 import Foundation
 import TargetKit
 
-/// Reads a form back as a server does, written from RFC 2046 §5.1.1 and RFC 7578 and sharing nothing with what wrote it.
+/// Reads a form back as a server does, written from RFC 2046 §5.1.1 and RFC 7578 and sharing nothing with what wrote
+/// it.
 struct MultipartParser {
     struct Part: Equatable {
         var headers: [[String]]

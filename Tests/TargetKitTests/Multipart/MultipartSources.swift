@@ -71,26 +71,6 @@ struct SteppedSource: BodySource {
     }
 }
 
-/// A folder of its own that goes with the value.
-final class TemporaryFolder {
-    let url: URL
-
-    init() throws {
-        url = FileManager.default.temporaryDirectory.appendingPathComponent("targetkit-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
-    }
-
-    deinit {
-        try? FileManager.default.removeItem(at: url)
-    }
-
-    func file(_ name: String, _ bytes: Data = Data()) throws -> URL {
-        let file = url.appendingPathComponent(name)
-        try bytes.write(to: file)
-        return file
-    }
-}
-
 /// The `MultipartError` that the closure throws; `nil` when it throws none.
 func multipartError(_ body: () throws -> Void) -> MultipartError? {
     do {

@@ -53,14 +53,12 @@ struct CancellationTests {
                 return result
             }
         )
-        let semaphore = DispatchSemaphore(value: 0)
+        // These two places cannot wait: the cancel comes from inside of them.
+        let cancelInside = Recorder<@Sendable () -> Void>()
         let scope = RequestScope()
         let provider = Provider<TestTarget>(
             endpointClosure: { target in
-                if place == .endpointClosure {
-                    reached.open()
-                    semaphore.wait()
-                }
+                if place == .endpointClosure { cancelInside.elements.first?() }
                 return try Endpoint(target: target)
             },
             requestClosure: { endpoint in
@@ -76,28 +74,30 @@ struct CancellationTests {
             scope: scope,
             clock: clock
         )
+        let start = Gate()
         let call = Task {
-            await Result { () async throws -> Slow in
-                try await Slow.$stop.withValue({
-                    guard place == .decoding else { return }
-                    reached.open()
-                    semaphore.wait()
-                }) {
+            await start.wait()
+            return await Result { () async throws -> Slow in
+                try await Slow.$stop.withValue({ if place == .decoding { cancelInside.elements.first?() } }) {
                     try await provider.request(TestTarget(.example), as: Slow.self)
                 }
             }
         }
-        if place == .delayedStub || place == .waitingToRetry {
-            await clock.waitForSleepers(1)
-        } else {
-            await reached.wait()
+        let cancel: @Sendable () -> Void = {
+            switch means {
+            case .task: call.cancel()
+            case .provider: provider.cancelAll()
+            case .scope: scope.cancelAll()
+            }
         }
-        switch means {
-        case .task: call.cancel()
-        case .provider: provider.cancelAll()
-        case .scope: scope.cancelAll()
+        cancelInside.append(cancel)
+        start.open()
+        switch place {
+        case .endpointClosure, .decoding: break
+        case .delayedStub, .waitingToRetry: await clock.waitForSleepers(1)
+        case .requestClosure, .prepare, .transport, .retryHook, .process: await reached.wait()
         }
-        semaphore.signal()
+        if place != .endpointClosure, place != .decoding { cancel() }
         let error = try #require(await call.value.failure as? TargetKitError)
         #expect(error.stage == .cancelled)
         #expect(error.kind == .cancelled)

@@ -92,7 +92,7 @@ struct ProviderPathTests {
     @Test(
         "Validation turns a status into an error that holds the response",
         arguments: Backend.allCases,
-        [(404, TargetKitError.Kind.notFound), (500, .server), (401, .unauthorized), (302, .unexpectedStatus)]
+        [(404, TargetKitError.Kind.notFound), (500, .server), (401, .unauthorized), (399, .unexpectedStatus)]
     )
     func validation(_ backend: Backend, status: (code: Int, kind: TargetKitError.Kind)) async throws {
         let running = try RunningBackend(backend) { _ in

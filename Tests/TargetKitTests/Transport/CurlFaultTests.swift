@@ -112,15 +112,15 @@ struct CurlFaultTests {
     @Test("An exchange that is idle for too long ends; one that drips does not")
     func idle() async throws {
         var configuration = CurlTransport.Configuration()
-        configuration.idleTimeout = .milliseconds(300)
+        configuration.idleTimeout = .seconds(1)
         let transport = CurlTransport(configuration: configuration)
-        let text = String(repeating: "x", count: 20)
+        let text = String(repeating: "x", count: 15)
         let server = try LoopbackServer { request in
             request.path == "/hang"
                 ? [.head(status: 200), .hang]
                 : [
-                    .head(status: 200, headers: ["Content-Length": "20"]),
-                    .drip(Data(text.utf8), chunkSize: 1, every: .milliseconds(30)),
+                    .head(status: 200, headers: ["Content-Length": "15"]),
+                    .drip(Data(text.utf8), chunkSize: 1, every: .milliseconds(100)),
                 ]
         }
         async let drip = TestCall().send(to: server, with: transport).text

@@ -11,7 +11,7 @@ struct TestCall: Sendable {
     var method = "GET"
     var headers: [String: String] = [:]
     var body = TransportRequest.Body.none
-    var destination: TransportRequest.Destination = .memory
+    var destination: TransportRequest.Destination = .memory()
     var timeout: Duration?
     var progress: (@Sendable (TransferProgress) -> Void)?
 
@@ -50,19 +50,5 @@ extension TransportResponse {
     var text: String {
         if case .data(let data) = body { String(decoding: data, as: UTF8.self) } else { "" }
     }
-}
-
-/// A folder of its own for a test, which goes with it.
-final class TemporaryFolder: Sendable {
-    let url: URL
-
-    init() throws {
-        url = FileManager.default.temporaryDirectory.appendingPathComponent("targetkit-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
-    }
-
-    deinit { try? FileManager.default.removeItem(at: url) }
-
-    var names: [String] { (try? FileManager.default.contentsOfDirectory(atPath: url.path)) ?? [] }
 }
 #endif

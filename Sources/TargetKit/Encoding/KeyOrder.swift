@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+
+/// Sorts names by their UTF-8 bytes, which for composed text is also the order of `String`.
+///
+/// Comparing two strings costs some tens of instructions. So the first sixteen bytes of each name are read once, what all
+/// names begin with is cut off, and the next eight bytes are compared as one number; only names that agree in those are
+/// compared as strings.
+enum KeyOrder {
+    /// The first sixteen bytes of a name as numbers, zeros past its end, and where its pair is.
+    private struct Beginning<Index> {
+        let high: UInt64
+        let low: UInt64
+        let index: Index
+
+        @inline(__always)
+        init(of key: String, at index: Index) {
+            (high, low) = ContiguousText.read(key) { KeyOrder.numbers(UnsafeRawBufferPointer($0)) }
+            self.index = index
+        }
+
+        /// The eight bytes after as many as all names share.
+        @inline(__always)
+        func rank(after shared: Int) -> UInt64 {
+            shared == 0 ? high : high << UInt64(shared * 8) | low >> UInt64(64 - shared * 8)
+        }
+    }
+
+    private struct Entry {
+        let rank: UInt64
+        let position: Int
+    }
+
+    /// Calls `body` with the pairs of a dictionary, sorted by name or in the dictionary's own order.
+    static func forEach<Value>(
+        in dictionary: [String: Value],
+        sorted: Bool,
+        _ body: (String, Value) throws -> Void
+    ) throws {
+        guard sorted, dictionary.count > 1 else {
+            for (key, value) in dictionary { try body(key, value) }
+            return
+        }
+        var beginnings: [Beginning<Dictionary<String, Value>.Index>] = []
+        beginnings.reserveCapacity(dictionary.count)
+        var index = dictionary.startIndex
+        for key in dictionary.keys {
+            beginnings.append(Beginning(of: key, at: index))
+            dictionary.formIndex(after: &index)
+        }
+        var difference: UInt64 = 0
+        for beginning in beginnings { difference |= beginning.high ^ beginnings[0].high }
+        let shared = difference.leadingZeroBitCount / 8
+        var entries: [Entry] = []
+        entries.reserveCapacity(beginnings.count)
+        for position in beginnings.indices {
+            entries.append(Entry(rank: beginnings[position].rank(after: shared), position: position))
+        }
+        entries.sort { one, other in
+            if one.rank != other.rank { return one.rank < other.rank }
+            let (key, otherKey) = (beginnings[one.position].index, beginnings[other.position].index)
+            return dictionary.keys[key].utf8.lexicographicallyPrecedes(dictionary.keys[otherKey].utf8)
+        }
+        for entry in entries {
+            let (key, value) = dictionary[beginnings[entry.position].index]
+            try body(key, value)
+        }
+    }
+
+    /// Sorts by a name in the same order.
+    static func sort<Element>(_ elements: inout [Element], by name: (Element) -> String) {
+        guard elements.count > 1 else { return }
+        elements.sort { name($0).utf8.lexicographicallyPrecedes(name($1).utf8) }
+    }
+
+    /// Bytes 0–7 and 8–15 as numbers that compare as the bytes do. Loads reach back over bytes that are already known, and
+    /// these are shifted out.
+    @inline(__always)
+    private static func numbers(_ bytes: UnsafeRawBufferPointer) -> (high: UInt64, low: UInt64) {
+        let count = bytes.count
+        guard count >= 8 else { return (short(bytes), 0) }
+        let high = bytes.loadUnaligned(fromByteOffset: 0, as: UInt64.self).bigEndian
+        guard count < 16 else { return (high, bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self).bigEndian) }
+        let low = bytes.loadUnaligned(fromByteOffset: count - 8, as: UInt64.self).bigEndian
+        return (high, low << UInt64((16 - count) * 8))
+    }
+
+    @inline(__always)
+    private static func short(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
+        guard bytes.count >= 4 else {
+            var number: UInt64 = 0
+            for byte in bytes { number = number &<< 8 | UInt64(byte) }
+            return number << UInt64((8 - bytes.count) * 8)
+        }
+        let high = UInt64(bytes.loadUnaligned(fromByteOffset: 0, as: UInt32.self).bigEndian)
+        let low = UInt64(bytes.loadUnaligned(fromByteOffset: bytes.count - 4, as: UInt32.self).bigEndian)
+        return high << 32 | (low << UInt64((8 - bytes.count) * 8)) & 0xFFFF_FFFF
+    }
+}

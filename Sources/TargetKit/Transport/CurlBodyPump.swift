@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT
+#if canImport(CCurl)
+import Foundation
+
+/// Reads a body on a thread of its own, a little ahead of the loop: a source that takes its time holds up nobody else.
+final class CurlBodyPump: Sendable {
+    private static let pieceSize = 64 << 10
+    /// The reader rests while that much waits to be sent.
+    private static let aheadLimit = 256 << 10
+
+    private struct State: Sendable {
+        /// Counts how often the body was begun; a piece of an earlier reading is thrown away.
+        var round = 0
+        var pieces: [ArraySlice<UInt8>] = []
+        var byteCount = 0
+        var end: Result<Void, any Error>?
+        var isReaderResting = false
+        /// libcurl was told to wait for more.
+        var isStarved = false
+        var isClosed = false
+
+        mutating func begin() {
+            round += 1
+            pieces = []
+            byteCount = 0
+            end = nil
+        }
+
+        mutating func wakesReader() -> Bool {
+            defer { isReaderResting = false }
+            return isReaderResting
+        }
+    }
+
+    private let source: any BodySource
+    private let wakeLoop: @Sendable () -> Void
+    private let state = Locked(State())
+    private let awake = DispatchSemaphore(value: 0)
+
+    /// Begins to read. The closure is called when there is more to send after the loop has found nothing.
+    init(_ source: any BodySource, wakeLoop: @escaping @Sendable () -> Void) {
+        self.source = source
+        self.wakeLoop = wakeLoop
+        let thread = Thread { self.run() }
+        thread.name = "TargetKit.body"
+        thread.stackSize = 512 << 10
+        thread.start()
+    }
+
+    /// Fills the buffer with what is there: 0 at the end, `nil` when the loop has to wait.
+    func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int? {
+        let (result, wakes) = state.withLock { state -> (Result<Int?, any Error>, Bool) in
+            guard let piece = state.pieces.first else {
+                state.isStarved = state.end == nil
+                return (state.end.map { $0.map { 0 } } ?? .success(nil), false)
+            }
+            let count = min(piece.count, buffer.count)
+            piece.prefix(count).withUnsafeBytes { buffer.copyMemory(from: $0) }
+            if count == piece.count { state.pieces.removeFirst() } else { state.pieces[0] = piece.dropFirst(count) }
+            state.byteCount -= count
+            return (.success(count), state.wakesReader())
+        }
+        if wakes { awake.signal() }
+        return try result.get()
+    }
+
+    /// Goes back to the first byte.
+    func rewind() {
+        wakeReader { $0.begin() }
+    }
+
+    /// Nobody will read any more.
+    func close() {
+        wakeReader { $0.isClosed = true }
+    }
+
+    private func wakeReader(after change: (inout State) -> Void) {
+        let wakes = state.withLock { state in
+            change(&state)
+            return state.wakesReader()
+        }
+        if wakes { awake.signal() }
+    }
+}
+
+// MARK: - The reader's thread
+
+extension CurlBodyPump {
+    private func run() {
+        var reader: (any BodyReader)?
+        var readerRound = -1
+        while let round = nextRound() {
+            do {
+                if round != readerRound { reader = try source.open() }
+                readerRound = round
+                let piece = try [UInt8](unsafeUninitializedCapacity: Self.pieceSize) { buffer, count in
+                    count = try reader?.read(into: UnsafeMutableRawBufferPointer(buffer)) ?? 0
+                }
+                deliver(piece.isEmpty ? .success(nil) : .success(piece[...]), in: round)
+            } catch {
+                deliver(.failure(error), in: round)
+            }
+        }
+    }
+
+    /// Waits until there is something to read; `nil` when nobody wants it any more.
+    private func nextRound() -> Int? {
+        while true {
+            let (round, isOver) = state.withLock { state -> (Int?, Bool) in
+                if state.isClosed { return (nil, true) }
+                if state.end == nil, state.byteCount < Self.aheadLimit { return (state.round, false) }
+                state.isReaderResting = true
+                return (nil, false)
+            }
+            if isOver || round != nil { return round }
+            awake.wait()
+        }
+    }
+
+    private func deliver(_ piece: Result<ArraySlice<UInt8>?, any Error>, in round: Int) {
+        let wakes = state.withLock { state in
+            guard state.round == round, !state.isClosed else { return false }
+            switch piece {
+            case .success(let piece?):
+                state.pieces.append(piece)
+                state.byteCount += piece.count
+            case .success(nil): state.end = .success(())
+            case .failure(let error): state.end = .failure(error)
+            }
+            defer { state.isStarved = false }
+            return state.isStarved
+        }
+        if wakes { wakeLoop() }
+    }
+}
+#endif

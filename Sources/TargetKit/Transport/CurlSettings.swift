@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+#if canImport(CCurl)
+import CCurl
+import Foundation
+
+/// What a configuration means for each handle, worked out once.
+final class CurlSettings {
+    let configuration: CurlTransport.Configuration
+    /// What libcurl is told of the proxy; `nil`: to look into the environment, for each request.
+    let proxy: String?
+    /// The hosts that the proxy is not for.
+    let proxyExceptions: String?
+    /// Whether the host decides over trust.
+    let asksForHost: Bool
+
+    init(_ configuration: CurlTransport.Configuration) {
+        self.configuration = configuration
+        switch configuration.proxy {
+        case .environment:
+            // libcurl looks for these at each request; where there is none, it need not.
+            let names = Set(["http_proxy", "https_proxy", "all_proxy"])
+            let isSet = ProcessInfo.processInfo.environment.keys.contains { names.contains($0.lowercased()) }
+            proxy = isSet ? nil : ""
+            proxyExceptions = nil
+        case .none:
+            proxy = ""
+            proxyExceptions = nil
+        case .url(let url, let exceptions):
+            proxy = url.absoluteString
+            // An empty text, so that `no_proxy` of the environment does not count.
+            proxyExceptions = exceptions.joined(separator: ",")
+        }
+        if case .insecureTrustAll = configuration.tls.trust {
+            asksForHost = true
+        } else {
+            asksForHost = !configuration.tls.pins.isEmpty
+        }
+    }
+}
+
+extension CurlTransfer {
+    /// Sets what the configuration asks for.
+    ///
+    /// - Throws: when the installed libcurl cannot do it.
+    func setUp(_ settings: CurlSettings) throws(CurlFailure) {
+        let configuration = settings.configuration
+        set(CURLOPT_CONNECTTIMEOUT_MS, configuration.connectTimeout.curlMilliseconds)
+        set(CURLOPT_MAXAGE_CONN, (configuration.maxIdleTime.curlMilliseconds + 999) / 1000)
+        if let proxy = settings.proxy { ccurl_setopt_string(easy, CURLOPT_PROXY, proxy) }
+        if let exceptions = settings.proxyExceptions { ccurl_setopt_string(easy, CURLOPT_NOPROXY, exceptions) }
+        if let path = configuration.unixSocketPath {
+            try require(ccurl_setopt_string(easy, CURLOPT_UNIX_SOCKET_PATH, path), "Unix-domain sockets")
+        }
+        try setUp(configuration.tls)
+    }
+
+    private func setUp(_ policy: TLSPolicy) throws(CurlFailure) {
+        let version = policy.minimumVersion == .v1_3 ? CURL_SSLVERSION_TLSv1_3 : CURL_SSLVERSION_TLSv1_2
+        try require(ccurl_setopt_long(easy, CURLOPT_SSLVERSION, Int(version)), "this version of TLS")
+        switch policy.trust {
+        case .system, .insecureTrustAll:
+            break
+        case .authorities(let pem):
+            let result = pem.withUnsafeBytes { ccurl_setopt_authorities(easy, $0.baseAddress, $0.count) }
+            try require(result, "authorities from memory (libcurl 7.77)")
+            ccurl_setopt_string(easy, CURLOPT_CAPATH, nil)
+        case .authoritiesFile(let url):
+            ccurl_setopt_string(easy, CURLOPT_CAINFO, url.path)
+            // Nothing else is trusted.
+            ccurl_setopt_string(easy, CURLOPT_CAPATH, nil)
+        }
+        if let certificate = policy.clientCertificate { try setUp(certificate) }
+    }
+
+    private func setUp(_ certificate: TLSPolicy.ClientCertificate) throws(CurlFailure) {
+        let isPKCS12 = ["p12", "pfx"].contains(certificate.file.pathExtension.lowercased())
+        try require(ccurl_setopt_string(easy, CURLOPT_SSLCERT, certificate.file.path), "client certificates")
+        ccurl_setopt_string(easy, CURLOPT_SSLCERTTYPE, isPKCS12 ? "P12" : "PEM")
+        if !isPKCS12 { ccurl_setopt_string(easy, CURLOPT_SSLKEY, (certificate.key ?? certificate.file).path) }
+        if let password = certificate.password { ccurl_setopt_string(easy, CURLOPT_KEYPASSWD, password) }
+    }
+
+    /// Sets what the policy says for the host of the call.
+    func prepareTrust(_ call: CurlCall) {
+        let policy = settings.configuration.tls
+        let host = call.url.host ?? ""
+        let isBlind = policy.trustsBlindly(host)
+        if options.isTrustBlind != isBlind {
+            options.isTrustBlind = isBlind
+            set(CURLOPT_SSL_VERIFYPEER, isBlind ? 0 : 1)
+            set(CURLOPT_SSL_VERIFYHOST, isBlind ? 0 : 2)
+        }
+        // A pin without keys lets nobody through, rather than everybody.
+        let pin = policy.pinnedKeys(for: host).map { keys in
+            keys.isEmpty ? "sha256//" : keys.map { "sha256//" + $0 }.joined(separator: ";")
+        }
+        if options.pin != pin {
+            options.pin = pin
+            ccurl_setopt_string(easy, CURLOPT_PINNEDPUBLICKEY, pin)
+        }
+    }
+
+    private func require(_ result: CURLcode, _ feature: String) throws(CurlFailure) {
+        guard result != CURLE_OK else { return }
+        throw CurlFailure(.unsupportedURL, "the installed libcurl does not know \(feature)")
+    }
+}
+#endif

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Sends a request, and follows where its response leads.
+struct RedirectFollower: Sendable {
+    /// What came at the end of the way.
+    struct Arrival: Sendable {
+        let response: TransportResponse
+        let request: URLRequest
+        let redirects: [Redirect]
+    }
+
+    let transport: any Transport
+    let policy: RedirectPolicy
+    /// Fields that are not for another origin.
+    let secretNames: Set<HTTPHeaderName>
+
+    func send(_ request: TransportRequest) async throws -> Arrival {
+        guard case .file(let file) = request.destination, policy.limit > 0 else { return try await follow(request) }
+        // The body of a redirect is not what was asked for: it must not replace the file.
+        let part = file.deletingLastPathComponent().appending(path: ".\(file.lastPathComponent).\(UInt64.random(in: 0 ... .max))")
+        var request = request
+        request.destination = .file(part)
+        defer { try? FileManager.default.removeItem(at: part) }
+        let arrival = try await follow(request)
+        var response = arrival.response
+        guard case .file = response.body else { return arrival }
+        guard rename(part.path, file.path) == 0 else { throw URLError(.cannotMoveFile) }
+        response.body = .file(file)
+        return Arrival(response: response, request: arrival.request, redirects: arrival.redirects)
+    }
+
+    private func follow(_ request: TransportRequest) async throws -> Arrival {
+        var request = request
+        var redirects: [Redirect] = []
+        while true {
+            let response = try await transport.send(request)
+            guard let redirect = try redirect(response.head, of: request.urlRequest),
+                let next = try next(after: redirect, request)
+            else {
+                return Arrival(response: response, request: request.urlRequest, redirects: redirects)
+            }
+            redirects.append(redirect)
+            guard redirects.count <= policy.limit else {
+                throw failure(.httpTooManyRedirects, redirect, "the server redirects more than \(policy.limit) times")
+            }
+            request = next
+        }
+    }
+
+    /// The step that the response asks for; `nil` when it asks for none.
+    private func redirect(_ head: ResponseHead, of request: URLRequest) throws -> Redirect? {
+        guard policy.limit > 0, [301, 302, 303, 307, 308].contains(head.statusCode), let from = request.url,
+            let location = head.headers[.location]
+        else { return nil }
+        guard let to = URL(string: location, relativeTo: from)?.absoluteURL, to.isCallable else {
+            let step = Redirect(statusCode: head.statusCode, from: from, to: from)
+            throw failure(.redirectToNonExistentLocation, step, "the redirect names no http URL")
+        }
+        return Redirect(statusCode: head.statusCode, from: from, to: to)
+    }
+
+    /// The request of the next step; `nil` when the closure takes the redirect as the response.
+    private func next(after redirect: Redirect, _ request: TransportRequest) throws -> TransportRequest? {
+        var next = request
+        next.urlRequest.url = redirect.to
+        let method = request.urlRequest.httpMethod ?? "GET"
+        let becomesGet = redirect.statusCode == 303 ? method != "HEAD" : redirect.statusCode < 303 && method == "POST"
+        if becomesGet {
+            next.urlRequest.httpMethod = "GET"
+            next.urlRequest.httpBody = nil
+            next.body = .none
+        }
+        next.urlRequest.allHTTPHeaderFields = request.urlRequest.allHTTPHeaderFields?.filter { field in
+            let name = HTTPHeaderName(rawValue: field.key)
+            let describesBody = becomesGet && field.key.lowercased().hasPrefix("content-")
+            return !describesBody && !(redirect.isCrossOrigin && (secretNames.contains(name) || name == .host))
+        }
+        switch policy {
+        case .follow(_, let allowsDowngrade):
+            guard allowsDowngrade || !redirect.isDowngrade else {
+                let words = "the redirect leads from https to http"
+                throw failure(.appTransportSecurityRequiresSecureConnection, redirect, words)
+            }
+            return next
+        case .none: return nil
+        case .custom(let decide):
+            guard let decided = decide(next.urlRequest, redirect) else { return nil }
+            next.urlRequest = decided
+            return next
+        }
+    }
+
+    private func failure(_ code: URLError.Code, _ redirect: Redirect, _ words: String) -> URLError {
+        URLError(
+            code,
+            userInfo: [
+                NSURLErrorFailingURLErrorKey: redirect.to,
+                NSLocalizedDescriptionKey: words + ", lastly from \(RedactedURL(redirect.from)) to \(RedactedURL(redirect.to))",
+            ]
+        )
+    }
+}

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// What one exchange asks of URLSession, checked for what URLSession cannot do or would do silently wrong.
+struct URLSessionCall: Sendable {
+    /// A week, in seconds: longer than any call, and short enough for what Foundation makes of it on Linux, where infinity
+    /// ends the process.
+    static let longestTimeout: TimeInterval = 7 * 24 * 3600
+
+    let request: URLRequest
+    let url: URL
+    let body: TransportRequest.Body
+    /// Where the response's body goes, before its first byte.
+    let sink: URLSessionSink
+    /// The limit of the whole exchange.
+    let timeout: Duration?
+    let progress: (@Sendable (TransferProgress) -> Void)?
+
+    /// Whether a response may have a body: not to HEAD (RFC 9110 §9.3.2).
+    var expectsBody: Bool { request.httpMethod != "HEAD" }
+
+    /// - Parameter idleTimeout: in seconds; counts when the request has no timeout of its own.
+    init(_ transportRequest: TransportRequest, idleTimeout: TimeInterval) throws {
+        var request = transportRequest.urlRequest
+        guard let url = request.url else { throw URLError(.badURL) }
+        self.url = url
+        body = transportRequest.body
+        timeout = transportRequest.timeout
+        progress = transportRequest.progress
+        request.httpBody = nil
+        request.httpBodyStream = nil
+        request.httpShouldHandleCookies = false
+        request.cachePolicy = .reloadIgnoringLocalCacheData
+        // Linux cuts it down to whole seconds, and 0 fires at once.
+        let idle = timeout == nil ? idleTimeout.rounded(.up) : Self.longestTimeout
+        request.timeoutInterval = idle > 0 ? min(idle, Self.longestTimeout) : Self.longestTimeout
+        do throws(URLSessionFailure) {
+            request.url = try Self.address(of: url)
+            self.request = request
+            sink = try URLSessionSink(transportRequest.destination)
+            if let timeout, timeout <= .zero {
+                throw URLSessionFailure(.timedOut, "the request took longer than it may")
+            }
+            try checkHead()
+            try checkBody()
+        } catch {
+            throw error.error(for: url)
+        }
+    }
+
+    /// The URL without `user:password@` (RFC 3986 §3.2.1): Linux would send them as an Authorization header.
+    private static func address(of url: URL) throws(URLSessionFailure) -> URL {
+        let scheme = url.scheme?.lowercased()
+        guard scheme == "http" || scheme == "https" else {
+            throw URLSessionFailure(.unsupportedURL, "only http and https are spoken")
+        }
+        guard let host = url.host, !host.isEmpty else { throw URLSessionFailure(.badURL, "the URL has no host") }
+        #if canImport(FoundationNetworking)
+        guard !host.contains(":") else {
+            throw URLSessionFailure(
+                .unsupportedURL,
+                "URLSession on Linux cannot reach an IPv6 address that stands in the URL; CurlTransport can"
+            )
+        }
+        #endif
+        guard url.user != nil || url.password != nil else { return url }
+        let text = url.absoluteString
+        guard let start = text.range(of: "//")?.upperBound else { return url }
+        let authority = text[start...].prefix { !"/?#".contains($0) }
+        guard let at = authority.lastIndex(of: "@") else { return url }
+        let bare = String(text[..<start]) + String(text[text.index(after: at)...])
+        return URL(string: bare) ?? url
+    }
+
+    /// Foundation on Linux writes method and names as they are, line breaks and all, and drops a value with a line break.
+    private func checkHead() throws(URLSessionFailure) {
+        guard Self.isToken(request.httpMethod ?? "GET") else {
+            throw URLSessionFailure(.badURL, "the method is not a token (RFC 9110 §9.1)")
+        }
+        for (name, value) in request.allHTTPHeaderFields ?? [:] {
+            guard Self.isToken(name), !value.utf8.contains(where: { $0 == 0x0D || $0 == 0x0A || $0 == 0 }) else {
+                throw URLSessionFailure(
+                    .badURL,
+                    "the header field \(name.debugDescription) is not a token, or its value holds a line break or a NUL"
+                )
+            }
+        }
+    }
+
+    private func checkBody() throws(URLSessionFailure) {
+        if case .none = body { return }
+        guard request.httpMethod ?? "GET" != "GET" else {
+            throw URLSessionFailure(.dataLengthExceedsMaximum, "URLSession does not send a body with GET")
+        }
+        guard case .file(let file) = body else { return }
+        // On Linux a file that cannot be opened would end the process or fail without a name.
+        guard file.isFileURL else { throw URLSessionFailure(.unsupportedURL, "the body's URL is not one of a file") }
+        var status = stat()
+        guard stat(file.path, &status) == 0 else {
+            throw URLSessionFailure(.fileDoesNotExist, "\(file.path): \(String(cString: strerror(errno)))")
+        }
+        guard status.st_mode & S_IFMT == S_IFREG else {
+            throw URLSessionFailure(
+                status.st_mode & S_IFMT == S_IFDIR ? .fileIsDirectory : .cannotOpenFile,
+                "\(file.path) is not a regular file"
+            )
+        }
+        guard access(file.path, R_OK) == 0 else {
+            throw URLSessionFailure(.noPermissionsToReadFile, "\(file.path): \(String(cString: strerror(errno)))")
+        }
+    }
+
+    /// RFC 9110 §5.6.2.
+    private static func isToken(_ text: String) -> Bool {
+        !text.isEmpty
+            && text.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
+                case UInt8(ascii: "0")...UInt8(ascii: "9"): true
+                default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
+                }
+            }
+    }
+}

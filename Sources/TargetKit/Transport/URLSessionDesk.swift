@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Starts the tasks of one session, and hands what they report to the exchange that each of them carries.
+///
+/// It is the session's delegate, and everything is heard through it: on Linux a cancel at the wrong moment makes URLSession's
+/// async methods hang for ever, in every session, and completion handlers miss most callbacks (Swift 6.3.1).
+final class URLSessionDesk: NSObject, Sendable {
+    private struct State: Sendable {
+        var exchanges: [Int: URLSessionExchange] = [:]
+        /// Those that have no task yet, by their identity.
+        var waiting: [ObjectIdentifier: URLSessionExchange] = [:]
+        var isShutDown = false
+    }
+
+    /// Where tasks are made, started and cancelled: on Linux each of these waits for the one queue of all sessions.
+    let queue = DispatchQueue(label: "TargetKit.URLSessionDesk")
+    private let state = Locked(State())
+
+    /// Sends what the exchange asks for, once its body is at hand.
+    func begin(_ exchange: URLSessionExchange, in session: URLSession) {
+        let isOpen = state.withLock { state in
+            if !state.isShutDown { state.waiting[ObjectIdentifier(exchange)] = exchange }
+            return !state.isShutDown
+        }
+        guard isOpen else { return exchange.fail(.cancelled, Self.shutDownMessage) }
+        guard case .stream(let source) = exchange.call.body else {
+            return queue.async { self.start(exchange, exchange.body, in: session) }
+        }
+        DispatchQueue.global().async {
+            do {
+                let body = try URLSessionBody(of: source) { !exchange.isSettled }
+                exchange.keep(body)
+                self.queue.async { self.start(exchange, body, in: session) }
+            } catch {
+                self.forget(exchange)
+                let url = exchange.call.url
+                exchange.settle(.failure((error as? URLSessionFailure)?.error(for: url) ?? error))
+            }
+        }
+    }
+
+    /// Cancels every exchange and refuses later ones.
+    func shutDown(_ session: URLSession) {
+        let open = state.withLock { state in
+            state.isShutDown = true
+            return Array(state.exchanges.values) + Array(state.waiting.values)
+        }
+        open.forEach { $0.fail(.cancelled, Self.shutDownMessage) }
+        close(session)
+    }
+
+    /// Lets the session go once its last task has ended.
+    func close(_ session: URLSession) {
+        // Not `invalidateAndCancel()`, which on Linux reads the list of tasks while others change it.
+        queue.async { session.finishTasksAndInvalidate() }
+    }
+
+    private static let shutDownMessage = "the transport was shut down"
+
+    private func start(_ exchange: URLSessionExchange, _ body: URLSessionBody, in session: URLSession) {
+        // A task that is asked of an invalid session ends the process. Both happen on this queue, so the order is certain.
+        guard !exchange.isSettled, !state.withLock({ $0.isShutDown }) else {
+            forget(exchange)
+            return exchange.fail(.cancelled, Self.shutDownMessage)
+        }
+        let request = exchange.call.request
+        let task: URLSessionTask =
+            switch body {
+            case .none: session.dataTask(with: request)
+            case .data(let data): session.uploadTask(with: request, from: data)
+            case .file(let url): session.uploadTask(with: request, fromFile: url)
+            case .spooled(let file): session.uploadTask(with: request, fromFile: file.url)
+            }
+        state.withLock { state in
+            state.waiting[ObjectIdentifier(exchange)] = nil
+            state.exchanges[task.taskIdentifier] = exchange
+        }
+        exchange.attach(task)
+        task.resume()
+    }
+
+    /// Keeps what was measured of a task until its exchange ends.
+    func keep(_ metrics: TransportMetrics, of task: URLSessionTask) {
+        exchange(of: task)?.keep(metrics)
+    }
+
+    private func forget(_ exchange: URLSessionExchange) {
+        state.withLock { $0.waiting[ObjectIdentifier(exchange)] = nil }
+    }
+
+    private func exchange(of task: URLSessionTask) -> URLSessionExchange? {
+        state.withLock { $0.exchanges[task.taskIdentifier] }
+    }
+
+    private func removeExchange(of task: URLSessionTask) -> URLSessionExchange? {
+        state.withLock { $0.exchanges.removeValue(forKey: task.taskIdentifier) }
+    }
+}
+
+extension URLSessionDesk: URLSessionDataDelegate {
+    func urlSession(
+        _ session: URLSession,
+        dataTask: URLSessionDataTask,
+        didReceive response: URLResponse,
+        completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+    ) {
+        exchange(of: dataTask)?.receive(response)
+        completionHandler(.allow)
+    }
+
+    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+        exchange(of: dataTask)?.receive(data)
+    }
+
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        didSendBodyData bytesSent: Int64,
+        totalBytesSent: Int64,
+        totalBytesExpectedToSend: Int64
+    ) {
+        // Added up here: on Linux the total is read after later bytes have been added to it.
+        exchange(of: task)?.addSent(bytesSent)
+    }
+
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        removeExchange(of: task)?.complete(response: task.response, error: error)
+    }
+
+    /// A redirect is a response like any other here: following it is TargetKit's.
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest request: URLRequest,
+        completionHandler: @escaping @Sendable (URLRequest?) -> Void
+    ) {
+        completionHandler(nil)
+    }
+
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        didReceive challenge: URLAuthenticationChallenge,
+        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        #if canImport(FoundationNetworking)
+        // Linux only asks after a 401 that has arrived whole, and knows no answer that would end the task with it: to
+        // decline ends it with "cancelled", anything else never (Swift 6.3.1). `FoundationTrapTests` watches it.
+        removeExchange(of: task)?.complete(response: task.response, error: nil)
+        completionHandler(.cancelAuthenticationChallenge, nil)
+        #else
+        completionHandler(.performDefaultHandling, nil)
+        #endif
+    }
+
+    /// Linux asks this when a kept-alive connection turned out to be closed and the body has to be sent again, and knows no
+    /// answer for bodies of data and files: it goes on with what is left of the body. So the exchange begins again with a task
+    /// of its own. It also asks it, before anything is sent, of tasks without a body.
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
+    ) {
+        defer { completionHandler(nil) }
+        guard let exchange = exchange(of: task), exchange.body.isPresent else { return }
+        _ = removeExchange(of: task)
+        // This is URLSession's own queue, which cancelling and starting wait for.
+        queue.async {
+            task.cancel()
+            if exchange.beginAgain() { self.start(exchange, exchange.body, in: session) }
+        }
+    }
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Why an exchange failed, before it is known for which URL.
+struct URLSessionFailure: Error {
+    var code: URLError.Code
+    var message: String
+
+    init(_ code: URLError.Code, _ message: String) {
+        self.code = code
+        self.message = message
+    }
+
+    static func overLimit(_ limit: Int) -> Self {
+        Self(.dataLengthExceedsMaximum, "the body is over the limit of \(limit) bytes")
+    }
+
+    /// The error that the caller sees.
+    func error(for url: URL) -> URLError {
+        Self.error(code, message, for: url)
+    }
+
+    static func error(_ code: URLError.Code, _ message: String, for url: URL) -> URLError {
+        URLError(code, userInfo: [NSURLErrorFailingURLErrorKey: url, NSLocalizedDescriptionKey: message])
+    }
+
+    /// The error that the caller sees when a task ended with that one.
+    static func error(_ error: any Error, hasHead: Bool, for url: URL) -> any Error {
+        #if canImport(FoundationNetworking)
+        guard let given = error as? URLError else { return error }
+        // The timeout without any byte is the one error that comes without words.
+        let words = given.userInfo[NSLocalizedDescriptionKey] as? String ?? "no byte came or went for too long"
+        return Self.error(code(given.code, words: words, hasHead: hasHead), words, for: url)
+        #else
+        return error
+        #endif
+    }
+
+    #if canImport(FoundationNetworking)
+    /// What a code of Linux's means. Foundation there leaves most of libcurl's results at `.unknown`; only the words tell them
+    /// apart (libcurl's strings of `curl_easy_strerror` and of its error buffer).
+    private static func code(_ code: URLError.Code, words: String, hasHead: Bool) -> URLError.Code {
+        switch code {
+        // An empty answer.
+        case .badServerResponse where !hasHead: return .networkConnectionLost
+        // An answer that does not begin like HTTP; the URL's scheme was seen to before.
+        case .unsupportedURL: return .badServerResponse
+        case .unknown: break
+        default: return code
+        }
+        let words = words.lowercased()
+        let meanings: [([String], URLError.Code)] = [
+            (["certificate"], .serverCertificateUntrusted),
+            (["ssl", "tls"], .secureConnectionFailed),
+            (["content encoding", "content-encoding", "decod", "inflate", "unencod"], .cannotDecodeContentData),
+            (["weird server reply", "status line", "http version", "http/1"], .badServerResponse),
+            (["chunk", "hexadecimal", "header", "transfer-encoding", "writing output", "write"], .cannotParseResponse),
+            (["couldn't connect", "could not connect", "failed to connect"], .cannotConnectToHost),
+        ]
+        return meanings.first { meaning in meaning.0.contains { words.contains($0) } }?.1 ?? .networkConnectionLost
+    }
+    #endif
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+extension ResponseHead {
+    /// The head that Foundation has made of a response: repeated fields joined, their order lost.
+    init(_ response: HTTPURLResponse) {
+        var fields: [String: String] = [:]
+        for case (let name as String, let value as String) in response.allHeaderFields { fields[name] = value }
+        self.init(statusCode: response.statusCode, headers: HTTPHeaders(fields))
+    }
+
+    /// This head, with the version that the metrics name.
+    func spoken(_ metrics: TransportMetrics?) -> ResponseHead {
+        var head = self
+        if let metrics { head.httpVersion = metrics.httpVersion }
+        return head
+    }
+}
+
+extension HTTPURLResponse {
+    /// The number of bytes that the body will have once it is decoded; `nil` when the head does not tell.
+    var announcedBodyLength: Int64? {
+        // RFC 9110 §6.4.1, §15.4.5: these have none, whatever their Content-Length says.
+        if statusCode == 204 || statusCode == 304 || (100..<200).contains(statusCode) { return 0 }
+        let coding = value(forHTTPHeaderField: "Content-Encoding") ?? "identity"
+        guard coding.lowercased() == "identity" else { return nil }
+        return value(forHTTPHeaderField: "Content-Length").flatMap { Int64($0) }
+    }
+}

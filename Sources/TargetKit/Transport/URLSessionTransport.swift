@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Sends requests with Foundation's URLSession: the default on Apple's systems.
+///
+/// A session of its own serves all exchanges of an instance. It follows no redirect, keeps no cookie, no cache and no
+/// credential: those are TargetKit's. User name and password in a URL are not sent. Repeated header fields of a response
+/// come joined by a comma, which is how Foundation gives them. A body that is a ``BodySource`` is first read to its end, into
+/// a temporary file from 1 MiB on, and then sent with its length: so it can be sent again, and a slow source holds up nobody.
+///
+/// Errors are `URLError`s. Their `userInfo` has the URL under `NSURLErrorFailingURLErrorKey` and a sentence under
+/// `NSLocalizedDescriptionKey`. A body for a GET is refused with `.dataLengthExceedsMaximum`, which is URLSession's own answer.
+///
+/// On Linux, where `CurlTransport` is the better choice, Foundation sets these limits:
+/// - An IPv6 address in the place of the host name ends with `.unsupportedURL`.
+/// - A redirect status without `Location` but with a body ends with `.redirectToNonExistentLocation`.
+/// - A response header field that is not UTF-8 ends with `.cannotParseResponse`.
+/// - A request without a body is sent with `Content-Length: 0` for every method but GET and HEAD.
+/// - There are no metrics, and a response is always said to be HTTP/1.1.
+/// - Foundation ends the process when a connection is closed within the head of a response.
+public final class URLSessionTransport: Transport {
+    /// The transport that serves everybody who did not make one.
+    public static let shared = URLSessionTransport()
+
+    // URLSession keeps its delegate alive until it is invalidated, so the delegate is not the transport.
+    private let desk: URLSessionDesk
+    private let session: URLSession
+    private let idleTimeout: TimeInterval
+
+    /// A transport with a session and connections of its own.
+    ///
+    /// - Parameter configuration: is copied; cache, cookies and credential storage are taken out of the copy. Its
+    ///   `timeoutIntervalForRequest`, in seconds, is how long no byte may come or go; it does not count for a request that has
+    ///   a timeout of its own. Default: `.ephemeral`.
+    public init(configuration: URLSessionConfiguration = .ephemeral) {
+        let configuration = configuration.copy() as? URLSessionConfiguration ?? .ephemeral
+        // Linux: with a cache, a cancel that races a completion ends the process (Swift 6.3.1).
+        configuration.urlCache = nil
+        configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
+        configuration.httpCookieStorage = nil
+        configuration.httpCookieAcceptPolicy = .never
+        configuration.httpShouldSetCookies = false
+        configuration.urlCredentialStorage = nil
+        // The whole exchange is timed by TargetKit.
+        configuration.timeoutIntervalForResource = URLSessionCall.longestTimeout
+        idleTimeout = configuration.timeoutIntervalForRequest
+        let callbacks = OperationQueue()
+        callbacks.maxConcurrentOperationCount = 1
+        callbacks.name = "TargetKit.URLSessionTransport"
+        desk = URLSessionDesk()
+        session = URLSession(configuration: configuration, delegate: desk, delegateQueue: callbacks)
+    }
+
+    deinit {
+        desk.close(session)
+    }
+
+    /// Performs one exchange.
+    ///
+    /// - Throws: a `URLError`, or what the request's ``BodySource`` has thrown; `.cancelled` when the task was cancelled, or
+    ///   the transport shut down.
+    public func send(_ request: TransportRequest) async throws -> TransportResponse {
+        let call = try URLSessionCall(request, idleTimeout: idleTimeout)
+        let exchange = URLSessionExchange(call, queue: desk.queue)
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                if exchange.open(continuation) { desk.begin(exchange, in: session) }
+            }
+        } onCancel: {
+            exchange.fail(.cancelled, "the call was cancelled")
+        }
+    }
+
+    /// Cancels what runs, refuses what comes and closes the connections; returns at once.
+    ///
+    /// Exchanges that run end with `URLError(.cancelled)`, and so does every later ``send(_:)``.
+    public func shutdown() {
+        desk.shutDown(session)
+    }
+}

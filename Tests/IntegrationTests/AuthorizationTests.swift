@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+import TargetKitPlugins
+import TestSupport
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Credentials, as servers check them.
+@Suite("httpbin and nginx: authorization", .needs(.httpbin), .needs(.nginx), .timeLimit(.minutes(2)))
+struct AuthorizationTests {
+    private struct Identity: Decodable, Equatable {
+        var authenticated: Bool
+        var user: String?
+        var token: String?
+    }
+
+    @Test("A bearer token is accepted", arguments: Engine.allCases)
+    func bearer(engine: Engine) async throws {
+        let call = ServerCall.httpbin(.get, "/bearer").with { $0.authorization = .bearer }
+        let response = try await engine.response(to: call, AccessTokenPlugin { _ in "secret-7" })
+        #expect(try response.decode(Identity.self) == Identity(authenticated: true, token: "secret-7"))
+    }
+
+    #if os(Linux)
+    // Not over URLSession: Foundation on Linux ends the process at a challenge without a realm.
+    @Test("Without its token the call is unauthorized")
+    func noToken() async throws {
+        let call = ServerCall.httpbin(.get, "/bearer").with { $0.validation = .successCodes }
+        #expect(await Engine.curl.failure(of: call, AccessTokenPlugin { _ in "secret" })?.kind == .unauthorized)
+        let asked = call.with { $0.authorization = .bearer }
+        #expect(await Engine.curl.failure(of: asked, AccessTokenPlugin { _ in nil })?.kind == .unauthorized)
+    }
+    #endif
+
+    @Test("User and password are accepted by the Basic scheme, from either plugin", arguments: Engine.allCases)
+    func basic(engine: Engine) async throws {
+        let expected = Identity(authenticated: true, user: "anna")
+        let call = ServerCall.httpbin(.get, "/basic-auth/anna/t%3Aea")
+        let asked = call.with { $0.authorization = .basic }
+        let plugins: [any Plugin] = [
+            AccessTokenPlugin { _ in "anna:t:ea" },
+            AccessTokenPlugin.basic { _ in try BasicCredentials(user: "anna", password: "t:ea") },
+        ]
+        for plugin in plugins {
+            #expect(try await engine.response(to: asked, plugin).decode(Identity.self) == expected)
+        }
+        let credentials = CredentialsPlugin { _ in URLCredential(user: "anna", password: "t:ea", persistence: .none) }
+        #expect(try await engine.response(to: call, credentials).decode(Identity.self) == expected)
+        // The endpoint that does not ask: the credentials have to come with the first request.
+        let hidden = call.with { $0.path = "/hidden-basic-auth/anna/t%3Aea" }
+        #expect(try await engine.response(to: hidden, credentials).decode(Identity.self) == expected)
+        #expect(try await engine.response(to: hidden).statusCode == 404)
+    }
+
+    @Test("A wrong password, and none, is a response of status 401", arguments: Engine.allCases)
+    func wrongPassword(engine: Engine) async throws {
+        let call = ServerCall.httpbin(.get, "/basic-auth/anna/tea")
+        let wrong = CredentialsPlugin { _ in URLCredential(user: "anna", password: "coffee", persistence: .none) }
+        let response = try await engine.response(to: call, wrong)
+        #expect(response.statusCode == 401)
+        #expect(response.headers["WWW-Authenticate"]?.hasPrefix("Basic") == true)
+        #expect(try await engine.response(to: call).statusCode == 401)
+        #expect(await engine.failure(of: call.with { $0.validation = .successCodes })?.kind == .unauthorized)
+        #expect(try await engine.response(to: .httpbin(.get, "/digest-auth/auth/anna/tea")).statusCode == 401)
+    }
+
+    @Test("nginx knows the user, in UTF-8 or not at all", arguments: Engine.allCases)
+    func nginx(engine: Engine) async throws {
+        let call = ServerCall.nginx(.get, "/private").with { $0.authorization = .basic }
+        let response = try await engine.response(to: call, AccessTokenPlugin { _ in "anna:tea:time" })
+        #expect(String(decoding: response.data, as: UTF8.self) == "welcome anna\n")
+        let stranger = try await engine.response(to: call, AccessTokenPlugin { _ in "änna:tea:time" })
+        #expect(stranger.statusCode == 401)
+    }
+
+    @Test(
+        "A token replaces the field that the target's headers have, and is asked for once a call",
+        arguments: Engine.allCases
+    )
+    func replaced(engine: Engine) async throws {
+        let asked = Tally()
+        let plugin = AccessTokenPlugin { _ in
+            asked.add()
+            return "new"
+        }
+        let call = ServerCall.httpbin(.get, "/anything").with {
+            $0.authorization = .custom("Token")
+            $0.headers = ["authorization": "Bearer old"]
+        }
+        let response = try await engine.response(to: call, plugin)
+        #expect(try response.decode(Echo.self).headers["Authorization"] == "Token new")
+        #expect(asked.value == 1)
+    }
+
+    @Test("One 401 signs out once and cancels what runs, but not the call itself", arguments: Engine.allCases)
+    func signOut(engine: Engine) async throws {
+        let log = RecordingPlugin.Log()
+        let signedOut = Recorder<RequestContext.ID>()
+        let plugin = UnauthorizedPlugin { signedOut.append($0.id) }
+        let provider = engine.provider(RecordingPlugin(log: log), plugin)
+        let waiting = (0..<20).map { _ in
+            Task { await provider.failure(of: .httpbin(.get, "/delay/8")) }
+        }
+        // Each call writes down two hooks before it is on its way.
+        await log.events.waitForCount(40)
+        let response = try await provider.request(.httpbin(.get, "/status/401")) as Response
+        #expect(response.statusCode == 401)
+        for task in waiting { #expect(await task.value?.stage == .cancelled) }
+        #expect(try await provider.request(.httpbin(.get, "/status/401")).statusCode == 401)
+        #expect(signedOut.count == 1)
+        plugin.rearm()
+        #expect(try await provider.request(.httpbin(.get, "/status/401")).statusCode == 401)
+        #expect(signedOut.count == 2)
+        #expect(provider.scope.inFlightCount == 0)
+    }
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT
+import TargetKit
+import TestSupport
+import Testing
+
+/// The transports that talk to real servers. A test that takes one as its argument holds for both.
+enum Engine: String, Sendable, CaseIterable {
+    #if os(Linux)
+    /// `CurlTransport`.
+    case curl
+    #endif
+    /// `URLSessionTransport`.
+    case urlSession
+
+    /// The shared transport.
+    var transport: any Transport {
+        switch self {
+        #if os(Linux)
+        case .curl: CurlTransport.shared
+        #endif
+        case .urlSession: URLSessionTransport.shared
+        }
+    }
+
+    /// A provider of calls that goes over it.
+    func provider(_ plugins: any Plugin..., scope: RequestScope = RequestScope()) -> Provider<ServerCall> {
+        Provider(transport: transport, plugins: plugins, scope: scope)
+    }
+
+    /// Makes one call.
+    func response(to call: ServerCall, _ plugins: any Plugin...) async throws(TargetKitError) -> Response {
+        try await Provider(transport: transport, plugins: plugins).request(call)
+    }
+
+    /// Makes one call that has to fail.
+    func failure(of call: ServerCall, _ plugins: any Plugin...) async -> TargetKitError? {
+        await Provider(transport: transport, plugins: plugins).failure(of: call)
+    }
+
+    /// Makes one call to httpbin's `/anything`, or another address that answers the same, and reads what it has understood.
+    func echo(of call: ServerCall) async throws -> Echo {
+        let response = try await response(to: call).filterSuccessful()
+        return try response.decode(Echo.self)
+    }
+
+    /// Makes one call to nginx's `/echo`, and reads what it has understood.
+    func lines(of call: ServerCall) async throws -> EchoLines {
+        let response = try await response(to: call).filterSuccessful()
+        return try #require(EchoLines(String(decoding: response.data, as: UTF8.self)))
+    }
+}
+
+extension Provider<ServerCall> {
+    /// Makes one call that has to fail.
+    func failure(of call: ServerCall) async -> TargetKitError? {
+        do {
+            _ = try await request(call) as Response
+            return nil
+        } catch {
+            return error
+        }
+    }
+}
+
+extension Trait where Self == ConditionTrait {
+    /// Skips, and says so, where the server is not running.
+    static func needs(_ server: ServerAvailability) -> Self {
+        .enabled(if: server.isRunning, Comment(rawValue: server.skipReason))
+    }
+}

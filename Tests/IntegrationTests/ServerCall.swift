@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+import TestSupport
+
+/// A call of a real server, whose every property the test sets.
+struct ServerCall: AuthorizedTarget {
+    var baseURL: URL
+    var path: RequestPath
+    var method = HTTPMethod.get
+    var task = HTTPTask.plain
+    var headers: HTTPHeaders = [:]
+    var validation = StatusValidation.none
+    var timeout: Duration? = .seconds(30)
+    var authorization = AuthorizationScheme.none
+
+    /// A call of httpbin.
+    static func httpbin(_ method: HTTPMethod, _ path: RequestPath, _ task: HTTPTask = .plain) -> Self {
+        Self(baseURL: ServerAvailability.httpbin.baseURL, path: path, method: method, task: task)
+    }
+
+    /// A call of nginx.
+    static func nginx(_ method: HTTPMethod, _ path: RequestPath, _ task: HTTPTask = .plain) -> Self {
+        Self(baseURL: ServerAvailability.nginx.baseURL, path: path, method: method, task: task)
+    }
+
+    /// A call of nginx over TLS.
+    static func nginxTLS(_ method: HTTPMethod, _ path: RequestPath, _ task: HTTPTask = .plain) -> Self {
+        Self(baseURL: ServerAvailability.nginxTLS.baseURL, path: path, method: method, task: task)
+    }
+
+    /// The call with some of it changed.
+    func with(_ change: (inout ServerCall) -> Void) -> ServerCall {
+        var call = self
+        change(&call)
+        return call
+    }
+}
+
+extension ServerCall {
+    /// The call as a transport is asked for it, without a provider around it.
+    func transportRequest() throws -> TransportRequest {
+        TransportRequest(urlRequest: try Endpoint(target: self).urlRequest(), timeout: timeout)
+    }
+}

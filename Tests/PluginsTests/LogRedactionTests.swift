@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+import TargetKitPlugins
+import TestSupport
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@Suite("Redaction in a log")
+struct LogRedactionTests {
+    private func url(_ text: String, _ redaction: LogRedaction = .standard) async throws -> String {
+        let url = try #require(URL(string: text))
+        let target = PluginTarget(baseURL: url, path: "")
+        let line = try #require(await LoggedLines(redaction: redaction)([.request], target).first)
+        return String(line.dropFirst("[.0] → GET ".count).dropLast(" (PluginTarget)".count))
+    }
+
+    @Test(
+        "A URL is shown without the secrets of its query, its user, and its fragment",
+        arguments: [
+            ("https://a.example/p?q=tea&token=x", "https://a.example/p?q=tea&token=<redacted>"),
+            ("https://a.example/p?Access-Token=x&q", "https://a.example/p?Access-Token=<redacted>&q"),
+            ("https://a.example/p?%74oken=x", "https://a.example/p?%74oken=<redacted>"),
+            ("https://anna:pw@a.example/p@q?a=b", "https://<redacted>@a.example/p@q?a=b"),
+            ("https://a.example/p?", "https://a.example/p?"), ("https://a.example", "https://a.example"),
+            (
+                "https://a.example/p?X-Amz-Signature=x&X-Amz-Date=y",
+                "https://a.example/p?X-Amz-Signature=<redacted>&X-Amz-Date=y"
+            ),
+        ]
+    )
+    func urls(_ sent: String, _ shown: String) async throws {
+        #expect(try await url(sent) == shown)
+    }
+
+    @Test("With redaction off, a URL is shown whole")
+    func unredactedURL() async throws {
+        let text = "https://anna:pw@a.example/p?token=x"
+        #expect(try await url(text, .none) == text)
+    }
+
+    @Test("Names can be added, and a list of one's own replaces the standard one")
+    func names() async throws {
+        var redaction = LogRedaction.standard
+        redaction.fields.insert("Session_Id")
+        #expect(
+            try await url("https://a.example/?sessionid=x&token=y", redaction)
+                == "https://a.example/?sessionid=<redacted>&token=<redacted>"
+        )
+        let own = LogRedaction(fields: ["q"])
+        #expect(try await url("https://a.example/?q=x&token=y", own) == "https://a.example/?q=<redacted>&token=y")
+    }
+
+    @Test(
+        "Secret header fields are left out, in any letter case, on the way out and in",
+        arguments: [
+            "Authorization", "authorization", "COOKIE", "X-Api-Key", "Api-Key", "Access-Token", "Proxy-Authorization",
+        ]
+    )
+    func headers(_ name: String) async {
+        let target = PluginTarget(
+            headers: HTTPHeaders([name: "hunter2"]),
+            sampleResponse: .response(
+                status: 200,
+                headers: [name: "hunter2", "Set-Cookie": "id=hunter2"],
+                data: Data()
+            )
+        )
+        let lines = await LoggedLines()([.requestHeaders, .responseHeaders, .curl], target)
+        #expect(!lines.joined().contains("hunter2"))
+        #expect(lines.count { $0.contains("<redacted>") } == 3)
+        let all = await LoggedLines(redaction: .none)([.requestHeaders, .responseHeaders], target)
+        #expect(all.count { $0.contains("hunter2") } == 3)
+        #expect(!all.joined().contains("<redacted>"))
+    }
+
+    @Test("Secret header names can be set")
+    func ownHeaders() async {
+        let redaction = LogRedaction(headers: HeaderRedaction(secretNames: ["X-Own"]), fields: [])
+        let target = PluginTarget(headers: ["x-own": "hunter2", "Authorization": "shown"])
+        let lines = await LoggedLines(redaction: redaction)([.requestHeaders], target)
+        #expect(lines == ["[.0]   Authorization: shown", "[.0]   x-own: <redacted>"])
+    }
+
+    @Test("A redirect's target is shown without the secrets of its query")
+    func location() async {
+        let answer = SampleResponse.response(
+            status: 302,
+            headers: ["Location": "https://a.example/cb?code=1&access_token=x#y"],
+            data: Data()
+        )
+        let lines = await LoggedLines()([.responseHeaders], PluginTarget(), answer: answer)
+        #expect(lines == ["[.0]   Location: https://a.example/cb?code=1&access_token=<redacted>"])
+    }
+
+    @Test("A header field's control characters do not reach the terminal")
+    func controls() async {
+        let answer = SampleResponse.response(status: 200, headers: ["Server": "a\u{1B}[2Jb"], data: Data())
+        let lines = await LoggedLines()([.responseHeaders], PluginTarget(), answer: answer)
+        #expect(lines == ["[.0]   Server: a\u{FFFD}[2Jb"])
+    }
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+import TargetKitPlugins
+import TestSupport
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// The lines that a logger writes about one call, with the call's number left out: `[.0] → GET …`.
+struct LoggedLines {
+    /// How long each exchange takes, by the logger's clock.
+    var duration = Duration.milliseconds(12)
+    var plugins: [any Plugin] = []
+    var redaction = LogRedaction.standard
+    var bodyLimit = 4096
+
+    func callAsFunction(
+        _ level: NetworkLoggerPlugin.Level,
+        _ target: any TargetType,
+        answer: SampleResponse? = nil
+    ) async -> [String] {
+        let clock = ManualClock()
+        let lines = Recorder<String>()
+        let options = NetworkLoggerPlugin.Options(redaction: redaction, bodyLimit: bodyLimit, clock: clock)
+        let logger = NetworkLoggerPlugin(level: level, options: options) { lines.append($0) }
+        let provider = Provider<MultiTarget>(
+            transport: StubTransport { [duration] _ in
+                clock.advance(by: duration)
+                return answer ?? target.sampleResponse
+            },
+            plugins: plugins + [logger]
+        )
+        _ = await provider.result(MultiTarget(target))
+        let number = /^\[\d+/
+        return lines.elements.map { $0.replacing(number, with: "[") }
+    }
+
+    /// The lines that a response's body makes, without what stands before them.
+    func responseBody(_ body: Data, type: String?) async -> [String] {
+        let headers: HTTPHeaders = type.map { ["Content-Type": $0] } ?? [:]
+        let answer = SampleResponse.response(status: 200, headers: headers, data: body)
+        return await self([.responseBody], PluginTarget(), answer: answer).map { String($0.dropFirst("[.0]   ".count)) }
+    }
+}

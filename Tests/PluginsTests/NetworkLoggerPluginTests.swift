@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+import TargetKitPlugins
+import TestSupport
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@Suite("Network logger")
+struct NetworkLoggerPluginTests {
+    private static let target = PluginTarget(
+        path: "/orders",
+        method: .post,
+        task: .json(["item": "tea"]),
+        headers: ["X-Trace": "7"],
+        sampleResponse: .response(status: 201, headers: ["Server": "shop"], data: Data(#"{"id":1}"#.utf8))
+    )
+
+    private static let request = "[.0] → POST https://shop.example/api/orders (PluginTarget)"
+    private static let requestHeaders = ["[.0]   Content-Type: application/json", "[.0]   X-Trace: 7"]
+    private static let requestBody = #"[.0]   {"item":"tea"}"#
+    private static let response = "[.0] ← 201 PluginTarget, 8 bytes, 12.0 ms"
+    private static let responseHeaders = "[.0]   Server: shop"
+    private static let responseBody = #"[.0]   {"id":1}"#
+
+    /// A level and the lines that it shows.
+    struct Shown: Sendable {
+        let level: NetworkLoggerPlugin.Level
+        let lines: [String]
+
+        init(_ level: NetworkLoggerPlugin.Level, _ lines: [String] = []) {
+            self.level = level
+            self.lines = lines
+        }
+    }
+
+    private static let choices: [Shown] = [
+        Shown(.none), Shown(.errors), Shown(.failure), Shown(.errorBody),
+        Shown(.request, [request]), Shown(.requestHeaders, requestHeaders), Shown(.requestBody, [requestBody]),
+        Shown(.response, [response]), Shown(.responseHeaders, [responseHeaders]), Shown(.responseBody, [responseBody]),
+        Shown(.basic, [request, response]),
+        Shown(.headers, [request, requestHeaders[0], requestHeaders[1], response, responseHeaders]),
+        Shown(
+            .body,
+            [request, requestHeaders[0], requestHeaders[1], requestBody, response, responseHeaders, responseBody]
+        ),
+    ]
+
+    @Test("A level shows its parts and no others", arguments: choices)
+    func levels(_ shown: Shown) async {
+        #expect(await LoggedLines()(shown.level, Self.target) == shown.lines)
+    }
+
+    @Test(
+        "A status of 400 or more is shown with its body, accepted or not",
+        arguments: [StatusValidation.none, .successCodes]
+    )
+    func errorBody(_ validation: StatusValidation) async {
+        let target = Self.target.with { $0.validation = validation }
+        let answer = SampleResponse.response(status: 404, data: Data(#"{"error":"gone"}"#.utf8))
+        let failure =
+            "[.0] ✗ PluginTarget: the status code is not accepted (HTTP 404) "
+            + "[POST https://shop.example/api/orders], 12.0 ms"
+        let expected = ["[.0] ← 404 PluginTarget, 16 bytes, 12.0 ms", #"[.0]   {"error":"gone"}"#]
+        #expect(
+            await LoggedLines()(.errors, target, answer: answer) == expected + (validation == .none ? [] : [failure])
+        )
+        #expect(await LoggedLines()([.errorBody], target, answer: answer) == [expected[1]])
+    }
+
+    @Test("A failure of the exchange is one line")
+    func failure() async {
+        let lines = await LoggedLines()(.errors, Self.target, answer: .failure(URLError(.timedOut)))
+        #expect(lines.count == 1)
+        #expect(lines.first?.hasPrefix("[.0] ✗ PluginTarget: the exchange failed") == true)
+        #expect(lines.first?.hasSuffix("URLError -1001, 12.0 ms") == true)
+    }
+
+    @Test("Each attempt has its lines, with one number for the call")
+    func attempts() async throws {
+        let lines = Recorder<String>()
+        let provider = Provider<PluginTarget>.stubbed(
+            NetworkLoggerPlugin(level: .basic) { line in lines.append(line) },
+            RecordingPlugin(retry: { _, context in context.attempt == 0 ? .retry(after: .zero) : .doNotRetry })
+        )
+        _ = await provider.result(PluginTarget())
+        let starts = lines.elements.compactMap { $0.split(separator: " ").first }
+        let number = try #require(starts.first?.dropFirst().prefix { $0 != "." })
+        #expect(starts == ["[\(number).0]", "[\(number).0]", "[\(number).1]", "[\(number).1]"])
+    }
+
+    @Test("A failure is logged once, however the call ends", arguments: CallEnding.allCases)
+    func endings(_ ending: CallEnding) async {
+        let lines = Recorder<String>()
+        let result = await ending.run(through: NetworkLoggerPlugin(level: [.failure]) { lines.append($0) })
+        let failures = lines.elements.filter { $0.contains("✗") }
+        #expect(failures.count == (result.failure == nil ? 0 : 1))
+        if let error = result.failure { #expect(failures.first?.contains(error.description) == true) }
+    }
+
+    @Test("Each request line has one response or failure line", arguments: CallEnding.allCases)
+    func balanced(_ ending: CallEnding) async {
+        let lines = Recorder<String>()
+        _ = await ending.run(through: NetworkLoggerPlugin(level: [.request, .response, .failure]) { lines.append($0) })
+        let went = lines.elements.count { $0.contains("] → ") }
+        let came = lines.elements.count { $0.contains("] ← ") || $0.hasSuffix(" ms") && $0.contains("✗") }
+        let withStatusAndFailure = ending == .status ? 1 : 0
+        #expect(came == went + withStatusAndFailure)
+        #expect((went > 0) == ending.isSent)
+    }
+
+    @Test("The name of the target is shown without its associated values")
+    func name() async {
+        let lines = await LoggedLines()(.body, PlainTarget.thing(secret: "hunter2"))
+        #expect(lines.first == "[.0] → GET https://shop.example/api/things (PlainTarget.thing)")
+        #expect(!lines.joined().contains("hunter2"))
+    }
+
+    @Test(
+        "A time is shown to the tenth of a millisecond",
+        arguments: [
+            (.zero, "0.0 ms"), (.microseconds(49), "0.0 ms"), (.microseconds(50), "0.1 ms"),
+            (.microseconds(12_345), "12.3 ms"), (.microseconds(999_960), "1000.0 ms"), (.seconds(61), "61000.0 ms"),
+        ] as [(Duration, String)]
+    )
+    func time(_ duration: Duration, _ text: String) async {
+        let lines = await LoggedLines(duration: duration)([.response], PluginTarget())
+        #expect(lines == ["[.0] ← 200 PluginTarget, 2 bytes, \(text)"])
+    }
+
+    @Test("Nothing is asked for or written while nobody listens")
+    func disabled() async {
+        let lines = Recorder<String>()
+        let asked = Tally()
+        let isOn = TestLock(false)
+        let options = NetworkLoggerPlugin.Options(isEnabled: {
+            asked.add()
+            return isOn.withLock { $0 }
+        })
+        let provider = Provider<PluginTarget>.stubbed(
+            NetworkLoggerPlugin(level: .body, options: options) { lines.append($0) },
+            NetworkLoggerPlugin(level: .none) { lines.append($0) }
+        )
+        _ = await provider.result(PluginTarget())
+        #expect(asked.value > 0)
+        #expect(lines.elements == [])
+        isOn.withLock { $0 = true }
+        _ = await provider.result(PluginTarget())
+        #expect(lines.count > 0)
+    }
+
+    @Test("A body that went to a file is named, not read")
+    func file() async throws {
+        let file = FileManager.default.temporaryDirectory.appending(path: "logger-\(UUID()).bin")
+        defer { try? FileManager.default.removeItem(at: file) }
+        let lines = await LoggedLines()([.response, .responseBody], PluginTarget(task: .download(to: file)))
+        #expect(lines == ["[.0] ← 200 PluginTarget, in \(file.path), 12.0 ms"])
+    }
+
+    @Test("A body that is read as it is sent is said to be")
+    func upload() async throws {
+        let file = FileManager.default.temporaryDirectory.appending(path: "logger-\(UUID()).png")
+        try Data([1, 2, 3]).write(to: file)
+        defer { try? FileManager.default.removeItem(at: file) }
+        let lines = await LoggedLines()([.requestBody], PluginTarget(method: .post, task: .upload(file: file)))
+        #expect(lines == ["[.0]   <image/png, read as it is sent>"])
+    }
+}

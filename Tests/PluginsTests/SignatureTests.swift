@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+import TargetKitPlugins
+import TestSupport
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@Suite("All plugins together")
+struct SignatureTests {
+    @Test("They are made as the design writes them, and serve one provider side by side")
+    func together() async throws {
+        let heard = Recorder<String>()
+        let signedOut = Recorder<RequestContext.ID>()
+        let plugins: [any Plugin] = [
+            LoadingPlugin { isLoading in heard.append("loading \(isLoading)") },
+            AccessTokenPlugin { target in "token" },
+            CredentialsPlugin { target in URLCredential(user: "anna", password: "pw", persistence: .none) },
+            UnauthorizedPlugin(bodyCode: .init(keyPath: "status", equals: 401)) { context in
+                signedOut.append(context.id)
+            },
+            NetworkLoggerPlugin(level: .basic) { line in heard.append("line") },
+            NetworkActivityPlugin { change, target in heard.append("\(change)") },
+            NetworkActivityPlugin(anyInFlight: { isActive in heard.append("active \(isActive)") }),
+        ]
+        let provider = Provider<PluginTarget>(stubClosure: { _ in .immediate }, plugins: plugins)
+        let answer = SampleResponse.response(status: 200, data: Data(#"{"status":"401"}"#.utf8))
+        let response = try await provider.request(PluginTarget(sampleResponse: answer))
+        #expect(response.request?.value(forHTTPHeaderField: "Authorization") == "Bearer token")
+        #expect(signedOut.count == 1)
+        #expect(
+            heard.elements == [
+                "loading true", "line", "began", "active true", "line", "loading false", "ended", "active false",
+            ]
+        )
+    }
+
+    @Test("The default logger prints")
+    func defaults() {
+        _ = NetworkLoggerPlugin()
+        _ = NetworkLoggerPlugin(level: [.basic, .errorBody], options: .init(redaction: .none, bodyLimit: 10))
+        _ = UnauthorizedPlugin { _ in }
+    }
+}

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// The snippets of README and DocC, compiled and run. `everySnippetIsHere` fails when a page says something else than this file.
+@Suite("Documentation")
+struct DocumentationTests {
+    // MARK: README
+
+    enum Catalog: TargetType {
+        case product(id: String)
+        case search(text: String, page: Int)
+
+        var baseURL: URL { Shop.baseURL }
+
+        var path: RequestPath {
+            switch self {
+            case .product(let id): "/products/\(id)"
+            case .search: "/products"
+            }
+        }
+
+        var task: HTTPTask {
+            switch self {
+            case .product: .plain
+            case .search(let text, let page): .query(["q": text, "page": page])
+            }
+        }
+
+        var validation: StatusValidation { .successCodes }
+
+        var sampleData: Data { Data(#"{"id":"7","name":"Green tea"}"#.utf8) }
+    }
+
+    @Test("README: a stubbed call")
+    func readme() async throws {
+        let provider = Provider<Catalog>(stubClosure: { _ in .immediate })
+        let product = try await provider.request(.product(id: "7"), as: Product.self)
+        #expect(product.name == "Green tea")
+        let search = try Endpoint(target: Catalog.search(text: "tea", page: 1)).urlRequest()
+        #expect(search.url?.absoluteString == "https://shop.example/v1/products?page=1&q=tea")
+    }
+
+    // MARK: Getting started
+
+    enum Orders: RoutedTarget {
+        case latest
+        case order(id: String)
+        case place(NewOrder)
+
+        var baseURL: URL { Shop.baseURL }
+
+        var route: Route {
+            switch self {
+            case .latest: .get("/orders", .query(["limit": 10]))
+            case .order(let id): .get("/orders/\(id)")
+            case .place(let order): .post("/orders", .json(order))
+            }
+        }
+
+        var validation: StatusValidation { .successCodes }
+
+        var sampleData: Data { Data(#"{"id":"A1","total":12.5}"#.utf8) }
+    }
+
+    @Test("Getting started: the calls")
+    func calls() async throws {
+        let transport = StubTransport(Orders.latest.sampleResponse)
+        do {
+            let provider = Provider<Orders>(transport: transport)
+            let order = try await provider.request(.order(id: "A1"), as: Order.self)
+            #expect(order.total == 12.5)
+            let handle = provider.request(.latest) { result in
+                switch result {
+                case .success(let response): show(response)
+                case .failure(let error): show(error)
+                }
+            }
+            handle.cancel()
+            do {
+                _ = try await provider.request(.latest)
+            } catch {
+                switch error.kind {
+                case .offline, .timedOut, .cannotConnect: showRetry()
+                case .unauthorized: showSignIn()
+                case .cancelled: break
+                default: show(error)
+                }
+            }
+        }
+        let scope = RequestScope()
+        let orders = Provider<Orders>(scope: scope)
+        let everything = Provider<MultiTarget>(scope: scope)
+        scope.cancelAll()
+        #expect(orders.scope === everything.scope)
+    }
+
+    // MARK: Testing
+
+    @Test("Testing: stubs")
+    func stubs() async throws {
+        let stubbed = Provider<Orders>(stubClosure: { _ in .immediate })
+        let order = try await stubbed.request(.order(id: "A1"), as: Order.self)
+        #expect(order.id == "A1")
+        let transport = StubTransport { request in
+            request.urlRequest.httpMethod == "POST"
+                ? .response(status: 201, data: Data(#"{"id":"A2","total":3}"#.utf8))
+                : .failure(URLError(.notConnectedToInternet))
+        }
+        let provider = Provider<Orders>(transport: transport)
+        #expect(try await provider.request(.place(NewOrder(product: "7"))).statusCode == 201)
+        let error = try await #require(throws: TargetKitError.self) { try await provider.request(.latest) }
+        #expect(error.kind == .offline)
+    }
+
+    // MARK: Writing a plugin
+
+    struct TracePlugin: Plugin {
+        func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
+            var request = request
+            request.setValue("\(context.id).\(context.attempt)", forHTTPHeaderField: "X-Trace")
+            return request
+        }
+
+        func retry(_ result: Result<Response, TargetKitError>, context: RequestContext) async -> RetryDecision {
+            guard case .success(let response) = result, response.statusCode == 503, context.attempt < 2 else {
+                return .doNotRetry
+            }
+            return .retry(after: .seconds(1))
+        }
+    }
+
+    @Test("Writing a plugin: the trace is put into the request")
+    func plugin() async throws {
+        let provider = Provider<Orders>(stubClosure: { _ in .immediate }, plugins: [TracePlugin()])
+        let response = try await provider.request(.latest)
+        #expect(response.request?.value(forHTTPHeaderField: "X-Trace")?.hasSuffix(".0") == true)
+    }
+
+    // MARK: All of them
+
+    @Test("Every line of Swift on a page is a line of this file", arguments: pages)
+    func everySnippetIsHere(page: String) throws {
+        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        let known = Set(Self.lines(of: try String(contentsOf: URL(filePath: #filePath), encoding: .utf8)) + Self.elsewhere)
+        let text = try String(contentsOf: root.appending(path: page), encoding: .utf8)
+        let snippets = text.components(separatedBy: "```swift\n").dropFirst().map { $0.components(separatedBy: "```")[0] }
+        #expect(!snippets.isEmpty)
+        for line in snippets.flatMap(Self.lines(of:)) {
+            #expect(known.contains(line), "\(page): \(line)")
+        }
+    }
+
+    private static let pages = [
+        "README.md", "Sources/TargetKit/TargetKit.docc/GettingStarted.md", "Sources/TargetKit/TargetKit.docc/Testing.md",
+        "Sources/TargetKit/TargetKit.docc/WritingAPlugin.md",
+    ]
+
+    /// What cannot stand here: the manifest's line, and those that make a real call or need the plugins' module.
+    private static let elsewhere = [
+        #".package(url: "https://github.com/targetkit/targetkit", from: "0.1.0")"#,
+        "let provider = Provider<Catalog>(plugins: [NetworkLoggerPlugin()])", "let provider = Provider<Orders>()",
+    ]
+
+    private static func lines(of text: String) -> [String] {
+        text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
+    }
+}
+
+private enum Shop {
+    static let baseURL = URL(string: "https://shop.example/v1") ?? URL(filePath: "/")
+}
+
+private struct Product: Decodable, Sendable {
+    var id: String
+    var name: String
+}
+
+struct NewOrder: Encodable, Sendable { var product: String }
+
+private struct Order: Decodable, Sendable {
+    var id: String
+    var total: Double
+}
+
+private func show(_ response: Response) {}
+private func show(_ error: TargetKitError) {}
+private func showRetry() {}
+private func showSignIn() {}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import TargetKit
+import Testing
+
+@Suite("URLEncoding's rules")
+struct URLEncodingRulesTests {
+    struct Row: Sendable, CustomTestStringConvertible {
+        let parameters: [String: any Sendable]
+        let encoding: URLEncoding
+        let query: String
+
+        init(_ parameters: [String: any Sendable], _ encoding: URLEncoding, _ query: String) {
+            self.parameters = parameters
+            self.encoding = encoding
+            self.query = query
+        }
+
+        var testDescription: String { query.debugDescription }
+    }
+
+    static var formatter: DateFormatter {
+        let formatter = DateFormatter()
+        formatter.locale = Locale(identifier: "en_US_POSIX")
+        formatter.timeZone = TimeZone(secondsFromGMT: 0)
+        formatter.dateFormat = "yyyy-MM-dd HH:mm:ss.SSSS"
+        return formatter
+    }
+
+    @Test("Each rule can be set", arguments: rows)
+    func rule(row: Row) throws {
+        #expect(try row.encoding.queryString(row.parameters) == row.query)
+    }
+
+    @Test("Ordered pairs keep their order and their repeated names")
+    func ordered() throws {
+        let pairs: [(String, any Sendable)] = [("z", 1), ("a", [2, 3]), ("z", ["y": 1, "x": 2])]
+        let query = "z=1&a%5B%5D=2&a%5B%5D=3&z%5Bx%5D=2&z%5By%5D=1"
+        #expect(try URLEncoding().queryString(ordered: pairs) == query)
+        #expect(try URLEncoding().queryString(ordered: ["b": "1", "a": 2, "b": 3]) == "b=1&a=2&b=3")
+        #expect(try URLEncoding().queryString(ordered: [(String, any Sendable)]()).isEmpty)
+    }
+
+    @Test("Twenty thousand Chinese characters are encoded")
+    func long() throws {
+        let query = try URLEncoding().queryString(["chinese": String(repeating: "一二三四五六七八九十", count: 2_000)])
+        let ten = "%E4%B8%80%E4%BA%8C%E4%B8%89%E5%9B%9B%E4%BA%94%E5%85%AD%E4%B8%83%E5%85%AB%E4%B9%9D%E5%8D%81"
+        #expect(query == "chinese=" + String(repeating: ten, count: 2_000))
+    }
+
+    @Test("A hundred names come out sorted by their bytes")
+    func sorted() throws {
+        let names = (0..<100).map { "name \($0 * 7919 % 1000)" }
+        let parameters = Dictionary(uniqueKeysWithValues: names.map { ($0, 1 as any Sendable) })
+        let expected = names.sorted().map { "name%20\($0.dropFirst(5))=1" }.joined(separator: "&")
+        #expect(try URLEncoding().queryString(parameters) == expected)
+    }
+
+    static let rows: [Row] = [
+        Row(["a": [1, 2]], URLEncoding(arrays: .brackets), "a%5B%5D=1&a%5B%5D=2"),
+        Row(["a": [1, 2]], URLEncoding(arrays: .plain), "a=1&a=2"),
+        Row(["a": [1, 2]], URLEncoding(arrays: .noBrackets), "a=1&a=2"),
+        Row(["a": [1, 2]], URLEncoding(arrays: .indexed), "a%5B0%5D=1&a%5B1%5D=2"),
+        Row(["a": [1, 2]], URLEncoding(arrays: .indexInBrackets), "a%5B0%5D=1&a%5B1%5D=2"),
+        Row(["a": [1, 2]], URLEncoding(arrays: .custom { key, index in "\(key).\(index + 1)" }), "a.1=1&a.2=2"),
+        Row(["a": [1, 2]], URLEncoding(arrays: .custom { key, _ in "\(key) &" }), "a%20%26=1&a%20%26=2"),
+        Row(
+            ["a b": ["x": [1]]],
+            URLEncoding(arrays: .custom { key, index in "<\(key)|\(index)>" }),
+            "%3Ca%20b%5Bx%5D%7C0%3E=1"
+        ),
+        Row(["a b": [[1]]], URLEncoding(arrays: .custom { "\($0)-\($1)" }, spaces: .plusReplaced), "a+b-0-0=1"),
+        Row(["a": [["b": 1], ["b": 2]]], URLEncoding(arrays: .indexed), "a%5B0%5D%5Bb%5D=1&a%5B1%5D%5Bb%5D=2"),
+        Row(
+            ["a": [[1, 2], [3]]],
+            URLEncoding(arrays: .indexed),
+            "a%5B0%5D%5B0%5D=1&a%5B0%5D%5B1%5D=2&a%5B1%5D%5B0%5D=3"
+        ),
+        Row(["a": [[1, 2], [3]]], URLEncoding(arrays: .plain), "a=1&a=2&a=3"),
+        Row(["a": [1, nil, 3] as [Int?]], URLEncoding(arrays: .indexed), "a%5B0%5D=1&a%5B1%5D=3"),
+        Row(
+            ["a": Array(0...10)],
+            URLEncoding(arrays: .indexed),
+            "a%5B0%5D=0&a%5B1%5D=1&a%5B2%5D=2&a%5B3%5D=3&a%5B4%5D=4&a%5B5%5D=5&a%5B6%5D=6&a%5B7%5D=7&a%5B8%5D=8&a%5B9%5D=9&a%5B10%5D=10"
+        ),
+        Row(["b": true, "c": false, "n": 1], URLEncoding(bools: .literal), "b=true&c=false&n=1"),
+        Row(["b": NSNumber(value: true), "n": NSNumber(value: 1)], URLEncoding(bools: .literal), "b=true&n=1"),
+        Row(["b": [true]], URLEncoding(bools: .literal), "b%5B%5D=true"),
+        Row(["n": Int?.none, "z": NSNull()], URLEncoding(nils: .dropValue, nulls: .dropKey), "n="),
+        Row(["n": Int?.none, "z": NSNull()], URLEncoding(nils: .null, nulls: .null), "n=null&z=null"),
+        Row(["n": Int?.none], URLEncoding(nils: .init { "none &" }), "n=none%20%26"),
+        Row(["n": Int?.none], URLEncoding(nils: .init { nil }), ""),
+        Row(["a": [1, nil] as [Int?]], URLEncoding(arrays: .indexed, nils: .dropValue), "a%5B0%5D=1&a%5B1%5D="),
+        Row(["a b": "c d+e"], URLEncoding(spaces: .plusReplaced), "a+b=c+d%2Be"),
+        Row(["a": ["b c": " "]], URLEncoding(spaces: .plusReplaced), "a%5Bb+c%5D=+"),
+        Row(
+            ["d": Date(timeIntervalSinceReferenceDate: 123.456)],
+            URLEncoding(dates: .millisecondsSince1970),
+            "d=978307323456"
+        ),
+        Row(["d": Date(timeIntervalSinceReferenceDate: 123.456)], URLEncoding(dates: .deferredToDate), "d=123.456"),
+        Row(
+            ["d": Date(timeIntervalSinceReferenceDate: 123.456)],
+            URLEncoding(dates: .iso8601),
+            "d=2001-01-01T00%3A02%3A03Z"
+        ),
+        Row(
+            ["d": Date(timeIntervalSinceReferenceDate: 123.456)],
+            URLEncoding(dates: .custom { "<\($0.timeIntervalSinceReferenceDate)>" }),
+            "d=%3C123.456%3E"
+        ),
+        Row(
+            ["d": Date(timeIntervalSinceReferenceDate: 123.456)],
+            URLEncoding(dates: .formatted(Self.formatter)),
+            "d=2001-01-01%2000%3A02%3A03.4560"
+        ),
+        Row(["d": Date(timeIntervalSince1970: -1)], URLEncoding(dates: .iso8601), "d=1969-12-31T23%3A59%3A59Z"),
+        Row(["d": Data([1, 2])], URLEncoding(data: .deferredToData), "d%5B%5D=1&d%5B%5D=2"),
+        Row(["d": Data([1, 2])], URLEncoding(data: .custom { "\($0.count) bytes" }), "d=2%20bytes"),
+    ]
+}

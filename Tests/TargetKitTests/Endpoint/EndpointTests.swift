@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@Suite("Endpoint")
+struct EndpointTests {
+    private func request(_ method: HTTPMethod, _ task: HTTPTask, headers: HTTPHeaders = [:]) throws -> URLRequest {
+        try Endpoint(url: .example, method: method, task: task, headers: headers).urlRequest()
+    }
+
+    private func text(_ request: URLRequest) -> String? {
+        request.httpBody.map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    struct Note: Encodable, Sendable {
+        var text = "a b"
+        var page = 2
+    }
+
+    @Test("A plain endpoint has its URL and method, no body and no header of its own")
+    func plain() throws {
+        let request = try request(.delete, .plain)
+        #expect(request.url == .example)
+        #expect(request.httpMethod == "DELETE")
+        #expect(request.httpBody == nil)
+        #expect((request.allHTTPHeaderFields ?? [:]).isEmpty)
+    }
+
+    @Test(
+        "Each task puts its values where it says, with the Content-Type that belongs to them",
+        arguments: [
+            (.get, .parameters(["q": "a b", "n": 1]), "?n=1&q=a%20b", nil, nil),
+            (.post, .parameters(["n": 1]), "", "n=1", "application/x-www-form-urlencoded; charset=utf-8"),
+            (.post, .parameters(["n": 1], encoding: .query), "?n=1", nil, nil),
+            (.put, .parameters(["n": 1], encoding: .json), "", #"{"n":1}"#, "application/json"),
+            (.post, .json(Note()), "", #"{"page":2,"text":"a b"}"#, "application/json"),
+            (.get, .query(Note()), "?page=2&text=a%20b", nil, nil),
+            (.get, .query(["b": 1, "a": "x"]), "?a=x&b=1", nil, nil),
+            (.get, .query(ordered: ["b": 1, "a": "x", "b": 2]), "?b=1&a=x&b=2", nil, nil),
+            (.post, .form(Note()), "", "page=2&text=a%20b", "application/x-www-form-urlencoded; charset=utf-8"),
+            (.post, .form(["b": 1, "a": "x"]), "", "a=x&b=1", "application/x-www-form-urlencoded; charset=utf-8"),
+            (
+                .post, .form(ordered: ["b": 1, "a": "x"]), "", "b=1&a=x", "application/x-www-form-urlencoded; charset=utf-8"
+            ),
+            (.post, .data(Data("raw".utf8)), "", "raw", nil),
+            (.post, .data(Data("raw".utf8), contentType: "text/x"), "", "raw", "text/x"),
+            (.post, .json(Note()).query(["p": 1]), "?p=1", #"{"page":2,"text":"a b"}"#, "application/json"),
+            (
+                .post, .json(Note()).parameters(["p": 1], encoding: .query).query(["z": 2]), "?z=2&p=1",
+                #"{"page":2,"text":"a b"}"#, "application/json"
+            ),
+            (.get, .download(to: URL(filePath: "/tmp/x")).parameters(["p": 1]), "?p=1", nil, nil),
+        ] as [(HTTPMethod, HTTPTask, String, String?, String?)]
+    )
+    func tasks(method: HTTPMethod, task: HTTPTask, query: String, body: String?, type: String?) throws {
+        let request = try request(method, task)
+        #expect(request.url?.absoluteString == URL.example.absoluteString + query)
+        #expect(text(request) == body)
+        #expect(request.value(forHTTPHeaderField: "Content-Type") == type)
+        #expect(request.httpMethod == method.rawValue)
+    }
+
+    @Test(
+        "A Content-Type that the caller has set stays the only one",
+        arguments: [.json(["a": 1]), .form(["a": 1]), .parameters(["a": 1]), .parameters(["a": 1], encoding: .json)] as [HTTPTask]
+    )
+    func contentType(task: HTTPTask) throws {
+        let fields = try request(.post, task, headers: ["content-type": "application/vnd.x"]).allHTTPHeaderFields ?? [:]
+        #expect(fields.filter { $0.key.lowercased() == "content-type" }.map(\.value) == ["application/vnd.x"])
+    }
+
+    @Test("An in-memory form is the request's body, with its boundary in the Content-Type")
+    func multipart() throws {
+        let form = MultipartForm(parts: [.text("b", name: "a")], boundary: "xyz")
+        let request = try request(.post, .multipart(form).query(["album": 7]))
+        #expect(request.url?.query() == "album=7")
+        #expect(request.value(forHTTPHeaderField: "Content-Type") == "multipart/form-data; boundary=xyz")
+        #expect(text(request)?.hasPrefix("--xyz\r\n") == true)
+        #expect(text(request)?.hasSuffix("--xyz--\r\n") == true)
+    }
+
+    @Test(
+        "Two bodies are an error",
+        arguments: [
+            .json(["a": 1]).data(Data("x".utf8)), .json(["a": 1]).form(["b": 1]), .form(["a": 1]).json(["b": 1]),
+            .json(["a": 1]).parameters(["b": 1], encoding: .json), .data(Data("x".utf8)).parameters(["b": 1]),
+        ] as [HTTPTask]
+    )
+    func twoBodies(task: HTTPTask) throws {
+        let error = try #require(throws: TargetKitError.self) { try request(.post, task) }
+        #expect(error.stage == .request)
+        #expect(error.underlying as? InvalidRequest == .twoBodies)
+    }
+
+    @Test(
+        "GET and HEAD with a body are refused",
+        arguments: [HTTPMethod.get, .head],
+        [
+            .json(["a": 1]), .data(Data("x".utf8)), .form(["a": 1]), .parameters(["a": 1], encoding: .json),
+            .multipart([.text("b", name: "a")]), .upload(file: URL(filePath: #filePath)),
+        ] as [HTTPTask]
+    )
+    func bodyOnGet(method: HTTPMethod, task: HTTPTask) throws {
+        let error = try #require(throws: TargetKitError.self) { try request(method, task) }
+        #expect(error.underlying as? InvalidRequest == .bodyNotAllowed(method: method.rawValue))
+    }
+
+    @Test(
+        "A header that would break out of its line is refused",
+        arguments: [
+            ("X Y", "1"), ("", "1"), ("X:Y", "1"), ("X\r\nY", "1"), ("É", "1"), ("X", "1\r\nY: 2"), ("X", "1\n2"), ("X", "a\u{0}b"),
+        ]
+    )
+    func headerSafety(name: String, value: String) throws {
+        let headers = HTTPHeaders(dictionaryLiteral: (name, value))
+        let error = try #require(throws: TargetKitError.self) { try request(.get, .plain, headers: headers) }
+        #expect(error.stage == .request)
+        #expect(!error.description.contains(value) || value == "1")
+    }
+
+    @Test("Header fields that frame the message are refused", arguments: ["Content-Length", "content-length", "Transfer-Encoding"])
+    func reservedHeaders(name: String) throws {
+        let headers = HTTPHeaders(dictionaryLiteral: (name, "3"))
+        let error = try #require(throws: TargetKitError.self) { try request(.post, .data(Data("abc".utf8)), headers: headers) }
+        #expect(error.underlying as? InvalidRequest == .reservedHeader(name: name))
+    }
+
+    @Test("A method that is no token is refused", arguments: ["", "GE T", "GET\r\nX: y", "G\u{0}T", "ÉT"])
+    func methodSafety(method: String) throws {
+        let error = try #require(throws: TargetKitError.self) { try request(HTTPMethod(rawValue: method), .plain) }
+        #expect(error.underlying as? InvalidRequest == .invalidMethod(method))
+    }
+
+    @Test("A URL without http or host is refused", arguments: ["ftp://h.example/", "file:///etc/passwd", "/relative", "http://", "mailto:a@b"])
+    func urlSafety(url: String) throws {
+        let url = try #require(URL(string: url))
+        let error = try #require(throws: TargetKitError.self) { try Endpoint(url: url).urlRequest() }
+        #expect(error.kind == .invalidRequest)
+    }
+
+    @Test("Equality and hash cover method, URL, headers and body")
+    func equality() {
+        let base = Endpoint(url: .example, method: .post, task: .json(["a": 1, "b": 2]), headers: ["X": "1"])
+        let same = Endpoint(url: .example, method: .post, task: .json(["b": 2, "a": 1]), headers: ["x": "1"], timeout: .seconds(5))
+        #expect(base == same)
+        #expect(base.hashValue == same.hashValue)
+        var others = Array(repeating: base, count: 5)
+        others[0].method = .put
+        others[1].url = .example.appending(path: "x")
+        others[2].headers["X"] = "2"
+        others[3].task = .json(["a": 1, "b": 3])
+        others[4].task = base.task.query(["q": 1])
+        for other in others { #expect(other != base) }
+    }
+
+    @Test("Forms that differ only in their random boundary make equal endpoints, files are compared by name")
+    func multipartEquality() {
+        func endpoint(_ task: HTTPTask) -> Endpoint { Endpoint(url: .example, method: .post, task: task) }
+        #expect(endpoint(.multipart([.text("b", name: "a")])) == endpoint(.multipart([.text("b", name: "a")])))
+        #expect(endpoint(.multipart([.text("b", name: "a")])) != endpoint(.multipart([.text("c", name: "a")])))
+        let file = URL(filePath: #filePath)
+        #expect(endpoint(.upload(file: file)) == endpoint(.upload(file: file)))
+        #expect(endpoint(.upload(file: file)) != endpoint(.upload(file: URL(filePath: "/other"))))
+    }
+
+    @Test("Adding headers sets them over the endpoint's own; replacing the task leaves the rest")
+    func changes() {
+        let endpoint = Endpoint(url: .example, method: .put, headers: ["A": "1", "B": "2"])
+            .adding(headers: ["b": "3"])
+            .replacing(task: .data(Data("x".utf8)))
+        #expect(endpoint.headers == ["A": "1", "B": "3"])
+        #expect(endpoint.method == .put)
+        #expect((try? endpoint.urlRequest().httpBody) == Data("x".utf8))
+    }
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@Suite("TargetKitError")
+struct TargetKitErrorTests {
+    enum Account: TargetType {
+        case login(password: String)
+        case me
+
+        var baseURL: URL { URL(string: "https://user:s3cret@h.example/v1?key=s3cret") ?? .example }
+        var path: RequestPath { "/login" }
+        var headers: HTTPHeaders { ["Authorization": "Bearer s3cret"] }
+        var task: HTTPTask { .query(["token": "s3cret"]) }
+    }
+
+    struct Leaky: Error { var token = "s3cret" }
+
+    @Test(
+        "The description is one line, names target and stage, and holds no secret",
+        arguments: TargetKitError.Stage.allCases
+    )
+    func description(stage: TargetKitError.Stage) throws {
+        let target = Account.login(password: "s3cret")
+        let error = TargetKitError(
+            stage: stage,
+            target: target,
+            request: try Endpoint(target: target).urlRequest(),
+            response: Response(statusCode: 418, data: Data("s3cret".utf8)),
+            underlying: Leaky()
+        )
+        #expect(!error.description.contains("s3cret"))
+        #expect(!"\(error)".contains("s3cret"))
+        #expect(!error.localizedDescription.contains("s3cret"))
+        #expect(!error.description.contains("\n"))
+        #expect(error.description.contains("Account.login"))
+        #expect(error.description.contains("418"))
+        #expect(error.description.contains("https://h.example/v1/login"))
+        #expect(error.description.contains("Leaky"))
+    }
+
+    @Test(
+        "The kind says what the failure means",
+        arguments: [
+            (URLError.Code.notConnectedToInternet, TargetKitError.Kind.offline), (.timedOut, .timedOut),
+            (.cannotFindHost, .cannotConnect), (.cannotConnectToHost, .cannotConnect),
+            (.networkConnectionLost, .connectionLost), (.badServerResponse, .connectionLost),
+            (.secureConnectionFailed, .insecureConnection), (.serverCertificateUntrusted, .insecureConnection),
+            (.dataLengthExceedsMaximum, .tooLarge), (.badURL, .invalidRequest), (.unknown, .unknown),
+        ]
+    )
+    func transportKinds(code: URLError.Code, kind: TargetKitError.Kind) {
+        #expect(TargetKitError(stage: .transport, underlying: URLError(code)).kind == kind)
+    }
+
+    @Test(
+        "The kind of a status follows the code",
+        arguments: [
+            (401, TargetKitError.Kind.unauthorized), (403, .forbidden), (404, .notFound), (410, .notFound), (409, .conflict),
+            (429, .rateLimited), (418, .client), (500, .server), (503, .server), (302, .unexpectedStatus),
+        ]
+    )
+    func statusKinds(code: Int, kind: TargetKitError.Kind) {
+        #expect(TargetKitError(stage: .status, response: Response(statusCode: code)).kind == kind)
+    }
+}

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+#if os(Linux)
+import Foundation
+import FoundationNetworking
+import TargetKit
+import TestSupport
+import Testing
+
+/// What the configuration changes.
+@Suite("CurlTransport: configuration", .timeLimit(.minutes(1)))
+struct CurlConfigurationTests {
+    private func transport(_ change: (inout CurlTransport.Configuration) -> Void) -> CurlTransport {
+        var configuration = CurlTransport.Configuration()
+        change(&configuration)
+        return CurlTransport(configuration: configuration)
+    }
+
+    @Test("No more connections are opened to a host than it may have")
+    func connectionsPerHost() async throws {
+        let server = try LoopbackServer(reply: .text("x"))
+        let transport = transport { $0.maxConnectionsPerHost = 3 }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<50 { group.addTask { try await TestCall().send(to: server, with: transport) } }
+            try await group.waitForAll()
+        }
+        #expect(server.requestCount == 50)
+        #expect((1...3).contains(server.connectionCount))
+    }
+
+    @Test("No more connections are opened in all than there may be")
+    func connectionsInAll() async throws {
+        let servers = try (0..<4).map { _ in try LoopbackServer(reply: .text("x")) }
+        let transport = transport { $0.maxConnections = 2 }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for index in 0..<40 {
+                group.addTask { try await TestCall().send(to: servers[index % 4], with: transport) }
+            }
+            try await group.waitForAll()
+        }
+        #expect(servers.map(\.requestCount) == [10, 10, 10, 10])
+        #expect(servers.map(\.openConnectionCount).reduce(0, +) <= 2)
+    }
+
+    @Test("Every request goes to the Unix-domain socket that is set")
+    func unixSocket() async throws {
+        let folder = try TemporaryFolder()
+        var options = LoopbackOptions()
+        let path = folder.url.appendingPathComponent("s").path
+        options.address = .unix(path: path)
+        let server = try LoopbackServer(options: options, reply: .text("unix"))
+        let transport = transport { $0.unixSocketPath = path }
+        let base = try #require(URL(string: "http://anything.example"))
+        let response = try await transport.send(TestCall(path: "/a").request(to: base))
+        #expect(response.text == "unix")
+        #expect(try await server.request(at: 0).headers["Host"] == "anything.example")
+    }
+
+    @Test("A proxy gets the whole URL and its password; the hosts it is not for are asked themselves")
+    func proxy() async throws {
+        let proxy = try LoopbackServer(reply: .text("proxy"))
+        let server = try LoopbackServer(reply: .text("server"))
+        let url = try #require(URL(string: "http://user:pass@127.0.0.1:\(proxy.port)"))
+        let other = try #require(URL(string: "http://host.invalid"))
+        let transport = transport { $0.proxy = .url(url, except: ["127.0.0.1"]) }
+        #expect(try await transport.send(TestCall(path: "/a").request(to: other)).text == "proxy")
+        #expect(try await TestCall().send(to: server, with: transport).text == "server")
+        let request = try await proxy.request(at: 0)
+        #expect(request.target == "http://host.invalid/a")
+        #expect(request.headers["Proxy-Authorization"] == "Basic dXNlcjpwYXNz")
+        #expect(proxy.requestCount == 1)
+    }
+
+    @Test("A body whose source takes its time holds up nobody else, and can be cancelled")
+    func slowSource() async throws {
+        final class Source: BodySource {
+            let gate = DispatchSemaphore(value: 0)
+            let reading = Expectation()
+            var length: Int64? { nil }
+            func open() -> any BodyReader { Reader(source: self) }
+            final class Reader: BodyReader {
+                let source: Source
+                init(source: Source) { self.source = source }
+                func read(into buffer: UnsafeMutableRawBufferPointer) -> Int {
+                    source.reading.fulfill()
+                    source.gate.wait()
+                    return 0
+                }
+            }
+        }
+        let server = try LoopbackServer(reply: .text("x"))
+        let transport = CurlTransport()
+        let sources = [Source(), Source()]
+        let tasks = sources.map { source in
+            Task { try await TestCall(method: "POST", body: .stream(source)).send(to: server, with: transport).text }
+        }
+        for source in sources { await source.reading.wait() }
+        #expect(try await TestCall().send(to: server, with: transport).text == "x")
+        tasks[0].cancel()
+        await #expect(throws: URLError.self) { try await tasks[0].value }
+        for source in sources { source.gate.signal() }
+        #expect(try await tasks[1].value == "x")
+    }
+}
+#endif

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT
+#if os(Linux)
+import Foundation
+import FoundationNetworking
+import TargetKit
+import TestSupport
+import Testing
+
+/// Whom the transport trusts. The server is OpenSSL's own, with certificates that each test makes.
+@Suite(
+    "CurlTransport: TLS",
+    .enabled(if: TLSServer.isAvailable, "skipped: there is no /usr/bin/openssl"),
+    .timeLimit(.minutes(1))
+)
+struct CurlTLSTests {
+    private func transport(_ policy: TLSPolicy) -> CurlTransport {
+        var configuration = CurlTransport.Configuration()
+        configuration.tls = policy
+        return CurlTransport(configuration: configuration)
+    }
+
+    private func code(_ server: TLSServer, _ policy: TLSPolicy, path: String = "/") async -> URLError.Code? {
+        await TestCall(path: path).failure(at: server.baseURL, with: transport(policy))
+    }
+
+    @Test("An authority is trusted when it is named, in a file or in memory, and only then")
+    func authority() async throws {
+        let server = try TLSServer()
+        let pem = try Data(contentsOf: server.authority)
+        #expect(await code(server, .system) == .serverCertificateHasUnknownRoot)
+        let response = try await transport(TLSPolicy(trust: .authoritiesFile(server.authority)))
+            .send(TestCall().request(to: server.baseURL))
+        #expect(response.head.statusCode == 200)
+        #expect(response.metrics?.secureConnect != nil)
+        #expect(await code(server, TLSPolicy(trust: .authorities(pem: pem))) == nil)
+        let other = try TLSServer()
+        #expect(await code(other, TLSPolicy(trust: .authorities(pem: pem))) == .serverCertificateHasUnknownRoot)
+    }
+
+    @Test("A certificate for another name, or out of date, is refused")
+    func badCertificates() async throws {
+        let other = try TLSServer(name: "example.com")
+        #expect(await code(other, TLSPolicy(trust: .authoritiesFile(other.authority))) == .serverCertificateUntrusted)
+        let old = try TLSServer(days: -1)
+        #expect(await code(old, TLSPolicy(trust: .authoritiesFile(old.authority))) == .serverCertificateHasBadDate)
+    }
+
+    @Test("Any certificate is taken from the hosts that are named, and from no other")
+    func insecure() async throws {
+        let server = try TLSServer(name: "example.com")
+        #expect(await code(server, TLSPolicy(trust: .insecureTrustAll(for: ["localhost"]))) == nil)
+        #expect(await code(server, TLSPolicy(trust: .insecureTrustAll(for: ["example.com"]))) != nil)
+    }
+
+    @Test("A pinned key is taken, any of several; another ends the call with an error of its own")
+    func pin() async throws {
+        let server = try TLSServer()
+        let pin = try server.pin()
+        let wrong = String(repeating: "A", count: 43) + "="
+        let trust = TLSPolicy.Trust.authoritiesFile(server.authority)
+        for keys in [[pin], [wrong, pin]] {
+            #expect(await code(server, TLSPolicy(trust: trust, pins: [.init(host: "localhost", keys: keys)])) == nil)
+        }
+        #expect(await code(server, TLSPolicy(trust: trust, pins: [.init(host: "other", keys: [wrong])])) == nil)
+        for keys in [[wrong], []] {
+            let policy = TLSPolicy(trust: trust, pins: [.init(host: "localhost", keys: keys)])
+            let error = await #expect(throws: URLError.self) {
+                try await transport(policy).send(TestCall().request(to: server.baseURL))
+            }
+            #expect(error?.code == .serverCertificateUntrusted)
+            #expect(error?.userInfo[NSUnderlyingErrorKey] as? TLSPolicy.PinMismatch == .init(host: "localhost"))
+        }
+    }
+
+    @Test("A pin is checked before a byte of the request is sent")
+    func pinFirst() async throws {
+        // Without -www the server prints what it is sent.
+        let server = try TLSServer(arguments: [])
+        let wrong = String(repeating: "A", count: 43) + "="
+        let pins = [TLSPolicy.Pin(host: "localhost", keys: [wrong])]
+        let policy = TLSPolicy(trust: .authoritiesFile(server.authority), pins: pins)
+        #expect(await code(server, policy, path: "/secret-path") == .serverCertificateUntrusted)
+        let open = TLSPolicy(trust: .authoritiesFile(server.authority))
+        let call = TestCall(path: "/other-path", destination: .memory())
+        let task = Task { await call.failure(at: server.baseURL, with: transport(open)) }
+        let output = await server.output(through: "GET /other-path")
+        #expect(output.contains("GET /other-path") && !output.contains("secret-path"))
+        task.cancel()
+    }
+
+    @Test("A server that wants a certificate gets it")
+    func clientCertificate() async throws {
+        let server = try TLSServer(arguments: ["-www", "-Verify", "1", "-verify_return_error"])
+        let trust = TLSPolicy.Trust.authoritiesFile(server.authority)
+        let certificate = TLSPolicy.ClientCertificate(file: server.file("client.pem"), key: server.file("client.key"))
+        #expect(await code(server, TLSPolicy(trust: trust)) != nil)
+        #expect(await code(server, TLSPolicy(trust: trust, clientCertificate: certificate)) == nil)
+        let missing = TLSPolicy.ClientCertificate(file: server.file("nothing.pem"))
+        let refused = await code(server, TLSPolicy(trust: trust, clientCertificate: missing))
+        #expect(refused == .clientCertificateRejected)
+    }
+
+    @Test("A version of TLS that is too old is refused")
+    func version() async throws {
+        let server = try TLSServer(arguments: ["-www", "-no_tls1_3"])
+        let trust = TLSPolicy.Trust.authoritiesFile(server.authority)
+        #expect(await code(server, TLSPolicy(trust: trust)) == nil)
+        #expect(await code(server, TLSPolicy(trust: trust, minimumVersion: .v1_3)) == .secureConnectionFailed)
+    }
+
+    @Test("Plain HTTP at a TLS port, and TLS at a plain one, are errors")
+    func mixedUp() async throws {
+        let server = try TLSServer()
+        var options = LoopbackOptions()
+        options.onConnect = { _ in [.text("HTTP/1.1 400 Bad Request\r\n\r\n"), .close] }
+        let plain = try LoopbackServer(options: options, reply: .text("x"))
+        let base = try #require(URL(string: "https://127.0.0.1:\(plain.port)"))
+        #expect(await TestCall().failure(at: base, with: CurlTransport.shared) == .secureConnectionFailed)
+        let wrong = try #require(URL(string: "http://localhost:\(server.port)"))
+        #expect(await TestCall().failure(at: wrong, with: CurlTransport.shared) != nil)
+    }
+}
+#endif

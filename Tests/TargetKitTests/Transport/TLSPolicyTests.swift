@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+import Testing
+
+@Suite("TLSPolicy")
+struct TLSPolicyTests {
+    @Test(
+        "A pin is for its host, an asterisk for one whole label",
+        arguments: [
+            ("example.com", "example.com", true), ("EXAMPLE.com", "example.COM", true),
+            ("a.example.com", "example.com", false), ("a.example.com", "*.example.com", true),
+            ("example.com", "*.example.com", false), ("a.b.example.com", "*.example.com", false),
+            (".example.com", "*.example.com", false), ("badexample.com", "*.example.com", false),
+        ]
+    )
+    func hosts(host: String, pattern: String, isMatch: Bool) {
+        let pinned = TLSPolicy(pins: [.init(host: pattern, keys: ["a"])])
+        #expect(pinned.pinnedKeys(for: host) == (isMatch ? ["a"] : nil))
+        #expect(TLSPolicy(trust: .insecureTrustAll(for: [pattern])).trustsBlindly(host) == isMatch)
+    }
+
+    @Test("The keys of all pins of a host count, and a pin without keys is still one")
+    func keys() {
+        let pins = [
+            TLSPolicy.Pin(host: "a.b", keys: ["1"]), .init(host: "*.b", keys: ["2", "3"]), .init(host: "c", keys: []),
+        ]
+        let policy = TLSPolicy(pins: pins)
+        #expect(policy.pinnedKeys(for: "a.b") == ["1", "2", "3"])
+        #expect(policy.pinnedKeys(for: "c") == [])
+        #expect(policy.pinnedKeys(for: "d") == nil)
+    }
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT
+#if os(Linux)
+import Foundation
+import TestSupport
+
+/// `openssl s_server` on a port of its own choice, with certificates that were made for it. Ends when it is let go of.
+final class TLSServer: Sendable {
+    static let program = URL(fileURLWithPath: "/usr/bin/openssl")
+    static var isAvailable: Bool { FileManager.default.isExecutableFile(atPath: program.path) }
+
+    let folder: TemporaryFolder
+    let port: Int
+    private let processID: Int32
+    private let output: FileHandle
+    /// At whose end the server would end too.
+    private let input: FileHandle
+
+    var baseURL: URL { URL(string: "https://localhost:\(port)") ?? URL(fileURLWithPath: "/") }
+    var authority: URL { file("ca.pem") }
+
+    /// Starts a server that answers each request with a page about its connection.
+    init(days: Int = 2, arguments: [String] = ["-www"], name: String = "localhost") throws {
+        folder = try TemporaryFolder()
+        try Self.makeCertificates(in: folder.url, name: name, days: days)
+        let process = Process()
+        let pipe = Pipe()
+        process.executableURL = Self.program
+        process.currentDirectoryURL = folder.url
+        process.arguments =
+            ["s_server", "-accept", "127.0.0.1:0", "-cert", "server.pem", "-key", "server.key", "-CAfile", "ca.pem"]
+            + arguments
+        let input = Pipe()
+        process.standardInput = input
+        process.standardOutput = pipe
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        processID = process.processIdentifier
+        output = pipe.fileHandleForReading
+        self.input = input.fileHandleForWriting
+        let line = Self.read(output, through: "ACCEPT").split(separator: "\n").last { $0.hasPrefix("ACCEPT") }
+        guard let port = line?.split(separator: ":").last.flatMap({ Int($0) }) else {
+            throw CocoaError(.fileReadUnknown)
+        }
+        self.port = port
+    }
+
+    deinit { kill(processID, SIGKILL) }
+
+    func file(_ name: String) -> URL { folder.url.appendingPathComponent(name) }
+
+    /// The digest of the server's public key, as a pin has it.
+    func pin() throws -> String {
+        try Self.shell(
+            "openssl x509 -in server.pem -pubkey -noout | openssl pkey -pubin -outform DER"
+                + " | openssl dgst -sha256 -binary | openssl base64",
+            in: folder.url
+        ).trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+
+    /// What the server has printed since it started, up to the line that begins like that.
+    func output(through start: String) async -> String {
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().async {
+                // The server has to live so long.
+                let text = withExtendedLifetime(self) { Self.read(self.output, through: start) }
+                continuation.resume(returning: text)
+            }
+        }
+    }
+
+    private static func read(_ handle: FileHandle, through start: String) -> String {
+        var text = ""
+        while !text.split(separator: "\n").dropLast(text.hasSuffix("\n") ? 0 : 1).contains(where: {
+            $0.hasPrefix(start)
+        }) {
+            let data = handle.availableData
+            if data.isEmpty { break }
+            // Swift takes CR LF for one character, which is no line's end to `split`.
+            text += String(decoding: data.filter { $0 != 0x0D }, as: UTF8.self)
+        }
+        return text
+    }
+
+    private static func makeCertificates(in folder: URL, name: String, days: Int) throws {
+        let key = "-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes"
+        let sign = "-CA ca.pem -CAkey ca.key -CAcreateserial"
+        _ = try shell(
+            """
+            set -e
+            openssl req -x509 \(key) -keyout ca.key -out ca.pem -days 2 -subj /CN=TestAuthority
+            openssl req \(key) -keyout server.key -out server.csr -subj /CN=server
+            printf 'subjectAltName=DNS:\(name)' > names
+            openssl x509 -req -in server.csr \(sign) -out server.pem -days \(days) -extfile names
+            openssl req \(key) -keyout client.key -out client.csr -subj /CN=client
+            openssl x509 -req -in client.csr \(sign) -out client.pem -days 2
+            """,
+            in: folder
+        )
+    }
+
+    private static func shell(_ script: String, in folder: URL) throws -> String {
+        let process = Process()
+        let pipe = Pipe()
+        process.executableURL = URL(fileURLWithPath: "/bin/sh")
+        process.arguments = ["-c", script]
+        process.currentDirectoryURL = folder
+        process.standardOutput = pipe
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        let data = try pipe.fileHandleForReading.readToEnd() ?? Data()
+        process.waitUntilExit()
+        guard process.terminationStatus == 0 else { throw CocoaError(.fileWriteUnknown) }
+        return String(decoding: data, as: UTF8.self)
+    }
+}
+#endif

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+import TestSupport
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// What is URLSessionTransport's own; what it shares with every transport is in `TransportConformanceTests`.
+@Suite("URLSessionTransport", .timeLimit(.minutes(1)))
+struct URLSessionTransportTests {
+    private let transport = URLSessionTransport()
+
+    private func call(
+        _ base: URL,
+        method: String = "GET",
+        body: TransportRequest.Body = .none,
+        timeout: Duration? = nil
+    ) -> TransportRequest {
+        var request = URLRequest(url: base)
+        request.httpMethod = method
+        return TransportRequest(
+            urlRequest: request,
+            body: body,
+            destination: .memory(limit: 1 << 20),
+            timeout: timeout
+        )
+    }
+
+    private func error(_ request: TransportRequest) async -> URLError? {
+        await #expect(throws: URLError.self) { try await transport.send(request) }
+    }
+
+    @Test("An error names the URL and says in words what happened")
+    func errorInfo() async throws {
+        let port = try ClosedPort()
+        let error = try #require(await error(call(port.baseURL)))
+        #expect(error.code == .cannotConnectToHost)
+        #expect(error.failingURL == port.baseURL)
+        #expect(!error.localizedDescription.isEmpty)
+    }
+
+    @Test("A body for a GET is refused before anything is sent")
+    func bodyOfGet() async throws {
+        let server = try LoopbackServer(reply: .status(200))
+        let error = try #require(await error(call(server.baseURL, body: .data(Data("x".utf8)))))
+        #expect(error.code == .dataLengthExceedsMaximum)
+        #expect(error.localizedDescription.contains("GET"))
+        #expect(server.connectionCount == 0)
+    }
+
+    @Test("A body's file that is no regular file is refused by name")
+    func bodyInFolder() async throws {
+        let server = try LoopbackServer(reply: .status(200))
+        let folder = FileManager.default.temporaryDirectory
+        let error = try #require(await error(call(server.baseURL, method: "PUT", body: .file(folder))))
+        #expect(error.code == .fileIsDirectory)
+        #expect(error.localizedDescription.contains(folder.path))
+        let device = call(server.baseURL, method: "PUT", body: .file(URL(fileURLWithPath: "/dev/null")))
+        #expect(await self.error(device)?.code == .cannotOpenFile)
+    }
+
+    @Test("A source that gives other than what it announced fails the call", arguments: [2, 4] as [Int64])
+    func sourceOfWrongLength(announced: Int64) async throws {
+        let server = try LoopbackServer(reply: .status(200))
+        let body = TransportRequest.Body.stream(FixedSource(bytes: Data("abc".utf8), length: announced))
+        #expect(await error(call(server.baseURL, method: "PUT", body: body))?.code == .requestBodyStreamExhausted)
+        #expect(server.requestCount == 0)
+    }
+
+    @Test("Shutting down ends what runs and refuses what comes, also twice")
+    func shutdown() async throws {
+        let server = try LoopbackServer(reply: .hang)
+        let calls = (0..<4).map { _ in Task { try await transport.send(call(server.baseURL)) } }
+        await server.waitForRequests(4)
+        transport.shutdown()
+        transport.shutdown()
+        for call in calls {
+            let error = await #expect(throws: URLError.self) { try await call.value }
+            #expect(error?.code == .cancelled)
+            #expect(error?.localizedDescription.contains("shut down") == true)
+        }
+        #expect(await error(call(server.baseURL))?.code == .cancelled)
+        await server.waitForConnections(closed: 4)
+        #expect(server.connectionCount == 4)
+    }
+
+    @Test("A transport that is let go of finishes what it has started, then closes its connections")
+    func release() async throws {
+        let gate = Gate()
+        let server = try LoopbackServer(
+            reply: LoopbackReply(steps: [.pause(until: gate)] + LoopbackReply.text("x").steps)
+        )
+        var transport: URLSessionTransport? = URLSessionTransport()
+        weak let released = transport
+        let call = Task { [transport, request = call(server.baseURL)] in try await transport?.send(request) }
+        await server.waitForRequests(1)
+        transport = nil
+        gate.open()
+        #expect(try await call.value?.head.statusCode == 200)
+        await server.waitForConnections(closed: 1)
+        #expect(released == nil)
+    }
+
+    @Test("The caller's configuration stays as it was")
+    func configuration() {
+        let configuration = URLSessionConfiguration.default
+        let cache = URLCache(memoryCapacity: 0, diskCapacity: 0, diskPath: nil)
+        configuration.urlCache = cache
+        configuration.timeoutIntervalForRequest = 5
+        _ = URLSessionTransport(configuration: configuration)
+        #expect(configuration.urlCache === cache)
+        #expect(configuration.httpShouldSetCookies)
+    }
+
+    @Test("The configuration's idle timeout counts, unless the request has a timeout")
+    func idleTimeout() async throws {
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.timeoutIntervalForRequest = 0.4
+        let transport = URLSessionTransport(configuration: configuration)
+        let silent = try LoopbackServer(reply: .hang)
+        let error = await #expect(throws: URLError.self) { try await transport.send(call(silent.baseURL)) }
+        #expect(error?.code == .timedOut)
+        let slow = try LoopbackServer(
+            reply: LoopbackReply(steps: [.wait(.milliseconds(1_500))] + LoopbackReply.text("late").steps)
+        )
+        let response = try await transport.send(call(slow.baseURL, timeout: .seconds(20)))
+        #expect(response.head.statusCode == 200)
+    }
+
+    @Test("A thousand calls that hang are cancelled, each once, and the next call works")
+    func manyCancels() async throws {
+        let server = try LoopbackServer { request in request.path == "/next" ? .text("x") : .hang }
+        let calls = (0..<1_000).map { _ in Task { try await transport.send(call(server.baseURL)) } }
+        await server.waitForHeads(1)
+        calls.forEach { $0.cancel() }
+        for call in calls {
+            let error = await #expect(throws: URLError.self) { try await call.value }
+            #expect(error?.code == .cancelled)
+        }
+        let next = try await transport.send(call(server.baseURL.appendingPathComponent("next")))
+        #expect(next.head.statusCode == 200)
+    }
+
+    #if canImport(FoundationNetworking)
+    @Test("On Linux an IPv6 address in the URL is refused, and the words name what can reach it")
+    func ipv6() async throws {
+        var options = LoopbackOptions()
+        options.address = .ipv6
+        let server = try LoopbackServer(options: options, reply: .status(200))
+        let error = try #require(await error(call(server.baseURL)))
+        #expect(error.code == .unsupportedURL)
+        #expect(error.localizedDescription.contains("CurlTransport"))
+    }
+
+    @Test("On Linux a redirect without a Location is an error when it has a body, and a response when it has none")
+    func redirectWithoutLocation() async throws {
+        let full = try LoopbackServer(reply: .text("where?", status: 302))
+        #expect(await error(call(full.baseURL))?.code == .redirectToNonExistentLocation)
+        let empty = try LoopbackServer(reply: .status(302))
+        #expect(try await transport.send(call(empty.baseURL)).head.statusCode == 302)
+        #expect(try await transport.send(call(full.baseURL, method: "HEAD")).head.statusCode == 302)
+    }
+
+    @Test("On Linux a header field that is not UTF-8 is an error of the response")
+    func fieldThatIsNotUTF8() async throws {
+        let head = Data("HTTP/1.1 200 OK\r\nContent-Length: 0\r\nX-Name: Andr".utf8) + [0xE9, 0x0D, 0x0A, 0x0D, 0x0A]
+        let server = try LoopbackServer(reply: [.bytes(head), .close])
+        #expect(await error(call(server.baseURL))?.code == .cannotParseResponse)
+    }
+    #endif
+}
+
+private struct FixedSource: BodySource {
+    let bytes: Data
+    let length: Int64?
+
+    func open() throws -> any BodyReader { Reader(bytes) }
+
+    private final class Reader: BodyReader {
+        private var bytes: Data
+
+        init(_ bytes: Data) {
+            self.bytes = bytes
+        }
+
+        func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
+            let piece = bytes.prefix(buffer.count)
+            piece.withUnsafeBytes { buffer.copyMemory(from: $0) }
+            bytes = bytes.dropFirst(piece.count)
+            return piece.count
+        }
+    }
+}
