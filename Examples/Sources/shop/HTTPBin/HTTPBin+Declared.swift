@@ -34,6 +34,7 @@ extension HTTPBin {
         case .noContent: Account(status: "204")
         case .notFound: Account(status: "404", facts: ["error": "notFound"])
         case .unavailable: Account(status: "503", facts: ["error": "server"])
+        case .redirect: .echo("GET /anything/landed")
         case .gzip: Account(status: "200", facts: ["gzipped": true, "method": "GET"])
         case .basic: Account(status: "200", facts: ["authenticated": true, "user": "ada"])
         case .bearer: Account(status: "200", facts: ["authenticated": true, "token": "lovelace"])

@@ -6,7 +6,7 @@ import TargetKit
 enum HTTPBin: String, CaseIterable {
     case segments, parameters, ordered, encodable, headers, json, jsonAndQuery, form, bytes, change, remove, head,
         options, trace
-    case multipart, noContent, notFound, unavailable, gzip, basic, bearer, slow, cancelled
+    case multipart, noContent, notFound, unavailable, redirect, gzip, basic, bearer, slow, cancelled
 }
 
 extension HTTPBin: RoutedTarget {
@@ -32,6 +32,7 @@ extension HTTPBin: RoutedTarget {
         case .noContent: .delete("/status/\(204)")
         case .notFound: .get("/status/\(404)")
         case .unavailable: .get("/status/\(503)")
+        case .redirect: .get("/redirect-to", .query(["url": "/anything/landed"]))
         case .gzip: .get("/gzip")
         case .basic: .get("/basic-auth/ada/love:lace")
         case .bearer: .get("/bearer")
