@@ -78,8 +78,9 @@ extension Cookie {
         name == other.name && domain == other.domain && path == other.path
     }
 
-    /// Whether the rules that a name states by its first letters are kept (RFC 6265bis §4.1.3): `__Secure-` is for https
-    /// only, and `__Host-` is as well for one host and all its paths. They count in any case of letters, as for browsers.
+    /// Whether the rules that a name states by its first letters are kept (RFC 6265bis §4.1.3): `__Secure-` is for
+    /// https only, and `__Host-` is as well for one host and all its paths. They count in any case of letters, as for
+    /// browsers.
     var keepsPrefixRules: Bool {
         if name.prefix(7).equalsIgnoringASCIICase("__Host-") { return isSecure && isHostOnly && path == "/" }
         return isSecure || !name.prefix(9).equalsIgnoringASCIICase("__Secure-")
@@ -97,7 +98,8 @@ extension Cookie {
         }
         var cookie = self
         cookie.domain = host.name
-        // Read back as a server's: whatever does not come out as it went in would be another cookie, or none, on the wire.
+        // Read back as a server's: whatever does not come out as it went in would be another cookie, or none, on the
+        // wire.
         guard let field = SetCookieField("\(name)=\(value)"), field.name == name, field.value == value,
             path.utf8.first == UInt8(ascii: "/"),
             !path.utf8.contains(where: { $0 == UInt8(ascii: ";") || SetCookieField.isControl($0) }),

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 
-/// The date of an `Expires` attribute, read as leniently as RFC 6265 §5.1.1 says: time, day, month and year in any order,
-/// with nearly anything between them.
+/// The date of an `Expires` attribute, read as leniently as RFC 6265 §5.1.1 says: time, day, month and year in any
+/// order, with nearly anything between them.
 struct CookieDate {
     private var time: (hour: Int, minute: Int, second: Int)?
     private var day: Int?

@@ -4,7 +4,8 @@
 struct CookieHost: Sendable, Hashable {
     let name: String
 
-    /// `nil` when it is no host that a URL could name: empty, or with bytes that are not ASCII letters, digits and `-._:~`.
+    /// `nil` when it is no host that a URL could name: empty, or with bytes that are not ASCII letters, digits and
+    /// `-._:~`.
     ///
     /// An escaped byte is none of them, so a host that a transport might read in another way gets no cookies.
     init?(_ text: some StringProtocol) {

@@ -27,7 +27,8 @@ struct CookieJar: Sendable {
         entries.values.joined().filter { !$0.cookie.isExpired(at: now) }.sorted { $0.number < $1.number }.map(\.cookie)
     }
 
-    /// The cookies for a request, in the order in which they are sent (RFC 6265 §5.4): longer paths first, then older ones.
+    /// The cookies for a request, in the order in which they are sent (RFC 6265 §5.4): longer paths first, then older
+    /// ones.
     mutating func cookies(for origin: CookieOrigin, at now: Date) -> [Cookie] {
         var found: [Entry] = []
         ticks += 1
@@ -122,8 +123,8 @@ extension CookieJar {
         if isUnsaved { hasUnsavedChanges = true }
     }
 
-    /// Takes one out: of those that are not Secure the one that was not used for the longest time, else of all (RFC 6265
-    /// §5.3, and RFC 6265bis for what comes first). Returns whether it was one that belongs in a file.
+    /// Takes one out: of those that are not Secure the one that was not used for the longest time, else of all (RFC
+    /// 6265 §5.3, and RFC 6265bis for what comes first). Returns whether it was one that belongs in a file.
     private static func evict(from list: inout [Entry]) -> Bool {
         let oldest = list.indices.min {
             (list[$0].cookie.isSecure ? 1 : 0, list[$0].lastUse) < (list[$1].cookie.isSecure ? 1 : 0, list[$1].lastUse)

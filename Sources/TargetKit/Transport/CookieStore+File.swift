@@ -4,18 +4,20 @@ import Foundation
 extension CookieStore {
     /// A store that starts with the cookies of a file and keeps the file up to date.
     ///
-    /// The file is JSON and holds secrets in plain text: only its owner can read it (mode 0600). Session cookies are never in
-    /// it. Each change that concerns it writes a new file and puts it in the place of the old one, so nobody sees half of it;
-    /// that has happened when the method that made the change returns, or another thread that writes just then does it next.
+    /// The file is JSON and holds secrets in plain text: only its owner can read it (mode 0600). Session cookies are
+    /// never in it. Each change that concerns it writes a new file and puts it in the place of the old one, so nobody
+    /// sees half of it; that has happened when the method that made the change returns, or another thread that writes
+    /// just then does it next.
     ///
     /// A file belongs to one store: of two, also in two processes, the last to write wins.
     ///
     /// - Parameters:
     ///   - file: need not be there, but its folder must.
-    ///   - onWriteFailure: is told when the file cannot be written, on the thread that made the change. The cookies in memory
-    ///     stay right, and the next change writes them all. Default: does nothing.
+    ///   - onWriteFailure: is told when the file cannot be written, on the thread that made the change. The cookies in
+    ///     memory stay right, and the next change writes them all. Default: does nothing.
     ///   - now: the time, by which cookies end. Default: the system's clock.
-    /// - Throws: ``CookieFileError`` when the file is there and is not readable as cookies, or when it never could be written.
+    /// - Throws: ``CookieFileError`` when the file is there and is not readable as cookies, or when it never could be
+    ///   written.
     public convenience init(
         file: URL,
         onWriteFailure: @escaping @Sendable (CookieFileError) -> Void = { _ in },

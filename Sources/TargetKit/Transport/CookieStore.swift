@@ -12,13 +12,14 @@ import Foundation
 /// One store is shared by all who are given it, and by nobody else. It lives in memory, or in a file as well:
 /// ``init(file:onWriteFailure:now:)``.
 ///
-/// - Limits: 4,096 bytes for name and value of a cookie, 50 cookies for a domain, 3,000 in all. Beyond them those go that have
-///   ended, then within a domain those that are not Secure, then those that were not used for the longest time.
-/// - Beyond RFC 6265, as browsers do by now: a plain http exchange neither sets a Secure cookie nor one that would hide it,
-///   and the names that begin with `__Secure-` and `__Host-` keep their promise (RFC 6265bis).
-/// - **There is no list of public suffixes.** A `Domain` of a single label (`com`) or an IP address is refused unless it is
-///   the host itself, but a server of `shop.co.uk` can set a cookie for all of `co.uk`. Share a store only by hosts that may
-///   know of each other.
+/// - Limits: 4,096 bytes for name and value of a cookie, 50 cookies for a domain, 3,000 in all. Beyond them those go
+///   that have ended, then within a domain those that are not Secure, then those that were not used for the longest
+///   time.
+/// - Beyond RFC 6265, as browsers do by now: a plain http exchange neither sets a Secure cookie nor one that would hide
+///   it, and the names that begin with `__Secure-` and `__Host-` keep their promise (RFC 6265bis).
+/// - **There is no list of public suffixes.** A `Domain` of a single label (`com`) or an IP address is refused unless
+///   it is the host itself, but a server of `shop.co.uk` can set a cookie for all of `co.uk`. Share a store only by
+///   hosts that may know of each other.
 /// - `SameSite` has no effect: a request here comes from no site.
 /// - `Sendable`: every method can be called from anywhere; each call is one step.
 public final class CookieStore: Sendable {
@@ -64,7 +65,8 @@ public final class CookieStore: Sendable {
         return state.withLock { $0.jar.cookies(at: time) }
     }
 
-    /// The cookies that go with a request to the URL, in the order of RFC 6265 §5.4: longer paths first, then older ones.
+    /// The cookies that go with a request to the URL, in the order of RFC 6265 §5.4: longer paths first, then older
+    /// ones.
     ///
     /// They count as used now. A URL that is not http or https has none.
     public func cookies(for url: URL) -> [Cookie] {
@@ -81,7 +83,8 @@ public final class CookieStore: Sendable {
         return cookies.map { "\($0.name)=\($0.value)" }.joined(separator: "; ")
     }
 
-    /// Keeps what a response sets (RFC 6265 §5.3). A cookie that may not be set, or that cannot be read, is passed over.
+    /// Keeps what a response sets (RFC 6265 §5.3). A cookie that may not be set, or that cannot be read, is passed
+    /// over.
     ///
     /// - Parameters:
     ///   - setCookieFields: the values of the `Set-Cookie` fields, one for each field: they must not be joined.
@@ -101,9 +104,10 @@ public final class CookieStore: Sendable {
 
     /// Keeps a cookie of the app's own, in the place of one with the same name, domain and path.
     ///
-    /// - Returns: whether it is kept. It is not when a server could not have set it: the domain is no host, or is a single
-    ///   label or an address without ``Cookie/isHostOnly``; the path does not begin with `/`; name or value hold `;`, control
-    ///   characters or blanks at an end; the name is empty or holds `=`; it is too long; the promise of its prefix is not kept.
+    /// - Returns: whether it is kept. It is not when a server could not have set it: the domain is no host, or is a
+    ///   single label or an address without ``Cookie/isHostOnly``; the path does not begin with `/`; name or value hold
+    ///   `;`, control characters or blanks at an end; the name is empty or holds `=`; it is too long; the promise of
+    ///   its prefix is not kept.
     @discardableResult
     public func set(_ cookie: Cookie) -> Bool {
         guard let cookie = cookie.checked else { return false }

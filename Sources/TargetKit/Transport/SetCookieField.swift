@@ -66,7 +66,8 @@ struct SetCookieField {
         return String(Substring(start[...last]))
     }
 
-    /// §5.2.2: digits, with or without a minus in front. What no number can hold counts as the largest, or the smallest.
+    /// §5.2.2: digits, with or without a minus in front. What no number can hold counts as the largest, or the
+    /// smallest.
     private static func seconds(_ text: String) -> Int64? {
         let isNegative = text.utf8.first == UInt8(ascii: "-")
         let digits = isNegative ? text.utf8.dropFirst() : text.utf8[...]
