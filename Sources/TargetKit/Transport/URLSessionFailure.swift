@@ -32,7 +32,8 @@ struct URLSessionFailure: Error {
     static func error(_ error: any Error, hasHead: Bool, for url: URL) -> any Error {
         #if canImport(FoundationNetworking)
         guard let given = error as? URLError else { return error }
-        let words = given.userInfo[NSLocalizedDescriptionKey] as? String ?? ""
+        // The timeout without any byte is the one error that comes without words.
+        let words = given.userInfo[NSLocalizedDescriptionKey] as? String ?? "no byte came or went for too long"
         return Self.error(code(given.code, words: words, hasHead: hasHead), words, for: url)
         #else
         return error

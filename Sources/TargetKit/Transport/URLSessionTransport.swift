@@ -21,7 +21,7 @@ import FoundationNetworking
 /// - A response header field that is not UTF-8 ends with `.cannotParseResponse`.
 /// - A request without a body is sent with `Content-Length: 0` for every method but GET and HEAD.
 /// - There are no metrics, and a response is always said to be HTTP/1.1.
-/// - Foundation ends the process when a 401 comes with a `WWW-Authenticate` field without `realm=`.
+/// - Foundation ends the process when a connection is closed within the head of a response.
 public final class URLSessionTransport: Transport {
     /// The transport that serves everybody who did not make one.
     public static let shared = URLSessionTransport()

@@ -70,6 +70,21 @@ struct ResponseTests {
         #expect(throws: TargetKitError.self) { try empty.decode(User.self, whenEmpty: .emptyValue) }
     }
 
+    @Test(
+        "Text is read in the charset that is named, else as UTF-8, else as ISO-8859-1",
+        arguments: [
+            ([0x63, 0x61, 0x66, 0xC3, 0xA9], nil, "café"), ([0x63, 0x61, 0x66, 0xE9], nil, "café"),
+            ([0x63, 0x61, 0x66, 0xE9], "text/plain; charset=ISO-8859-1", "café"),
+            ([0x80], "text/plain; Charset=\"windows-1252\"", "€"), ([0x82, 0xA0], "text/html;charset=Shift_JIS", "あ"),
+            ([0x61], "text/plain; charset=no-such-thing", "a"), ([0xFF, 0xFE, 0x61, 0x00], "text/plain; charset=utf-16", "a"), ([], nil, ""),
+        ] as [([UInt8], String?, String)]
+    )
+    func text(bytes: [UInt8], type: String?, text: String) throws {
+        var headers = HTTPHeaders()
+        headers[.contentType] = type
+        #expect(try Response(statusCode: 200, data: Data(bytes), headers: headers).string() == text)
+    }
+
     @Test("Deep nesting around a key path is no danger")
     func deepNesting() throws {
         let deep = String(repeating: "[", count: 100_000) + String(repeating: "]", count: 100_000)

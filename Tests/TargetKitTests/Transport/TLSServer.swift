@@ -75,7 +75,8 @@ final class TLSServer: Sendable {
         }) {
             let data = handle.availableData
             if data.isEmpty { break }
-            text += String(decoding: data, as: UTF8.self)
+            // Swift takes CR LF for one character, which is no line's end to `split`.
+            text += String(decoding: data.filter { $0 != 0x0D }, as: UTF8.self)
         }
         return text
     }

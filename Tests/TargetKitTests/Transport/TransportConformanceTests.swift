@@ -26,7 +26,6 @@ struct TransportConformanceTests {
     /// `FoundationTrapTests` and `FoundationFatalTests` say when it is mended.
     private static let broken: Set = [
         "A connection that ends within the head is .networkConnectionLost",
-        "It brings back a 401 that does not say for which realm",
         "It brings back a redirect without a Location, and its body",
         "It reads a header field that is not UTF-8 as ISO-8859-1",
     ]

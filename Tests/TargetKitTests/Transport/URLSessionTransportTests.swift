@@ -90,7 +90,9 @@ struct URLSessionTransportTests {
     @Test("A transport that is let go of finishes what it has started, then closes its connections")
     func release() async throws {
         let gate = Gate()
-        let server = try LoopbackServer(reply: LoopbackReply(steps: [.pause(until: gate)] + LoopbackReply.text("x").steps))
+        let server = try LoopbackServer(
+            reply: LoopbackReply(steps: [.pause(until: gate)] + LoopbackReply.text("x").steps)
+        )
         var transport: URLSessionTransport? = URLSessionTransport()
         weak let released = transport
         let call = Task { [transport, request = call(server.baseURL)] in try await transport?.send(request) }

@@ -17,7 +17,7 @@ struct ConformanceCall: Sendable {
     var progress: (@Sendable (TransferProgress) -> Void)?
 
     func request(to base: URL) throws -> TransportRequest {
-        guard let url = URL(string: base.absoluteString + path, encodingInvalidCharacters: false) else {
+        guard let url = URL(string: base.absoluteString + path) else {
             throw BrokenPromise("the check's own URL is no URL: \(base.absoluteString + path)")
         }
         var request = URLRequest(url: url)
@@ -49,7 +49,8 @@ struct ConformanceCall: Sendable {
     }
 
     /// Expects the call to fail with one of those codes, and the next call to work all the same.
-    func expectFailure(_ codes: URLError.Code..., at server: LoopbackServer, with transport: any Transport) async throws {
+    func expectFailure(_ codes: URLError.Code..., at server: LoopbackServer, with transport: any Transport) async throws
+    {
         try expect(await error(at: server.baseURL, with: transport), isOneOf: codes)
         try await expectNextCallWorks(transport)
     }
@@ -65,7 +66,10 @@ struct ConformanceCall: Sendable {
             throw BrokenPromise("the error was \(error), expected a URLError")
         }
         let names = codes.map { "\($0.rawValue)" }.joined(separator: " or ")
-        try TestSupport.expect(codes.contains(error.code), "the code was \(error.code.rawValue), expected \(names): \(error)")
+        try TestSupport.expect(
+            codes.contains(error.code),
+            "the code was \(error.code.rawValue), expected \(names): \(error)"
+        )
     }
 
     func expect<Value: Equatable>(_ what: String, _ value: Value, is expected: Value) throws {

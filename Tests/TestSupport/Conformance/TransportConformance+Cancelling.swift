@@ -4,7 +4,8 @@ import TargetKit
 
 extension TransportConformance {
     static let cancelling: [TransportPromise] = [
-        TransportPromise("A call of a task that was cancelled before ends as cancelled", needsNetwork: false) { transport in
+        TransportPromise("A call of a task that was cancelled before ends as cancelled", needsNetwork: false) {
+            transport in
             let server = try LoopbackServer(reply: .text("x"))
             let gate = Gate()
             let call = Task {
@@ -87,7 +88,8 @@ extension TransportConformance {
         },
         TransportPromise("A hundred calls that hang are cancelled, and a call after them works") { transport in
             let server = try LoopbackServer(reply: .hang)
-            let calls = (0..<100).map { _ in Task { _ = try await ConformanceCall().send(to: server, with: transport) } }
+            let calls = (0..<100).map { _ in Task { _ = try await ConformanceCall().send(to: server, with: transport) }
+            }
             await server.waitForHeads(1)
             calls.forEach { $0.cancel() }
             for call in calls { try await expectCancelled(call) }

@@ -42,7 +42,9 @@ extension TransportConformance {
             for text in ["garbage\r\n\r\n", "HTTP/1.1 abc OK\r\n\r\n", "SSH-2.0-OpenSSH_9.6\r\n"] {
                 let server = try LoopbackServer(reply: .raw(text))
                 try await ConformanceCall().expectFailure(
-                    .badServerResponse, .cannotParseResponse, .networkConnectionLost,
+                    .badServerResponse,
+                    .cannotParseResponse,
+                    .networkConnectionLost,
                     at: server,
                     with: transport
                 )
@@ -52,7 +54,9 @@ extension TransportConformance {
             let head: LoopbackStep = .head(status: 200, headers: ["Transfer-Encoding": "chunked"])
             let server = try LoopbackServer(reply: [head, .text("zz\r\nabc\r\n"), .close])
             try await ConformanceCall().expectFailure(
-                .badServerResponse, .cannotParseResponse, .networkConnectionLost,
+                .badServerResponse,
+                .cannotParseResponse,
+                .networkConnectionLost,
                 at: server,
                 with: transport
             )
@@ -80,7 +84,11 @@ extension TransportConformance {
             var options = LoopbackOptions()
             options.onConnect = { _ in [.stopReading, .hang] }
             let server = try LoopbackServer(options: options, reply: .hang)
-            try await expectTimeout(ConformanceCall(method: "PUT", body: .data(Data(count: 16 << 20))), at: server, with: transport)
+            try await expectTimeout(
+                ConformanceCall(method: "PUT", body: .data(Data(count: 16 << 20))),
+                at: server,
+                with: transport
+            )
         },
         TransportPromise("A timeout of nothing has passed already") { transport in
             let server = try LoopbackServer(reply: .text("x"))

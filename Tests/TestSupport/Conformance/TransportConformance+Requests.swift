@@ -16,7 +16,9 @@ extension TransportConformance {
         },
         TransportPromise("It sends path and query as they are") { transport in
             let server = try LoopbackServer(reply: .status(200))
-            for target in ["/", "/a%2Fb/%C3%A9", "/a//b/", "/a?", "/a?q=a%20b&plus=1+2&x=%2B&x=%26", "/a%20b;v=1?q=%25"] {
+            for target in [
+                "/", "/a%2Fb/%C3%A9", "/a//b/", "/a?", "/a?q=a%20b&plus=1+2&x=%2B&x=%26", "/a%20b;v=1?q=%25",
+            ] {
                 try await ConformanceCall(path: target).send(to: server, with: transport)
                 try expect("the target", server.requests.last?.target, is: target)
             }
@@ -89,7 +91,8 @@ extension TransportConformance {
             try expect("Content-Length", sent["Content-Length"], is: nil)
             try expect("Transfer-Encoding", sent["Transfer-Encoding"], is: nil)
         },
-        TransportPromise("It says Content-Length: 0 for a POST, PUT or PATCH with no body or an empty one") { transport in
+        TransportPromise("It says Content-Length: 0 for a POST, PUT or PATCH with no body or an empty one") {
+            transport in
             let server = try LoopbackServer(reply: .status(200))
             for method in ["POST", "PUT", "PATCH"] {
                 for body in [TransportRequest.Body.none, .data(Data())] {
@@ -141,19 +144,13 @@ extension TransportConformance {
             try await call.expectNextCallWorks(transport)
         },
         TransportPromise("On a kept-alive connection that was closed it sends a body whole or fails") { transport in
-            let server = try LoopbackServer { _ in .status(200) }
-            let bytes = noise(50_000)
-            let bodies: [TransportRequest.Body] = [.data(bytes), .stream(ConformanceSource(bytes: bytes, length: nil))]
-            for body in bodies + bodies + bodies {
-                try await ConformanceCall().send(to: server, with: transport)
-                server.closeConnections()
-                do {
-                    try await ConformanceCall(method: "POST", body: body).send(to: server, with: transport)
-                    try expect("the body of \(body)", server.requests.last?.body, is: bytes)
-                } catch let error as URLError {
-                    try ConformanceCall().expect(error, isOneOf: [.networkConnectionLost])
-                }
-            }
+            let server = try LoopbackServer(reply: .status(200))
+            try await expectWholeOrLost(at: server, with: transport) { server.closeConnections() }
+        },
+        TransportPromise("When a kept-alive connection is closed under a request it sends the body whole or fails") {
+            transport in
+            let server = try LoopbackServer { $0.number == 1 ? .close : .status(200) }
+            try await expectWholeOrLost(at: server, with: transport) {}
         },
     ]
 
@@ -170,5 +167,27 @@ extension TransportConformance {
         try expect("the number of bytes", sent.body.count, is: bytes.count)
         try expect(sent.body == bytes, "other bytes arrived than were sent")
         if let length { try expect("Content-Length", sent.headers["Content-Length"], is: "\(length)") }
+    }
+
+    /// Sends bodies of each kind, each on a connection that has served a request before.
+    private static func expectWholeOrLost(
+        at server: LoopbackServer,
+        with transport: any Transport,
+        beforeBody: () -> Void
+    ) async throws {
+        let bytes = noise(50_000)
+        let file = try ConformanceFile(bytes)
+        let source = ConformanceSource(bytes: bytes, length: nil)
+        for body in [TransportRequest.Body.data(bytes), .file(file.url), .stream(source)] {
+            try await ConformanceCall().send(to: server, with: transport)
+            beforeBody()
+            do {
+                try await ConformanceCall(method: "POST", body: body).send(to: server, with: transport)
+                let arrived = server.requests.last?.body
+                try expect(arrived == bytes, "\(arrived?.count ?? 0) bytes of the body arrived with a 200")
+            } catch let error as URLError {
+                try ConformanceCall().expect(error, isOneOf: [.networkConnectionLost])
+            }
+        }
     }
 }

@@ -16,7 +16,9 @@ extension TransportConformance {
             let server = try LoopbackServer { request in
                 LoopbackReply(status: Int(request.path.dropFirst()) ?? 0, reason: "")
             }
-            for status in [200, 201, 204, 206, 300, 304, 400, 403, 404, 407, 409, 413, 422, 429, 500, 502, 503, 504, 599] {
+            for status in [
+                200, 201, 204, 206, 300, 304, 400, 403, 404, 407, 409, 413, 422, 429, 500, 502, 503, 504, 599,
+            ] {
                 let response = try await ConformanceCall(path: "/\(status)").send(to: server, with: transport)
                 try expect("the status", response.head.statusCode, is: status)
             }
@@ -27,7 +29,8 @@ extension TransportConformance {
             try expect("Vary", response.head.headers["Vary"], is: "a, b")
         },
         TransportPromise("It reads a header field that is not UTF-8 as ISO-8859-1") { transport in
-            let head = Data("HTTP/1.1 200 OK\r\nContent-Length: 0\r\nX-Name: Andr".utf8) + [0xE9, 0x0D, 0x0A, 0x0D, 0x0A]
+            let head =
+                Data("HTTP/1.1 200 OK\r\nContent-Length: 0\r\nX-Name: Andr".utf8) + [0xE9, 0x0D, 0x0A, 0x0D, 0x0A]
             let server = try LoopbackServer(reply: [.bytes(head)])
             let response = try await ConformanceCall().send(to: server, with: transport)
             try expect("X-Name", response.head.headers["X-Name"], is: "André")
@@ -40,7 +43,10 @@ extension TransportConformance {
             }
             let server = try LoopbackServer(reply: LoopbackReply(steps: steps + [.endChunks]))
             let response = try await ConformanceCall().send(to: server, with: transport)
-            try expect(response.bytes == bytes, "\(response.bytes.count) bytes came back, other than the \(bytes.count) sent")
+            try expect(
+                response.bytes == bytes,
+                "\(response.bytes.count) bytes came back, other than the \(bytes.count) sent"
+            )
         },
         TransportPromise("It reads a body that ends with the connection") { transport in
             let server = try LoopbackServer(reply: .raw("HTTP/1.1 200 OK\r\n\r\nuntil the end"))
@@ -51,7 +57,10 @@ extension TransportConformance {
             let bytes = noise(8 << 20)
             let server = try LoopbackServer(reply: .download(byteCount: Int64(bytes.count), repeating: bytes))
             let response = try await ConformanceCall().send(to: server, with: transport)
-            try expect(response.bytes == bytes, "\(response.bytes.count) bytes came back, other than the \(bytes.count) sent")
+            try expect(
+                response.bytes == bytes,
+                "\(response.bytes.count) bytes came back, other than the \(bytes.count) sent"
+            )
         },
         TransportPromise("It expects no body after HEAD, 204 and 304") { transport in
             let server = try LoopbackServer { request in
@@ -82,7 +91,10 @@ extension TransportConformance {
             let server = try LoopbackServer(reply: reply)
             let headers = ["Accept-Encoding": "gzip"]
             let response = try await ConformanceCall(headers: headers).send(to: server, with: transport)
-            try expect(response.bytes == Data(count: 200_000), "\(response.bytes.count) bytes came back, expected 200000 zeros")
+            try expect(
+                response.bytes == Data(count: 200_000),
+                "\(response.bytes.count) bytes came back, expected 200000 zeros"
+            )
             try await ConformanceCall(headers: headers, destination: .memory(limit: 199_999))
                 .expectFailure(.dataLengthExceedsMaximum, at: server, with: transport)
         },
@@ -203,7 +215,11 @@ extension TransportConformance {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for number in 0..<64 {
                     group.addTask {
-                        let call = ConformanceCall(path: "/\(number)", method: "POST", body: .data(Data("\(number)".utf8)))
+                        let call = ConformanceCall(
+                            path: "/\(number)",
+                            method: "POST",
+                            body: .data(Data("\(number)".utf8))
+                        )
                         let response = try await call.send(to: server, with: transport)
                         try expect("the body", response.text, is: "answer to /\(number) \(number)")
                     }

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+import FlyingFox
+import Foundation
+
+/// What the server does for each method and path.
+struct ShopRoutes: Sendable {
+    /// A method, a path, and what answers it.
+    struct Route: Sendable {
+        let method: HTTPMethod
+        let path: String
+        let handler: @Sendable (HTTPRequest) async throws -> HTTPResponse
+
+        func answer(to request: HTTPRequest) async -> HTTPResponse {
+            do {
+                return try await handler(request)
+            } catch let problem as Problem {
+                return problem.response
+            } catch is CancellationError {
+                return Problem(.serviceUnavailable, "The server is ending").response
+            } catch {
+                return Problem(.badRequest, "The request could not be understood").response
+            }
+        }
+    }
+
+    private let sessions = Sessions()
+    private let stock = Stock()
+
+    /// The paths that are served; the first that fits answers.
+    var routes: [Route] {
+        [
+            Route(method: .POST, path: "/session", handler: signIn),
+            Route(method: .POST, path: "/session/revoke", handler: revoke),
+            Route(method: .GET, path: "/products", handler: products),
+            Route(method: .GET, path: "/products/:id", handler: product),
+            Route(method: .GET, path: "/orders/report", handler: report),
+            Route(method: .GET, path: "/orders", handler: orders),
+            Route(method: .POST, path: "/orders", handler: order),
+            Route(method: .GET, path: "/legacy/orders", handler: legacyOrders),
+            Route(method: .POST, path: "/media/pictures", handler: picture),
+        ]
+    }
+
+    private func signIn(_ request: HTTPRequest) async throws -> HTTPResponse {
+        let credentials = try JSONDecoder().decode(Credentials.self, from: await request.bodyData)
+        guard credentials.user == "ada", credentials.password == "tea" else {
+            throw Problem(.forbidden, "Wrong user or password")
+        }
+        return try .json(["token": await sessions.begin()], status: .created)
+    }
+
+    private func revoke(_ request: HTTPRequest) async throws -> HTTPResponse {
+        await sessions.end(try await session(of: request))
+        return HTTPResponse(statusCode: .noContent)
+    }
+
+    private func products(_ request: HTTPRequest) throws -> HTTPResponse {
+        let tags = request.query.filter { $0.name == "tags[]" }.map(\.value)
+        let found = stock.products(containing: request.query["q"] ?? "", tags: tags)
+        let limit = request.query["limit"].flatMap { Int($0) } ?? found.count
+        return try .json(ProductList(total: found.count, items: Array(found.prefix(max(0, limit)))))
+    }
+
+    private func product(_ request: HTTPRequest) throws -> HTTPResponse {
+        let id = request.routeParameters["id"] ?? ""
+        guard let product = stock.product(id) else { throw Problem(.notFound, "There is no product \(id)") }
+        return try .json(product)
+    }
+
+    private func order(_ request: HTTPRequest) async throws -> HTTPResponse {
+        let session = try await session(of: request)
+        let wish = try JSONDecoder().decode(OrderWish.self, from: await request.bodyData)
+        let total = try wish.lines.reduce(0) { total, line in
+            guard let product = stock.product(line.product) else {
+                throw Problem(.notFound, "There is no product \(line.product)")
+            }
+            return total + product.cents * line.count
+        }
+        return try .json(await sessions.add(wish, cents: total, to: session), status: .created)
+    }
+
+    private func orders(_ request: HTTPRequest) async throws -> HTTPResponse {
+        try .json(await sessions.orders(of: try await session(of: request)))
+    }
+
+    /// Takes its time, as reports do.
+    private func report(_ request: HTTPRequest) async throws -> HTTPResponse {
+        let orders = await sessions.orders(of: try await session(of: request))
+        try await Task.sleep(for: .seconds(30))
+        return try .json(["orders": orders.count])
+    }
+
+    /// Answers as older servers do: the status line always says 200, the body knows better.
+    private func legacyOrders(_ request: HTTPRequest) async throws -> HTTPResponse {
+        do {
+            let orders = await sessions.orders(of: try await session(of: request))
+            return try .json(["status": 200, "orders": orders.count])
+        } catch let problem as Problem {
+            return try .json(["status": problem.status.code])
+        }
+    }
+
+    private func picture(_ request: HTTPRequest) async throws -> HTTPResponse {
+        _ = try await session(of: request)
+        let form = try ReceivedForm(await request.bodyData, contentType: request.headers[.contentType] ?? "")
+        guard let file = form.parts["picture"], let caption = form.parts["caption"] else {
+            throw Problem(.unprocessableContent, "The form needs a picture and a caption")
+        }
+        return try .json(ReceivedPicture(file: file, caption: caption), status: .created)
+    }
+
+    private func session(of request: HTTPRequest) async throws -> Sessions.Token {
+        let words = (request.headers[.authorization] ?? "").split(separator: " ")
+        guard words.count == 2, words[0] == "Bearer", await sessions.isOpen(String(words[1])) else {
+            throw Problem(.unauthorized, "Sign in first")
+        }
+        return String(words[1])
+    }
+}

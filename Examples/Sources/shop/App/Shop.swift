@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: MIT
+import ArgumentParser
+
+@main
+struct Shop: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "shop",
+        abstract: "A tea shop's client: what an app does with TargetKit, in a terminal.",
+        subcommands: [TourCommand.self, ServeCommand.self, HTTPBinCommand.self],
+        defaultSubcommand: TourCommand.self
+    )
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+import TargetKit
+import TargetKitPlugins
+
+/// The app's side of the shop: a provider for each module, and what they share.
+struct ShopClient: Sendable {
+    /// All calls of the app: what a sign-out or the end of the program cancels.
+    let scope = RequestScope()
+    let session = Session()
+    let activity = Activity()
+    let unauthorized: UnauthorizedPlugin
+
+    let auth: Provider<Auth>
+    let catalog: Provider<Catalog>
+    let orders: Provider<Orders>
+    let media: Provider<Media>
+
+    init(logLevel: NetworkLoggerPlugin.Level, console: Console) {
+        let unauthorized = UnauthorizedPlugin(bodyCode: .init(keyPath: "status", equals: 401)) { [session] _ in
+            session.end()
+        }
+        self.unauthorized = unauthorized
+        // They run in this order at each hook; each plugin's documentation says where it wants to stand.
+        let plugins: [any Plugin] = [
+            LoadingPlugin(timing: .init(delay: .milliseconds(150))) { isLoading in
+                console.log(isLoading ? "(loading is shown)" : "(loading is hidden)")
+            },
+            AccessTokenPlugin { [session] _ in session.token },
+            unauthorized,
+            NetworkLoggerPlugin(level: logLevel) { line in console.log(line) },
+            NetworkActivityPlugin { [activity] change, _ in activity.note(change) },
+        ]
+        auth = Provider(plugins: plugins, scope: scope)
+        catalog = Provider(plugins: plugins, scope: scope)
+        orders = Provider(plugins: plugins, scope: scope)
+        media = Provider(plugins: plugins, scope: scope)
+    }
+}

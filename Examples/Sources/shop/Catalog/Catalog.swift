@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+
+/// What can be bought.
+enum Catalog {
+    case products
+    case product(id: String)
+    case search(Search)
+}
+
+extension Catalog: ShopTarget {
+    var route: Route {
+        switch self {
+        case .products: .get("/products")
+        case .product(let id): .get("/products/\(id)")
+        case .search(let search): .get("/products", .query(search))
+        }
+    }
+
+    /// Looking around needs no session.
+    var authorization: AuthorizationScheme { .none }
+
+    var sampleData: Data {
+        switch self {
+        case .product:
+            Data(#"{"id":"sencha","name":"Sencha","cents":890,"tags":["green"]}"#.utf8)
+        case .products, .search:
+            Data(#"{"total":1,"items":[{"id":"sencha","name":"Sencha","cents":890,"tags":["green"]}]}"#.utf8)
+        }
+    }
+}

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+
+/// A thing that the shop sells.
+struct Product: Decodable, Sendable {
+    let id: String
+    let name: String
+    let cents: Int
+    let tags: [String]
+}
+
+/// What to look for: becomes `?limit=…&q=…&tags[]=…`, escaped.
+struct Search: Encodable, Sendable {
+    var q: String?
+    var tags: [String] = []
+    var limit: Int?
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: MIT
+import Dispatch
+import Foundation
+import Synchronization
+
+/// Ctrl-C and a polite kill, as something the program can answer.
+///
+/// The first signal calls the handler, which cancels what runs; the program then ends by its own way. Should that take longer
+/// than ``patience``, or a second signal arrive, it ends at once.
+final class Interruption {
+    /// How long the program may take to end by itself.
+    static let patience = DispatchTimeInterval.milliseconds(800)
+
+    private let sources: [any DispatchSourceSignal]
+    private let received: Received
+
+    private final class Received: Sendable {
+        let signal = Mutex<Int32?>(nil)
+    }
+
+    /// The exit status of a program that this signal ended: 130 for Ctrl-C, 143 for a kill; `nil` when there was none.
+    var exitStatus: Int32? { received.signal.withLock { $0 }.map { 128 + $0 } }
+
+    /// - Parameter handler: is called once, on a queue of its own.
+    init(handler: @escaping @Sendable () -> Void) {
+        let queue = DispatchQueue(label: "shop.signals")
+        let received = Received()
+        self.received = received
+        sources = [SIGINT, SIGTERM].map { number in
+            // The source sees the signal only if its usual effect, which is to end the program, is turned off.
+            signal(number, SIG_IGN)
+            let source = DispatchSource.makeSignalSource(signal: number, queue: queue)
+            source.setEventHandler {
+                let isFirst = received.signal.withLock { signal in
+                    defer { signal = signal ?? number }
+                    return signal == nil
+                }
+                guard isFirst else { exit(128 + number) }
+                queue.asyncAfter(deadline: .now() + Self.patience) { exit(128 + number) }
+                handler()
+            }
+            source.resume()
+            return source
+        }
+    }
+}

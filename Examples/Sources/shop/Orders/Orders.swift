@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+
+/// What was bought.
+enum Orders {
+    case all
+    case place(NewOrder)
+    /// Takes half a minute.
+    case report
+    /// An older part of the server: its status line always says 200, its body may say 401.
+    case legacy
+}
+
+extension Orders: ShopTarget {
+    var route: Route {
+        switch self {
+        case .all: .get("/orders")
+        case .place(let order): .post("/orders", .json(order))
+        case .report: .get("/orders/report")
+        case .legacy: .get("/legacy/orders")
+        }
+    }
+
+    var timeout: Duration? {
+        switch self {
+        case .report: .seconds(60)
+        default: .seconds(10)
+        }
+    }
+
+    var sampleData: Data {
+        switch self {
+        case .all: Data(#"[{"number":1001,"cents":2950}]"#.utf8)
+        case .place: Data(#"{"number":1001,"cents":2950}"#.utf8)
+        case .report: Data(#"{"orders":1}"#.utf8)
+        case .legacy: Data(#"{"status":200,"orders":1}"#.utf8)
+        }
+    }
+
+    var sampleResponse: SampleResponse {
+        switch self {
+        case .place: .response(status: 201, data: sampleData)
+        default: .response(status: 200, data: sampleData)
+        }
+    }
+}
