@@ -8,7 +8,7 @@ public struct Race {
     public let best: [Double]
 
     /// Runs every contender once to warm up, and then all of them in each round.
-    public init(rounds: Int, _ contenders: [() async throws -> Void]) async throws {
+    public init(rounds: Int, _ contenders: [@Sendable () async throws -> Void]) async throws {
         for contender in contenders { try await contender() }
         var best = [Double](repeating: .infinity, count: contenders.count)
         for round in 0..<rounds {

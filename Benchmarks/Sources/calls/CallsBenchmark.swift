@@ -67,12 +67,15 @@ struct CallsBenchmark {
         Provider(stubClosure: { _ in .immediate }, plugins: Array(repeating: IdlePlugin(), count: plugins))
     }
 
-    private static func call<Target: TargetType>(_ provider: Provider<Target>, _ target: (Int) -> Target) async throws {
+    private static func call<Target: TargetType>(
+        _ provider: Provider<Target>,
+        _ target: @Sendable (Int) -> Target
+    ) async throws {
         for page in 0..<calls { keep(try await provider.request(target(page))) }
     }
 
     /// Allocations of one call, the mean of many.
-    private static func allocations(_ calls: () async throws -> Void) async throws -> Double {
+    private static func allocations(_ calls: @Sendable () async throws -> Void) async throws -> Double {
         try await calls()
         let before = allocations_count()
         try await calls()
