@@ -49,20 +49,21 @@ struct EchoLines: Sendable {
     let method: Substring
     /// Path and query, byte for byte as they came.
     let target: Substring
-    /// The path, unescaped.
-    let path: Substring
     /// The query, as it came.
     let query: Substring
     /// The media type.
     let contentType: Substring
     /// The header field `X-Probe`.
     let probe: Substring
+    /// The path, unescaped.
+    let path: Substring
 
     /// - Returns: `nil` when the text is no answer of `/echo`.
     init?(_ text: String) {
         // By scalars: CR LF is one character, and would not be split.
-        let lines = text.unicodeScalars.split(separator: "\n", omittingEmptySubsequences: false).map(Substring.init)
-        guard lines.count >= 6 else { return nil }
-        (method, target, path, query, contentType, probe) = (lines[0], lines[1], lines[2], lines[3], lines[4], lines[5])
+        let lines = text.unicodeScalars.split(separator: "\n", maxSplits: 5, omittingEmptySubsequences: false)
+            .map(Substring.init)
+        guard lines.count == 6 else { return nil }
+        (method, target, query, contentType, probe, path) = (lines[0], lines[1], lines[2], lines[3], lines[4], lines[5])
     }
 }

@@ -63,7 +63,7 @@ struct EndingTests {
     @Test("Cancelling the task ends a download halfway, and leaves no file", arguments: Engine.allCases)
     func download(engine: Engine) async throws {
         let folder = try TemporaryFolder()
-        let file = try NginxFile(Data(count: 4 << 20))
+        let file = NginxFile(Data(count: 4 << 20))
         let target = folder.url.appendingPathComponent("half")
         let started = Expectation()
         let ended = Recorder<TargetKitError?>()

@@ -13,7 +13,7 @@ struct MethodTests {
             let echo = try await engine.echo(of: .httpbin(method, "/anything"))
             #expect(echo.method == method.rawValue)
         }
-        for method in [HTTPMethod.options, .query, "PROPFIND", "x-own"] {
+        for method in [HTTPMethod.options, .query, "PROPFIND", "X-OWN"] {
             let lines = try await engine.lines(of: .nginx(method, "/echo"))
             #expect(lines.method == method.rawValue)
         }
@@ -63,7 +63,7 @@ struct MethodTests {
 
     @Test("nginx unescapes a path to what was written", arguments: Engine.allCases)
     func unescaped(engine: Engine) async throws {
-        for name in ["汉字", "🫖", #"a "b""#, "50% off", "a+b;c=d,e@f:g", "a?b#c"] {
+        for name in ["汉字", "🫖", "two\r\nlines", #"a "b""#, "50% off", "a+b;c=d,e@f:g", "a?b#c"] {
             let lines = try await engine.lines(of: .nginx(.get, "/echo/\(name)/end"))
             #expect(lines.path == "/echo/\(name)/end")
         }

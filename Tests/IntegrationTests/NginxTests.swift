@@ -91,14 +91,6 @@ struct NginxTests {
         try await file.remove()
         #expect(try await engine.response(to: .nginx(.get, "/files/\(file.name)")).statusCode == 404)
     }
-
-    @Test("A transport brings a redirect as it is", arguments: Engine.allCases, [301, 302, 303, 307, 308])
-    func redirects(engine: Engine, status: Int) async throws {
-        let request = try ServerCall.nginx(.get, "/redirect/\(status)").transportRequest()
-        let head = try await engine.transport.send(request).head
-        #expect(head.statusCode == status)
-        #expect(head.headers["Location"] == ServerAvailability.nginx.baseURL.absoluteString + "/echo")
-    }
 }
 
 extension Provider<ServerCall> {

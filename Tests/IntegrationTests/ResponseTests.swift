@@ -57,8 +57,8 @@ struct ResponseTests {
         let png = try await engine.response(to: .httpbin(.get, "/image/png"))
         #expect(png.headers["Content-Type"] == "image/png")
         #expect(png.data.starts(with: [0x89, 0x50, 0x4E, 0x47]))
-        let title = try await engine.response(to: .httpbin(.get, "/json")).string(atKeyPath: "slideshow.slides.0.title")
-        #expect(title == "Wake up to WonderWidgets!")
+        let show = try await engine.response(to: .httpbin(.get, "/json"))
+        #expect(try show.decode(String.self, atKeyPath: "slideshow.slides.0.title") == "Wake up to WonderWidgets!")
         let error = await #expect(throws: TargetKitError.self) {
             try await engine.provider().request(.httpbin(.get, "/xml"), as: [String].self)
         }
@@ -69,9 +69,10 @@ struct ResponseTests {
     @Test("A body in chunks is the same in memory and in a file", arguments: Engine.allCases)
     func chunked(engine: Engine) async throws {
         let folder = try TemporaryFolder()
-        let call = ServerCall.httpbin(.get, "/stream-bytes/100000?seed=7&chunk_size=999")
+        let call = ServerCall.httpbin(.get, "/stream/100")
         let memory = try await engine.response(to: call)
-        #expect(memory.data.count == 100_000)
+        #expect(memory.headers["Transfer-Encoding"] == "chunked")
+        #expect(memory.data.count > 10_000)
         let file = folder.url.appendingPathComponent("bytes")
         let response = try await engine.response(to: call.with { $0.task = .download(to: file) })
         #expect(response.file == file)

@@ -229,10 +229,12 @@ struct UnauthorizedPluginTests {
         let scope = RequestScope()
         let (reached, goOn) = (Gate(), Gate())
         let outcome = Recorder<RecordingPlugin.Outcome>()
+        let wasCancelled = Recorder<Bool>()
         let plain = Provider<PluginTarget>.stubbed(scope: scope)
         let plugin = UnauthorizedPlugin { _ in
             reached.open()
             await goOn.wait()
+            wasCancelled.append(Task.isCancelled)
             outcome.append(.init(await plain.result(PluginTarget())))
         }
         let target = target()
@@ -243,6 +245,7 @@ struct UnauthorizedPluginTests {
         call.cancel()
         goOn.open()
         #expect(await call.value.failure?.stage == .cancelled)
+        #expect(wasCancelled.elements == [false])
         #expect(outcome.elements == [.status(200)])
     }
 }

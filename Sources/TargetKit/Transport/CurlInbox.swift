@@ -98,10 +98,10 @@ final class CurlInbox: Sendable {
         }
     }
 
-    /// The loop says that it will wait; `false` when there is something to do first.
-    func fallAsleep() -> Bool {
+    /// The loop says that it will wait, and what it was last told; `false` when there is something to do first.
+    func fallAsleep(knowing phase: Phase) -> Bool {
         state.withLock { state in
-            state.isLoopAsleep = state.commands.isEmpty
+            state.isLoopAsleep = state.commands.isEmpty && state.phase == phase
             return state.isLoopAsleep
         }
     }

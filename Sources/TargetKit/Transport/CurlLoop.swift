@@ -91,7 +91,7 @@ final class CurlLoop {
             runTimers()
             finishDone()
             if phase != .open, runningCount == 0, inbox.endWhenEmpty() { return }
-            wait()
+            wait(in: phase)
             finishDone()
         }
     }
@@ -124,14 +124,14 @@ final class CurlLoop {
         if idleCheck <= clock.now { endIdle() }
     }
 
-    private func wait() {
+    private func wait(in phase: CurlInbox.Phase) {
         let wakeUp = min(timer ?? .max, idleCheck)
         var milliseconds: Int32 = -1
         if wakeUp != .max {
             let left = wakeUp > clock.now ? wakeUp - clock.now : 0
             milliseconds = Int32(min((left + 999_999) / 1_000_000, UInt64(Int32.max)))
         }
-        sockets.wait(milliseconds: inbox.fallAsleep() ? milliseconds : 0)
+        sockets.wait(milliseconds: inbox.fallAsleep(knowing: phase) ? milliseconds : 0)
         clock.tick()
         var running: Int32 = 0
         for event in sockets.events {

@@ -117,5 +117,21 @@ struct CurlCancelTests {
         #expect(try await task.value == "late")
         await server.waitForConnections(closed: 1)
     }
+
+    @Test("However close to a cancel a transport is let go of, it ends")
+    func letGoAfterCancel() async throws {
+        let server = try LoopbackServer { $0.path == "/first" ? .text("x") : .hang }
+        for _ in 0..<200 {
+            let transport = CurlTransport()
+            try await TestCall(path: "/first").send(to: server, with: transport)
+            let task = Task { await TestCall().failure(at: server.baseURL, with: transport) }
+            await Task.yield()
+            task.cancel()
+            _ = await task.value
+        }
+        // The connections go with the loops that own them.
+        await server.waitForConnections(closed: server.connectionCount)
+        #expect(server.openConnectionCount == 0)
+    }
 }
 #endif
