@@ -146,10 +146,15 @@ struct DocumentationTests {
 
     @Test("Every line of Swift on a page is a line of this file", arguments: pages)
     func everySnippetIsHere(page: String) throws {
-        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-        let known = Set(Self.lines(of: try String(contentsOf: URL(filePath: #filePath), encoding: .utf8)) + Self.elsewhere)
+        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        let known = Set(
+            Self.lines(of: try String(contentsOf: URL(filePath: #filePath), encoding: .utf8)) + Self.elsewhere
+        )
         let text = try String(contentsOf: root.appending(path: page), encoding: .utf8)
-        let snippets = text.components(separatedBy: "```swift\n").dropFirst().map { $0.components(separatedBy: "```")[0] }
+        let snippets = text.components(separatedBy: "```swift\n").dropFirst().map {
+            $0.components(separatedBy: "```")[0]
+        }
         #expect(!snippets.isEmpty)
         for line in snippets.flatMap(Self.lines(of:)) {
             #expect(known.contains(line), "\(page): \(line)")
@@ -157,7 +162,8 @@ struct DocumentationTests {
     }
 
     private static let pages = [
-        "README.md", "Sources/TargetKit/TargetKit.docc/GettingStarted.md", "Sources/TargetKit/TargetKit.docc/Testing.md",
+        "README.md", "Sources/TargetKit/TargetKit.docc/GettingStarted.md",
+        "Sources/TargetKit/TargetKit.docc/Testing.md",
         "Sources/TargetKit/TargetKit.docc/WritingAPlugin.md",
     ]
 

@@ -17,7 +17,6 @@ public enum Backend: String, Sendable, CaseIterable {
     case urlSession
 }
 
-
 /// One request as it was received.
 public struct ReceivedRequest: Sendable {
     /// The method.

@@ -59,21 +59,24 @@ public struct RecordingPlugin: Plugin {
     public let log: Log
     private let onPrepare: @Sendable (URLRequest, RequestContext) async throws -> URLRequest
     private let onRetry: @Sendable (Result<Response, TargetKitError>, RequestContext) async -> RetryDecision
-    private let onProcess: @Sendable (Result<Response, TargetKitError>, RequestContext) async -> Result<
-        Response, TargetKitError
-    >
+    private let onProcess:
+        @Sendable (Result<Response, TargetKitError>, RequestContext) async -> Result<
+            Response, TargetKitError
+        >
 
     /// A plugin that leaves everything as it is, unless told otherwise.
     public init(
         _ name: String = "plugin",
         log: Log = Log(),
-        prepare: @escaping @Sendable (URLRequest, RequestContext) async throws -> URLRequest = { request, _ in request },
+        prepare: @escaping @Sendable (URLRequest, RequestContext) async throws -> URLRequest = { request, _ in request
+        },
         retry: @escaping @Sendable (Result<Response, TargetKitError>, RequestContext) async -> RetryDecision = { _, _ in
             .doNotRetry
         },
-        process: @escaping @Sendable (Result<Response, TargetKitError>, RequestContext) async -> Result<
-            Response, TargetKitError
-        > = { result, _ in result }
+        process:
+            @escaping @Sendable (Result<Response, TargetKitError>, RequestContext) async -> Result<
+                Response, TargetKitError
+            > = { result, _ in result }
     ) {
         self.name = name
         self.log = log

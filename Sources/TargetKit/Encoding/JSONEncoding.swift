@@ -3,7 +3,7 @@
 import Foundation
 
 #if canImport(FoundationNetworking)
-    import FoundationNetworking
+import FoundationNetworking
 #endif
 
 /// Writes parameters as a JSON object (RFC 8259) into the body.

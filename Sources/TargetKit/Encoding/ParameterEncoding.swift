@@ -3,7 +3,7 @@
 import Foundation
 
 #if canImport(FoundationNetworking)
-    import FoundationNetworking
+import FoundationNetworking
 #endif
 
 /// Puts named parameters into a request: into its query or into its body.

@@ -3,7 +3,7 @@
 import Foundation
 
 #if canImport(FoundationNetworking)
-    import FoundationNetworking
+import FoundationNetworking
 #endif
 
 /// Writes parameters as `name=value&name=value`, into the query or as a form body.

@@ -24,7 +24,9 @@ extension Endpoint {
     private func makeRequest() throws -> URLRequest {
         guard !task.hasTwoBodies else { throw InvalidRequest.twoBodies }
         let (query, parameters) = try task.query(for: method)
-        guard let url = url.appending(escapedQuery: query) else { throw InvalidRequest.unreadableURL(url.absoluteString) }
+        guard let url = url.appending(escapedQuery: query) else {
+            throw InvalidRequest.unreadableURL(url.absoluteString)
+        }
         var request = URLRequest(url: url)
         if method != .get { request.httpMethod = method.rawValue }
         let body = try task.content.encoded()

@@ -41,7 +41,8 @@ struct ErrorText: CustomStringConvertible {
             case .redirectToNonExistentLocation: "the server redirects to no http URL"
             case .appTransportSecurityRequiresSecureConnection: "the way leads to an insecure connection"
             case .secureConnectionFailed: "TLS could not be agreed"
-            case .serverCertificateUntrusted, .serverCertificateHasUnknownRoot: "the server's certificate is not trusted"
+            case .serverCertificateUntrusted, .serverCertificateHasUnknownRoot:
+                "the server's certificate is not trusted"
             case .serverCertificateHasBadDate, .serverCertificateNotYetValid: "the server's certificate is out of date"
             case .clientCertificateRequired, .clientCertificateRejected: "the server wants another client certificate"
             case .cancelled: "cancelled"
@@ -65,7 +66,8 @@ struct ErrorText: CustomStringConvertible {
 
     private static func text(of error: EncodingError) -> String {
         switch error {
-        case .invalidValue(let value, let context): "a \(type(of: value)) that cannot be encoded at \(path(context.codingPath))"
+        case .invalidValue(let value, let context):
+            "a \(type(of: value)) that cannot be encoded at \(path(context.codingPath))"
         @unknown default: "not encodable"
         }
     }

@@ -101,7 +101,8 @@ extension TargetKitError.Kind {
             case .dataLengthExceedsMaximum: .tooLarge
             case .cancelled, .userCancelledAuthentication: .cancelled
             case .userAuthenticationRequired: .unauthorized
-            case .badURL, .unsupportedURL, .fileDoesNotExist, .noPermissionsToReadFile, .fileIsDirectory: .invalidRequest
+            case .badURL, .unsupportedURL, .fileDoesNotExist, .noPermissionsToReadFile, .fileIsDirectory:
+                .invalidRequest
             default: .unknown
             }
     }

@@ -17,9 +17,9 @@ enum MIMEType {
         guard !fileExtension.isEmpty else { return nil }
         if let type = table[fileExtension] { return type }
         #if canImport(UniformTypeIdentifiers)
-            return systemType(forExtension: fileExtension)
+        return systemType(forExtension: fileExtension)
         #else
-            return nil
+        return nil
         #endif
     }
 

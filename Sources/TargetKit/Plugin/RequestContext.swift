@@ -9,10 +9,12 @@ public struct RequestContext: Sendable {
 
         /// An identifier that no other call of this process has.
         static func next() -> ID {
-            ID(number: last.withLock { number in
-                number += 1
-                return number
-            })
+            ID(
+                number: last.withLock { number in
+                    number += 1
+                    return number
+                }
+            )
         }
 
         /// The call's number in this process, from 1.

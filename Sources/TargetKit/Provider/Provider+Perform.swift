@@ -142,7 +142,8 @@ extension Provider {
     func cancelled<Value>(_ result: Result<Value, TargetKitError>, _ call: Call) -> Result<Value, TargetKitError> {
         guard call.isCancelled else { return result }
         if case .failure(let error) = result, error.stage == .cancelled { return result }
-        let error = if case .failure(let error) = result { error as any Error } else { CancellationError() as any Error }
+        let error =
+            if case .failure(let error) = result { error as any Error } else { CancellationError() as any Error }
         return .failure(TargetKitError(stage: .cancelled, target: call.context.target, underlying: error))
     }
 

@@ -21,7 +21,8 @@ extension Response {
     private static func charset(of mediaType: String) -> String.Encoding? {
         for parameter in mediaType.split(separator: ";").dropFirst() {
             let pair = parameter.split(separator: "=", maxSplits: 1)
-            guard pair.count == 2, pair[0].trimmingCharacters(in: .whitespaces).equalsIgnoringASCIICase("charset") else {
+            guard pair.count == 2, pair[0].trimmingCharacters(in: .whitespaces).equalsIgnoringASCIICase("charset")
+            else {
                 continue
             }
             let name = pair[1].trimmingCharacters(in: CharacterSet(charactersIn: " \t\"'")).lowercased()

@@ -78,12 +78,14 @@ public struct StubTransport: Transport {
             return .file(url)
         case .stream:
             let rest = Locked<Data?>(data.isEmpty ? nil : data)
-            return .stream(ResponseBody {
-                rest.withLock { rest in
-                    defer { rest = nil }
-                    return rest
+            return .stream(
+                ResponseBody {
+                    rest.withLock { rest in
+                        defer { rest = nil }
+                        return rest
+                    }
                 }
-            })
+            )
         }
     }
 }

@@ -3,7 +3,8 @@
 /// The name of a header field (RFC 9110 §5.1): an open set, compared without regard to case.
 ///
 /// A name that is no RFC 9110 token is refused when the request is built.
-public struct HTTPHeaderName: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
+public struct HTTPHeaderName: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible
+{
     /// The name as it goes over the wire, `Content-Type` for one.
     public let rawValue: String
 

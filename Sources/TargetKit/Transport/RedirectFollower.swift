@@ -24,7 +24,9 @@ struct RedirectFollower: Sendable {
     func send(_ request: TransportRequest) async throws -> Arrival {
         guard case .file(let file) = request.destination, policy.limit > 0 else { return try await follow(request) }
         // The body of a redirect is not what was asked for: it must not replace the file.
-        let part = file.deletingLastPathComponent().appending(path: ".\(file.lastPathComponent).\(UInt64.random(in: 0 ... .max))")
+        let part = file.deletingLastPathComponent().appending(
+            path: ".\(file.lastPathComponent).\(UInt64.random(in: 0 ... .max))"
+        )
         var request = request
         request.destination = .file(part)
         defer { try? FileManager.default.removeItem(at: part) }
@@ -120,7 +122,8 @@ struct RedirectFollower: Sendable {
             code,
             userInfo: [
                 NSURLErrorFailingURLErrorKey: redirect.to,
-                NSLocalizedDescriptionKey: words + ", lastly from \(RedactedURL(redirect.from)) to \(RedactedURL(redirect.to))",
+                NSLocalizedDescriptionKey: words
+                    + ", lastly from \(RedactedURL(redirect.from)) to \(RedactedURL(redirect.to))",
             ]
         )
     }

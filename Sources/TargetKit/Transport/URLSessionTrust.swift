@@ -29,7 +29,11 @@ struct URLSessionTrust: Sendable {
             do {
                 try restrictAuthorities(of: trust)
             } catch {
-                return refuse(.serverCertificateHasUnknownRoot, "the file with the authorities cannot be read", for: url)
+                return refuse(
+                    .serverCertificateHasUnknownRoot,
+                    "the file with the authorities cannot be read",
+                    for: url
+                )
             }
             guard SecTrustEvaluateWithError(trust, nil) else {
                 return refuse(.serverCertificateUntrusted, "the server's certificate is not trusted", for: url)
@@ -53,7 +57,9 @@ struct URLSessionTrust: Sendable {
         case .authorities(let data): pem = data
         case .authoritiesFile(let file): pem = try Data(contentsOf: file)
         }
-        let certificates = CertificateKey.certificates(inPEM: pem).compactMap { SecCertificateCreateWithData(nil, $0 as CFData) }
+        let certificates = CertificateKey.certificates(inPEM: pem).compactMap {
+            SecCertificateCreateWithData(nil, $0 as CFData)
+        }
         SecTrustSetAnchorCertificates(trust, certificates as CFArray)
         SecTrustSetAnchorCertificatesOnly(trust, true)
     }
@@ -76,7 +82,11 @@ struct URLSessionTrust: Sendable {
             let identity = item[kSecImportItemIdentity as String] as CFTypeRef?,
             CFGetTypeID(identity) == SecIdentityGetTypeID()
         else {
-            return refuse(.clientCertificateRejected, "the client certificate is no PKCS#12 file with that password", for: url)
+            return refuse(
+                .clientCertificateRejected,
+                "the client certificate is no PKCS#12 file with that password",
+                for: url
+            )
         }
         let chain = item[kSecImportItemCertChain as String] as? [Any]
         let credential = URLCredential(

@@ -5,7 +5,7 @@ import TargetKit
 import Testing
 
 #if canImport(FoundationNetworking)
-    import FoundationNetworking
+import FoundationNetworking
 #endif
 
 @Suite("JSONEncoding")

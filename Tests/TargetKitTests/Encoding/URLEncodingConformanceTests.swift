@@ -5,7 +5,7 @@ import TargetKit
 import Testing
 
 #if canImport(FoundationNetworking)
-    import FoundationNetworking
+import FoundationNetworking
 #endif
 
 /// Parameters and the query they become by the default rules. Escaping is RFC 3986's; arrays, dictionaries, Bools and numbers

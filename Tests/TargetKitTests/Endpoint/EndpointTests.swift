@@ -45,7 +45,8 @@ struct EndpointTests {
             (.post, .form(Note()), "", "page=2&text=a%20b", "application/x-www-form-urlencoded; charset=utf-8"),
             (.post, .form(["b": 1, "a": "x"]), "", "a=x&b=1", "application/x-www-form-urlencoded; charset=utf-8"),
             (
-                .post, .form(ordered: ["b": 1, "a": "x"]), "", "b=1&a=x", "application/x-www-form-urlencoded; charset=utf-8"
+                .post, .form(ordered: ["b": 1, "a": "x"]), "", "b=1&a=x",
+                "application/x-www-form-urlencoded; charset=utf-8"
             ),
             (.post, .data(Data("raw".utf8)), "", "raw", nil),
             (.post, .data(Data("raw".utf8), contentType: "text/x"), "", "raw", "text/x"),
@@ -67,7 +68,8 @@ struct EndpointTests {
 
     @Test(
         "A Content-Type that the caller has set stays the only one",
-        arguments: [.json(["a": 1]), .form(["a": 1]), .parameters(["a": 1]), .parameters(["a": 1], encoding: .json)] as [HTTPTask]
+        arguments: [.json(["a": 1]), .form(["a": 1]), .parameters(["a": 1]), .parameters(["a": 1], encoding: .json)]
+            as [HTTPTask]
     )
     func contentType(task: HTTPTask) throws {
         let fields = try request(.post, task, headers: ["content-type": "application/vnd.x"]).allHTTPHeaderFields ?? [:]
@@ -113,7 +115,8 @@ struct EndpointTests {
     @Test(
         "A header that would break out of its line is refused",
         arguments: [
-            ("X Y", "1"), ("", "1"), ("X:Y", "1"), ("X\r\nY", "1"), ("É", "1"), ("X", "1\r\nY: 2"), ("X", "1\n2"), ("X", "a\u{0}b"),
+            ("X Y", "1"), ("", "1"), ("X:Y", "1"), ("X\r\nY", "1"), ("É", "1"), ("X", "1\r\nY: 2"), ("X", "1\n2"),
+            ("X", "a\u{0}b"),
         ]
     )
     func headerSafety(name: String, value: String) throws {
@@ -123,10 +126,15 @@ struct EndpointTests {
         #expect(!error.description.contains(value) || value == "1")
     }
 
-    @Test("Header fields that frame the message are refused", arguments: ["Content-Length", "content-length", "Transfer-Encoding"])
+    @Test(
+        "Header fields that frame the message are refused",
+        arguments: ["Content-Length", "content-length", "Transfer-Encoding"]
+    )
     func reservedHeaders(name: String) throws {
         let headers = HTTPHeaders(dictionaryLiteral: (name, "3"))
-        let error = try #require(throws: TargetKitError.self) { try request(.post, .data(Data("abc".utf8)), headers: headers) }
+        let error = try #require(throws: TargetKitError.self) {
+            try request(.post, .data(Data("abc".utf8)), headers: headers)
+        }
         #expect(error.underlying as? InvalidRequest == .reservedHeader(name: name))
     }
 
@@ -136,7 +144,10 @@ struct EndpointTests {
         #expect(error.underlying as? InvalidRequest == .invalidMethod(method))
     }
 
-    @Test("A URL without http or host is refused", arguments: ["ftp://h.example/", "file:///etc/passwd", "/relative", "http://", "mailto:a@b"])
+    @Test(
+        "A URL without http or host is refused",
+        arguments: ["ftp://h.example/", "file:///etc/passwd", "/relative", "http://", "mailto:a@b"]
+    )
     func urlSafety(url: String) throws {
         let url = try #require(URL(string: url))
         let error = try #require(throws: TargetKitError.self) { try Endpoint(url: url).urlRequest() }
@@ -146,7 +157,13 @@ struct EndpointTests {
     @Test("Equality and hash cover method, URL, headers and body")
     func equality() {
         let base = Endpoint(url: .example, method: .post, task: .json(["a": 1, "b": 2]), headers: ["X": "1"])
-        let same = Endpoint(url: .example, method: .post, task: .json(["b": 2, "a": 1]), headers: ["x": "1"], timeout: .seconds(5))
+        let same = Endpoint(
+            url: .example,
+            method: .post,
+            task: .json(["b": 2, "a": 1]),
+            headers: ["x": "1"],
+            timeout: .seconds(5)
+        )
         #expect(base == same)
         #expect(base.hashValue == same.hashValue)
         var others = Array(repeating: base, count: 5)

@@ -61,7 +61,8 @@ struct TargetKitErrorTests {
     @Test(
         "The kind of a status follows the code",
         arguments: [
-            (401, TargetKitError.Kind.unauthorized), (403, .forbidden), (404, .notFound), (410, .notFound), (409, .conflict),
+            (401, TargetKitError.Kind.unauthorized), (403, .forbidden), (404, .notFound), (410, .notFound),
+            (409, .conflict),
             (429, .rateLimited), (418, .client), (500, .server), (503, .server), (302, .unexpectedStatus),
         ]
     )

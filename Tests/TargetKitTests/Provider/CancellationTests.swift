@@ -13,7 +13,8 @@ import FoundationNetworking
 struct CancellationTests {
     /// Where the call is when it is cancelled.
     enum Place: String, CaseIterable, Sendable {
-        case endpointClosure, requestClosure, prepare, transport, delayedStub, waitingToRetry, retryHook, process, decoding
+        case endpointClosure, requestClosure, prepare, transport, delayedStub, waitingToRetry, retryHook, process,
+            decoding
     }
 
     /// Who cancels it.
@@ -163,7 +164,9 @@ struct CancellationTests {
         let stages = Recorder<TargetKitError.Stage?>()
         for _ in 0..<10 {
             one.request(TestTarget(.example), callbackQueue: .global()) { stages.append($0.failure?.stage) }
-            two.request(MultiTarget(TestTarget(.example)), callbackQueue: .global()) { stages.append($0.failure?.stage) }
+            two.request(MultiTarget(TestTarget(.example)), callbackQueue: .global()) {
+                stages.append($0.failure?.stage)
+            }
         }
         let others = Recorder<TargetKitError.Stage?>()
         other.request(TestTarget(.example), callbackQueue: .global()) { others.append($0.failure?.stage) }

@@ -55,7 +55,11 @@ struct FaultTests {
         Fault(name: "closed in the trailers", reply: .raw(chunked + "2\r\nab\r\n0\r\nX-T: 1\r\n"), ending: lost),
         Fault(name: "a chunk's size is no number", reply: .raw(chunked + "xy\r\nab"), ending: unreadable),
         Fault(name: "a chunk's size is negative", reply: .raw(chunked + "-1\r\nab"), ending: unreadable),
-        Fault(name: "a chunk's size is over 64 bits", reply: .raw(chunked + "FFFFFFFFFFFFFFFFFF\r\na"), ending: unreadable),
+        Fault(
+            name: "a chunk's size is over 64 bits",
+            reply: .raw(chunked + "FFFFFFFFFFFFFFFFFF\r\na"),
+            ending: unreadable
+        ),
         Fault(name: "no line break after a chunk", reply: .raw(chunked + "2\r\nabXX0\r\n\r\n"), ending: unreadable),
         Fault(name: "garbage", reply: .raw("garbage\r\n\r\n"), ending: garbled),
         Fault(name: "another protocol", reply: .raw("SSH-2.0-OpenSSH_9.2\r\n"), ending: garbled),
@@ -110,7 +114,8 @@ struct FaultTests {
     }
 
     static let redirects: [Fault] = [
-        ("in circles", "/fault", URLError.Code.httpTooManyRedirects), ("to no URL", "http://", .redirectToNonExistentLocation),
+        ("in circles", "/fault", URLError.Code.httpTooManyRedirects),
+        ("to no URL", "http://", .redirectToNonExistentLocation),
         ("to another scheme", "file:///etc/passwd", .redirectToNonExistentLocation),
     ].map { name, location, code in
         Fault(name: "redirects " + name, reply: .redirect(to: location), ending: .failure(.badRedirect, code))
@@ -118,7 +123,11 @@ struct FaultTests {
 
     /// What looks wrong and is allowed, or has a meaning all the same.
     static let oddities: [Fault] = [
-        Fault(name: "no reason phrase", reply: .raw("HTTP/1.1 200\r\nContent-Length: 2\r\n\r\nok"), ending: .response(200, "ok")),
+        Fault(
+            name: "no reason phrase",
+            reply: .raw("HTTP/1.1 200\r\nContent-Length: 2\r\n\r\nok"),
+            ending: .response(200, "ok")
+        ),
         Fault(
             name: "103, then the answer",
             reply: .raw("HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"),
@@ -129,8 +138,16 @@ struct FaultTests {
             reply: .raw("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 201 Made\r\nContent-Length: 2\r\n\r\nok"),
             ending: .response(201, "ok")
         ),
-        Fault(name: "a status of no class", reply: .raw("HTTP/1.1 599 X\r\nContent-Length: 1\r\n\r\nx"), ending: .response(599, "x")),
-        Fault(name: "a body up to the close", reply: .raw("HTTP/1.1 200 OK\r\n\r\nto the end"), ending: .response(200, "to the end")),
+        Fault(
+            name: "a status of no class",
+            reply: .raw("HTTP/1.1 599 X\r\nContent-Length: 1\r\n\r\nx"),
+            ending: .response(599, "x")
+        ),
+        Fault(
+            name: "a body up to the close",
+            reply: .raw("HTTP/1.1 200 OK\r\n\r\nto the end"),
+            ending: .response(200, "to the end")
+        ),
         Fault(name: "HTTP/1.0", reply: .raw("HTTP/1.0 200 OK\r\n\r\nold"), ending: .response(200, "old")),
         Fault(
             name: "an extension of a chunk",
@@ -221,7 +238,8 @@ struct FaultTests {
     private static let earlyRefusal: LoopbackOptions = {
         var options = LoopbackOptions()
         options.onHead = { request in
-            request.path == "/fault" ? .reply([.head(status: 413, headers: ["Content-Length": "2"]), .text("no"), .halfClose]) : .readBody
+            request.path == "/fault"
+                ? .reply([.head(status: 413, headers: ["Content-Length": "2"]), .text("no"), .halfClose]) : .readBody
         }
         return options
     }()

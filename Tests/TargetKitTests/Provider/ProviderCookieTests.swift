@@ -14,7 +14,8 @@ struct ProviderCookieTests {
         try RunningBackend(backend) { request in
             guard request.target == "/login" else { return .response(status: 200, data: Data()) }
             let headers = HTTPHeaders(
-                dictionaryLiteral: ("Set-Cookie", "a=1; Path=/; Expires=Wed, 09 Jun 2100 10:18:14 GMT"), ("Set-Cookie", "b=2; Path=/"),
+                dictionaryLiteral: ("Set-Cookie", "a=1; Path=/; Expires=Wed, 09 Jun 2100 10:18:14 GMT"),
+                ("Set-Cookie", "b=2; Path=/"),
                 ("Location", "/home")
             )
             return .response(status: 302, headers: headers, data: Data())
@@ -34,7 +35,10 @@ struct ProviderCookieTests {
         #expect(running.requests.allSatisfy { $0.headers[.cookie] == nil })
     }
 
-    @Test("Those of a redirect go along with the next request, and to every provider that shares the store", arguments: Backend.allCases)
+    @Test(
+        "Those of a redirect go along with the next request, and to every provider that shares the store",
+        arguments: Backend.allCases
+    )
     func shared(_ backend: Backend) async throws {
         let running = try server(backend)
         let store = CookieStore()

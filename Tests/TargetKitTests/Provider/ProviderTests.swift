@@ -160,7 +160,10 @@ struct ProviderTests {
         }
     }
 
-    @Test("A mistake is an error that names its stage; nothing is sent, and process sees it once", arguments: Mistake.allCases)
+    @Test(
+        "A mistake is an error that names its stage; nothing is sent, and process sees it once",
+        arguments: Mistake.allCases
+    )
     func mistakes(_ mistake: Mistake) async throws {
         let running = try RunningBackend(.stub)
         let plugin = RecordingPlugin(prepare: { request, _ in

@@ -48,8 +48,10 @@ struct ResponseTests {
     @Test(
         "A key path that leads nowhere, and JSON that is broken, are errors of stage decoding with the response",
         arguments: [
-            (#"{"data":1}"#, "other"), (#"{"data":1}"#, "data.x"), (#"[1]"#, "1"), (#"[1]"#, "-1"), (#"[1]"#, "x"), ("", "a"),
-            ("{", "a"), (#"{"a"#, "a"), (#"{"a":"#, "a"), (#"{"a" 1}"#, "a"), ("[1,", "1"), ("]", "0"), (#"{"a":}"#, "a"),
+            (#"{"data":1}"#, "other"), (#"{"data":1}"#, "data.x"), (#"[1]"#, "1"), (#"[1]"#, "-1"), (#"[1]"#, "x"),
+            ("", "a"),
+            ("{", "a"), (#"{"a"#, "a"), (#"{"a":"#, "a"), (#"{"a" 1}"#, "a"), ("[1,", "1"), ("]", "0"),
+            (#"{"a":}"#, "a"),
             (#"{"b":[1,2,"a":{"name":"a"}}"#, "a"), ("null", "a"),
         ]
     )
@@ -76,7 +78,8 @@ struct ResponseTests {
             ([0x63, 0x61, 0x66, 0xC3, 0xA9], nil, "café"), ([0x63, 0x61, 0x66, 0xE9], nil, "café"),
             ([0x63, 0x61, 0x66, 0xE9], "text/plain; charset=ISO-8859-1", "café"),
             ([0x80], "text/plain; Charset=\"windows-1252\"", "€"), ([0x82, 0xA0], "text/html;charset=Shift_JIS", "あ"),
-            ([0x61], "text/plain; charset=no-such-thing", "a"), ([0xFF, 0xFE, 0x61, 0x00], "text/plain; charset=utf-16", "a"), ([], nil, ""),
+            ([0x61], "text/plain; charset=no-such-thing", "a"),
+            ([0xFF, 0xFE, 0x61, 0x00], "text/plain; charset=utf-16", "a"), ([], nil, ""),
         ] as [([UInt8], String?, String)]
     )
     func text(bytes: [UInt8], type: String?, text: String) throws {
@@ -94,7 +97,9 @@ struct ResponseTests {
 
     @Test("Header lines are read as they came: folded, repeated, in ISO-8859-1, without a colon")
     func headerLines() {
-        var lines = Array("Content-Type:text/plain\r\nSet-Cookie: a=1\r\nSet-Cookie: b=2\r\nX-Long: one\r\n two\r\nbroken\r\n".utf8)
+        var lines = Array(
+            "Content-Type:text/plain\r\nSet-Cookie: a=1\r\nSet-Cookie: b=2\r\nX-Long: one\r\n two\r\nbroken\r\n".utf8
+        )
         lines += Array("X-Latin: caf".utf8) + [0xE9, 0x0D, 0x0A]
         let headers = ResponseHead(statusCode: 200, headerLines: lines).headers
         #expect(headers["content-type"] == "text/plain")

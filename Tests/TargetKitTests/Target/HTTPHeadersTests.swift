@@ -35,7 +35,10 @@ struct HTTPHeadersTests {
         let other: HTTPHeaders = ["b": "2", "a": "1"]
         #expect(one == other)
         #expect(one.hashValue == other.hashValue)
-        #expect(HTTPHeaders(dictionaryLiteral: ("A", "1"), ("A", "2")) != HTTPHeaders(dictionaryLiteral: ("A", "2"), ("A", "1")))
+        #expect(
+            HTTPHeaders(dictionaryLiteral: ("A", "1"), ("A", "2"))
+                != HTTPHeaders(dictionaryLiteral: ("A", "2"), ("A", "1"))
+        )
         #expect(one != ["A": "1"])
         #expect(one != ["A": "1", "B": "3"])
     }
@@ -48,10 +51,15 @@ struct HTTPHeadersTests {
 
     @Test("The dictionary has each name once, with its values joined")
     func dictionary() {
-        #expect(HTTPHeaders(dictionaryLiteral: ("A", "1"), ("a", "2"), ("B", "3")).dictionary == ["A": "1, 2", "B": "3"])
+        #expect(
+            HTTPHeaders(dictionaryLiteral: ("A", "1"), ("a", "2"), ("B", "3")).dictionary == ["A": "1, 2", "B": "3"]
+        )
     }
 
-    @Test("Printing them shows no secret", arguments: ["Authorization", "cookie", "Set-Cookie", "X-API-Key", "Proxy-Authorization"])
+    @Test(
+        "Printing them shows no secret",
+        arguments: ["Authorization", "cookie", "Set-Cookie", "X-API-Key", "Proxy-Authorization"]
+    )
     func redaction(name: String) {
         var headers: HTTPHeaders = ["Accept": "text/plain"]
         headers[name] = "s3cret"

@@ -17,7 +17,8 @@ struct RequestPathTests {
         arguments: [
             ("plain", "plain"), ("a/../b?c", "a%2F..%2Fb%3Fc"), ("a b", "a%20b"), ("50%", "50%25"), ("%2F", "%252F"),
             ("a#b", "a%23b"), ("a;b=c,d", "a%3Bb%3Dc%2Cd"), ("é", "%C3%A9"), ("汉字", "%E6%B1%89%E5%AD%97"),
-            ("👍", "%F0%9F%91%8D"), ("a\r\nb", "a%0D%0Ab"), ("-._~", "-._~"), ("", ""), ("...", "..."), ("a@b:c", "a%40b%3Ac"),
+            ("👍", "%F0%9F%91%8D"), ("a\r\nb", "a%0D%0Ab"), ("-._~", "-._~"), ("", ""), ("...", "..."),
+            ("a@b:c", "a%40b%3Ac"),
             ("\u{0}", "%00"), ("+", "%2B"), ("&", "%26"),
         ]
     )
@@ -61,15 +62,19 @@ struct RequestPathTests {
         arguments: [
             ("https://h.example", "/a", "https://h.example/a"), ("https://h.example/", "/a", "https://h.example/a"),
             ("https://h.example", "a", "https://h.example/a"), ("https://h.example/v1", "a", "https://h.example/v1/a"),
-            ("https://h.example/v1/", "/a", "https://h.example/v1/a"), ("https://h.example/v1/", "a", "https://h.example/v1/a"),
-            ("https://h.example/v1", "", "https://h.example/v1"), ("https://h.example/v1/", "", "https://h.example/v1/"),
+            ("https://h.example/v1/", "/a", "https://h.example/v1/a"),
+            ("https://h.example/v1/", "a", "https://h.example/v1/a"),
+            ("https://h.example/v1", "", "https://h.example/v1"),
+            ("https://h.example/v1/", "", "https://h.example/v1/"),
             ("https://h.example", "", "https://h.example"), ("https://h.example", "/", "https://h.example/"),
-            ("https://h.example/v1", "/", "https://h.example/v1/"), ("https://h.example/v1", "?a=b", "https://h.example/v1?a=b"),
+            ("https://h.example/v1", "/", "https://h.example/v1/"),
+            ("https://h.example/v1", "?a=b", "https://h.example/v1?a=b"),
             ("https://h.example/v1?k=1", "/a", "https://h.example/v1/a?k=1"),
             ("https://h.example/v1?k=1", "/a?b=2", "https://h.example/v1/a?k=1&b=2"),
             ("https://h.example/v1?k=1", "", "https://h.example/v1?k=1"),
             ("https://h.example/a%2Fb", "/c%2Fd", "https://h.example/a%2Fb/c%2Fd"),
-            ("https://h.example/v1#top", "/a", "https://h.example/v1/a"), ("http://[::1]:8080/x", "/a", "http://[::1]:8080/x/a"),
+            ("https://h.example/v1#top", "/a", "https://h.example/v1/a"),
+            ("http://[::1]:8080/x", "/a", "http://[::1]:8080/x/a"),
         ] as [(String, RequestPath, String)]
     )
     func join(base: String, path: RequestPath, whole: String) throws {
@@ -79,7 +84,8 @@ struct RequestPathTests {
     @Test(
         "A segment . or .. is an error of stage endpoint, however it is written",
         arguments: [
-            "/a/../b", "/./a", "/..", "/a/.", "/%2e%2e/a", "/%2E./a", "/.%2e", "/\(raw: "../x")", "/a/\("..")", "/\(".")/b",
+            "/a/../b", "/./a", "/..", "/a/.", "/%2e%2e/a", "/%2E./a", "/.%2e", "/\(raw: "../x")", "/a/\("..")",
+            "/\(".")/b",
         ] as [RequestPath]
     )
     func dotSegments(path: RequestPath) throws {
@@ -88,7 +94,10 @@ struct RequestPathTests {
         #expect(error.underlying is InvalidRequest)
     }
 
-    @Test("Dots that are not a whole segment are kept", arguments: ["/a..b", "/...", "/.hidden", "/a.", "/a?b=.."] as [RequestPath])
+    @Test(
+        "Dots that are not a whole segment are kept",
+        arguments: ["/a..b", "/...", "/.hidden", "/a.", "/a?b=.."] as [RequestPath]
+    )
     func harmlessDots(path: RequestPath) throws {
         #expect(try url("https://h.example", path) == "https://h.example\(path)")
     }

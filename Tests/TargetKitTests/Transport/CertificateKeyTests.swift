@@ -12,7 +12,10 @@ import FoundationNetworking
 /// What Apple's systems need for pins, which Linux can test: libcurl does its own reading.
 @Suite("The key of a certificate")
 struct CertificateKeyTests {
-    @Test("It is the SubjectPublicKeyInfo that OpenSSL gives out", arguments: ["certificate-p256", "certificate-rsa2048"])
+    @Test(
+        "It is the SubjectPublicKeyInfo that OpenSSL gives out",
+        arguments: ["certificate-p256", "certificate-rsa2048"]
+    )
     func key(name: String) throws {
         let certificates = CertificateKey.certificates(inPEM: try Fixture(name + ".pem").data())
         let certificate = try #require(certificates.first)

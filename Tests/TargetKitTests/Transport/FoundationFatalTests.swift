@@ -7,7 +7,12 @@ import Testing
 
 /// What ends the process in Linux's URLSession, Swift 6.3.1, each shown in a process of its own. A test fails when a new
 /// toolchain has mended the trap.
-@Suite("Foundation's fatal traps on Linux", .timeLimit(.minutes(1)))
+@Suite(
+    "Foundation's fatal traps on Linux",
+    .serialized,
+    .enabled(if: TrapSession.isAsked, TrapSession.skipReason),
+    .timeLimit(.minutes(1))
+)
 struct FoundationFatalTests {
     @Test("A head that is cut off by the end of the connection ends the process")
     func headCutOff() async throws {

@@ -7,7 +7,12 @@ import Testing
 
 /// What Linux's URLSession does wrong or not at all, Swift 6.3.1. Each test shows one trap and names what is done about it; it
 /// fails when a new toolchain has mended the trap, and the workaround can go.
-@Suite("Foundation's traps on Linux", .timeLimit(.minutes(1)))
+@Suite(
+    "Foundation's traps on Linux",
+    .serialized,
+    .enabled(if: TrapSession.isAsked, TrapSession.skipReason),
+    .timeLimit(.minutes(1))
+)
 struct FoundationTrapTests {
     private let probe = TrapSession()
 

@@ -32,9 +32,11 @@ struct RedirectTests {
         "The method and body of the next request follow RFC 9110 §15.4",
         arguments: Backend.allCases,
         [
-            (301, "POST", "GET", false), (302, "POST", "GET", false), (303, "POST", "GET", false), (303, "PUT", "GET", false),
+            (301, "POST", "GET", false), (302, "POST", "GET", false), (303, "POST", "GET", false),
+            (303, "PUT", "GET", false),
             (301, "PUT", "PUT", true), (302, "DELETE", "DELETE", false), (307, "POST", "POST", true),
-            (308, "PUT", "PUT", true), (303, "HEAD", "HEAD", false), (301, "GET", "GET", false), (308, "PATCH", "PATCH", true),
+            (308, "PUT", "PUT", true), (303, "HEAD", "HEAD", false), (301, "GET", "GET", false),
+            (308, "PATCH", "PATCH", true),
         ] as [(Int, String, String, Bool)]
     )
     func methods(_ backend: Backend, row: (status: Int, before: String, after: String, keepsBody: Bool)) async throws {
@@ -71,7 +73,8 @@ struct RedirectTests {
             $0.method = .post
             $0.task = .json(["a": 1])
             $0.headers = [
-                "Authorization": "Bearer t", "Cookie": "c=1", "Proxy-Authorization": "Basic x", "X-Signature": "s", "X-Api-Key": "k",
+                "Authorization": "Bearer t", "Cookie": "c=1", "Proxy-Authorization": "Basic x", "X-Signature": "s",
+                "X-Api-Key": "k",
                 "X-Kept": "yes",
             ]
         }
@@ -84,10 +87,13 @@ struct RedirectTests {
         }
     }
 
-    @Test("Circles and ways to nowhere end with an error that says so", arguments: [
-        ("/start", URLError.Code.httpTooManyRedirects), ("ftp://h.example/", .redirectToNonExistentLocation),
-        ("mailto:a@b", .redirectToNonExistentLocation), ("http://", .redirectToNonExistentLocation),
-    ])
+    @Test(
+        "Circles and ways to nowhere end with an error that says so",
+        arguments: [
+            ("/start", URLError.Code.httpTooManyRedirects), ("ftp://h.example/", .redirectToNonExistentLocation),
+            ("mailto:a@b", .redirectToNonExistentLocation), ("http://", .redirectToNonExistentLocation),
+        ]
+    )
     func deadEnds(location: String, code: URLError.Code) async throws {
         let running = try backend(.system, status: 302) { _ in location }
         let error = try await #require(throws: TargetKitError.self) {
@@ -166,7 +172,10 @@ struct RedirectTests {
         #expect(running.requests.first?.body == running.requests.last?.body)
     }
 
-    @Test("The body of a redirect never reaches the file of a download", arguments: [Backend.system, .urlSession, .stub])
+    @Test(
+        "The body of a redirect never reaches the file of a download",
+        arguments: [Backend.system, .urlSession, .stub]
+    )
     func download(_ backend: Backend) async throws {
         let folder = try TemporaryFolder()
         let file = try folder.file("target.bin", Data("old".utf8))

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 
 #if canImport(Darwin)
-    import Darwin
+import Darwin
 #elseif canImport(Glibc)
-    import Glibc
+import Glibc
 #elseif canImport(Musl)
-    import Musl
+import Musl
 #endif
 
 /// The set of descriptors that one thread waits for, each known by a token. It stands on `poll`, which both systems
@@ -17,10 +17,10 @@ struct Poller {
         static let reading = Interest(rawValue: Int16(POLLIN))
         static let writing = Interest(rawValue: Int16(POLLOUT))
         #if os(Linux)
-            /// The peer has sent its FIN, though what it sent before may still be unread (POLLRDHUP of <poll.h>).
-            static let peerClosing = Interest(rawValue: 0x2000)
+        /// The peer has sent its FIN, though what it sent before may still be unread (POLLRDHUP of <poll.h>).
+        static let peerClosing = Interest(rawValue: 0x2000)
         #else
-            static let peerClosing: Interest = []
+        static let peerClosing: Interest = []
         #endif
     }
 

@@ -3,39 +3,39 @@
 import Foundation
 
 #if canImport(Darwin)
-    import Darwin
+import Darwin
 #elseif canImport(Glibc)
-    import Glibc
+import Glibc
 #elseif canImport(Musl)
-    import Musl
+import Musl
 #endif
 
 /// The few POSIX calls that the loopback server, its client and the availability check share.
 enum Socket {
     #if canImport(Darwin)
-        static let stream = SOCK_STREAM
-        static let sendFlags: Int32 = 0
+    static let stream = SOCK_STREAM
+    static let sendFlags: Int32 = 0
     #elseif canImport(Glibc)
-        static let stream = Int32(SOCK_STREAM.rawValue)
-        static let sendFlags = Int32(MSG_NOSIGNAL)
+    static let stream = Int32(SOCK_STREAM.rawValue)
+    static let sendFlags = Int32(MSG_NOSIGNAL)
     #else
-        static let stream = Int32(SOCK_STREAM)
-        static let sendFlags = Int32(MSG_NOSIGNAL)
+    static let stream = Int32(SOCK_STREAM)
+    static let sendFlags = Int32(MSG_NOSIGNAL)
     #endif
 
     /// Lifts the limit of open files to what the system allows, once: 5,000 connections within one process need 10,000.
     static let raisedFileLimit: Void = {
         #if canImport(Glibc)
-            let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+        let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
         #else
-            let resource = RLIMIT_NOFILE
+        let resource = RLIMIT_NOFILE
         #endif
         var limit = rlimit()
         guard getrlimit(resource, &limit) == 0 else { return }
         limit.rlim_cur = limit.rlim_max
         #if canImport(Darwin)
-            // macOS refuses "unlimited" for open files, but takes this.
-            limit.rlim_cur = min(limit.rlim_max, rlim_t(OPEN_MAX))
+        // macOS refuses "unlimited" for open files, but takes this.
+        limit.rlim_cur = min(limit.rlim_max, rlim_t(OPEN_MAX))
         #endif
         _ = setrlimit(resource, &limit)
     }()
@@ -52,7 +52,7 @@ enum Socket {
     static func prepare(_ descriptor: Int32) {
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
         #if canImport(Darwin)
-            set(descriptor, SOL_SOCKET, SO_NOSIGPIPE, 1)
+        set(descriptor, SOL_SOCKET, SO_NOSIGPIPE, 1)
         #endif
     }
 
@@ -83,11 +83,11 @@ enum Socket {
     /// Sends what the kernel takes; -1 and `errno` when it takes nothing.
     static func send(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
         #if canImport(Darwin)
-            Darwin.send(descriptor, bytes.baseAddress, bytes.count, sendFlags)
+        Darwin.send(descriptor, bytes.baseAddress, bytes.count, sendFlags)
         #elseif canImport(Glibc)
-            Glibc.send(descriptor, bytes.baseAddress, bytes.count, sendFlags)
+        Glibc.send(descriptor, bytes.baseAddress, bytes.count, sendFlags)
         #else
-            Musl.send(descriptor, bytes.baseAddress, bytes.count, sendFlags)
+        Musl.send(descriptor, bytes.baseAddress, bytes.count, sendFlags)
         #endif
     }
 
