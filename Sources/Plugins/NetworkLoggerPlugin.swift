@@ -128,7 +128,8 @@ extension NetworkLoggerPlugin {
 
     private func log(_ response: Response, isError: Bool, time: String, _ context: RequestContext) {
         if level.contains(.response) || (isError && level.contains(.failure)) {
-            log("← \(response.statusCode) \(context.target.name), \(response.size)\(time)", context)
+            let warning = response.metrics?.trustedBlindly == true ? ", the server's certificate was NOT CHECKED" : ""
+            log("← \(response.statusCode) \(context.target.name), \(response.size)\(time)\(warning)", context)
         }
         if level.contains(.responseHeaders) { log(response.headers, context) }
         guard level.contains(isError ? .errorBody : .responseBody) || level.contains(.responseBody) else { return }

@@ -76,7 +76,7 @@ struct NetworkLoggerPluginTests {
         let lines = await LoggedLines()(.errors, Self.target, answer: .failure(URLError(.timedOut)))
         #expect(lines.count == 1)
         #expect(lines.first?.hasPrefix("[.0] ✗ PluginTarget: the exchange failed") == true)
-        #expect(lines.first?.hasSuffix("URLError -1001, 12.0 ms") == true)
+        #expect(lines.first?.hasSuffix("(URLError -1001), 12.0 ms") == true)
     }
 
     @Test("Each attempt has its lines, with one number for the call")
@@ -150,6 +150,21 @@ struct NetworkLoggerPluginTests {
         isOn.withLock { $0 = true }
         _ = await provider.result(PluginTarget())
         #expect(lines.count > 0)
+    }
+
+    @Test("A response whose server was trusted blindly is marked at every call")
+    func blindTrust() async throws {
+        struct Blind: Transport {
+            func send(_ request: TransportRequest) async throws -> TransportResponse {
+                let metrics = TransportMetrics(total: .zero, trustedBlindly: true)
+                return TransportResponse(head: ResponseHead(statusCode: 200), body: .data(Data()), metrics: metrics)
+            }
+        }
+        let lines = Recorder<String>()
+        let logger = NetworkLoggerPlugin(level: .basic) { lines.append($0) }
+        let provider = Provider<PluginTarget>(transport: Blind(), plugins: [logger])
+        for _ in 0..<2 { _ = try await provider.request(PluginTarget()) }
+        #expect(lines.elements.count { $0.contains("the server's certificate was NOT CHECKED") } == 2)
     }
 
     @Test("A body that went to a file is named, not read")

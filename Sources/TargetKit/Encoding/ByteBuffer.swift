@@ -7,18 +7,19 @@ import Foundation
 /// An `[UInt8]` asks at each append whether it is shared and whether there is room, which costs more than the byte. Here a
 /// writer reserves for a whole value once and then stores bytes. It cannot be copied, so it has one owner that frees it.
 struct ByteBuffer: ~Copyable {
-    private var base: UnsafeMutablePointer<UInt8>
+    /// `nil` until there is room for something.
+    private var base: UnsafeMutablePointer<UInt8>?
     private var capacity: Int
     private(set) var count = 0
 
     /// An empty buffer with room for some bytes.
     init(capacity: Int) {
-        self.capacity = capacity
-        base = .allocate(capacity: capacity)
+        self.capacity = max(capacity, 0)
+        base = capacity > 0 ? .allocate(capacity: capacity) : nil
     }
 
     deinit {
-        base.deallocate()
+        base?.deallocate()
     }
 
     var isEmpty: Bool { count == 0 }
@@ -26,7 +27,7 @@ struct ByteBuffer: ~Copyable {
     /// The bytes as text; they are UTF-8 since only UTF-8 is ever written.
     var string: String { String(decoding: UnsafeBufferPointer(start: base, count: count), as: UTF8.self) }
 
-    var data: Data { Data(bytes: base, count: count) }
+    var data: Data { Data(UnsafeBufferPointer(start: base, count: count)) }
 
     /// Lets a reader see the bytes, for as long as the call.
     @inline(__always)
@@ -38,14 +39,15 @@ struct ByteBuffer: ~Copyable {
     @inline(__always)
     mutating func append(upTo limit: Int, _ write: (UnsafeMutablePointer<UInt8>) -> Int) {
         if capacity - count < limit { grow(by: limit) }
-        count += write(base + count)
+        if let base { count += write(base + count) }
     }
 
     @inline(__always)
     mutating func append(_ byte: UInt8) {
-        if capacity == count { grow(by: 1) }
-        base[count] = byte
-        count += 1
+        append(upTo: 1) { end in
+            end.pointee = byte
+            return 1
+        }
     }
 
     @inline(__always)
@@ -77,8 +79,10 @@ struct ByteBuffer: ~Copyable {
     private mutating func grow(by extra: Int) {
         let larger = max(capacity * 2, count + extra, 64)
         let moved = UnsafeMutablePointer<UInt8>.allocate(capacity: larger)
-        moved.moveUpdate(from: base, count: count)
-        base.deallocate()
+        if let base {
+            moved.moveInitialize(from: base, count: count)
+            base.deallocate()
+        }
         base = moved
         capacity = larger
     }

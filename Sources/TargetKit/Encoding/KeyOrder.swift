@@ -40,29 +40,51 @@ enum KeyOrder {
             for (key, value) in dictionary { try body(key, value) }
             return
         }
-        var beginnings: [Beginning<Dictionary<String, Value>.Index>] = []
-        beginnings.reserveCapacity(dictionary.count)
+        // The two lists are on the stack, unless they are long.
+        try withUnsafeTemporaryAllocation(
+            of: Beginning<Dictionary<String, Value>.Index>.self,
+            capacity: dictionary.count
+        ) { beginnings in
+            read(dictionary, into: beginnings)
+            defer { beginnings.deinitialize() }
+            try withUnsafeTemporaryAllocation(of: Entry.self, capacity: dictionary.count) { entries in
+                sort(beginnings, into: entries) { dictionary.keys[beginnings[$0].index] }
+                for entry in entries {
+                    let (key, value) = dictionary[beginnings[entry.position].index]
+                    try body(key, value)
+                }
+            }
+        }
+    }
+
+    private static func read<Value>(
+        _ dictionary: [String: Value],
+        into beginnings: UnsafeMutableBufferPointer<Beginning<Dictionary<String, Value>.Index>>
+    ) {
         var index = dictionary.startIndex
-        for key in dictionary.keys {
-            beginnings.append(Beginning(of: key, at: index))
+        for (position, key) in dictionary.keys.enumerated() {
+            beginnings.initializeElement(at: position, to: Beginning(of: key, at: index))
             dictionary.formIndex(after: &index)
         }
+    }
+
+    @inline(__always)
+    private static func sort<Index>(
+        _ beginnings: UnsafeMutableBufferPointer<Beginning<Index>>,
+        into entries: UnsafeMutableBufferPointer<Entry>,
+        key: (Int) -> String
+    ) {
         var difference: UInt64 = 0
         for beginning in beginnings { difference |= beginning.high ^ beginnings[0].high }
         let shared = difference.leadingZeroBitCount / 8
-        var entries: [Entry] = []
-        entries.reserveCapacity(beginnings.count)
         for position in beginnings.indices {
-            entries.append(Entry(rank: beginnings[position].rank(after: shared), position: position))
+            let entry = Entry(rank: beginnings[position].rank(after: shared), position: position)
+            entries.initializeElement(at: position, to: entry)
         }
-        entries.sort { one, other in
+        var sorted = entries
+        sorted.sort { one, other in
             if one.rank != other.rank { return one.rank < other.rank }
-            let (key, otherKey) = (beginnings[one.position].index, beginnings[other.position].index)
-            return dictionary.keys[key].utf8.lexicographicallyPrecedes(dictionary.keys[otherKey].utf8)
-        }
-        for entry in entries {
-            let (key, value) = dictionary[beginnings[entry.position].index]
-            try body(key, value)
+            return key(one.position).utf8.lexicographicallyPrecedes(key(other.position).utf8)
         }
     }
 

@@ -19,21 +19,23 @@ enum PercentEncoding {
             return byte < 128 && (bits &>> UInt64(byte & 63)) & 1 == 1
         }
 
-        /// Whether eight bytes are all letters, digits, `-`, `.` or `_`: what most text is made of.
+        /// How many of eight bytes, from the lowest place on, are letters, digits, `-`, `.` or `_`, of which most text is
+        /// made. The bytes stand in one number.
         ///
-        /// The bytes are tested side by side in one number. Adding to a byte below 128 never reaches its neighbour, and
-        /// sets its highest bit when the byte is at or above a bound.
+        /// Adding to a byte below 128 never reaches its neighbour, and sets its highest bit when the byte is at or above a
+        /// bound; so all eight are compared at once.
         @inline(__always)
-        static func containsCommon(_ word: UInt64) -> Bool {
+        static func commonCount(_ word: UInt64) -> Int {
             let each: UInt64 = 0x0101_0101_0101_0101
             let highest = each &* 0x80
-            guard word & highest == 0 else { return false }
-            let small = word | (each &* 0x20)
+            let ascii = word & ~highest
+            let small = ascii | (each &* 0x20)
             let letters = (small &+ each &* (0x80 - 0x61)) & ~(small &+ each &* (0x7F - 0x7A))
-            let digits = (word &+ each &* (0x80 - 0x30)) & ~(word &+ each &* (0x7F - 0x39))
-            let marks = (word &+ each &* (0x80 - 0x2D)) & ~(word &+ each &* (0x7F - 0x2E))
-            let underscores = ~((word ^ (each &* 0x5F)) &+ each &* 0x7F)
-            return (letters | digits | marks | underscores) & highest == highest
+            let digits = (ascii &+ each &* (0x80 - 0x30)) & ~(ascii &+ each &* (0x7F - 0x39))
+            let marks = (ascii &+ each &* (0x80 - 0x2D)) & ~(ascii &+ each &* (0x7F - 0x2E))
+            let underscores = ~((ascii ^ (each &* 0x5F)) &+ each &* 0x7F)
+            let others = ~((letters | digits | marks | underscores) & ~word) & highest
+            return others.trailingZeroBitCount / 8
         }
     }
 
@@ -49,8 +51,8 @@ enum PercentEncoding {
         spaceAsPlus: Bool = false
     ) -> String {
         ContiguousText.read(text) { bytes in
-            String(unsafeUninitializedCapacity: bytes.count * 3) { room in
-                room.baseAddress.map { store(bytes, at: $0, allowing: allowed, spaceAsPlus: spaceAsPlus) } ?? 0
+            String(unsafeUninitializedCapacity: bytes.count * 3) { place in
+                place.baseAddress.map { store(bytes, at: $0, allowing: allowed, spaceAsPlus: spaceAsPlus) } ?? 0
             }
         }
     }
@@ -87,50 +89,46 @@ enum PercentEncoding {
         allowing allowed: Allowed,
         spaceAsPlus: Bool
     ) -> Int {
-        if isCommon(bytes), let source = bytes.baseAddress {
-            start.update(from: source, count: bytes.count)
-            return bytes.count
-        }
+        guard var source = bytes.baseAddress else { return 0 }
+        let sourceEnd = source + bytes.count
         var end = start
-        for byte in bytes {
-            if allowed.contains(byte) {
-                end.pointee = byte
-                end += 1
-            } else if byte == UInt8(ascii: " "), spaceAsPlus {
-                end.pointee = UInt8(ascii: "+")
-                end += 1
-            } else {
-                end[0] = UInt8(ascii: "%")
-                end[1] = hexDigit(byte >> 4)
-                end[2] = hexDigit(byte & 15)
-                end += 3
+        while source < sourceEnd {
+            // Most text comes in runs that need no escaping: these are copied eight bytes at a time. What is stored past
+            // the run's end is room that the bytes after it are stored into.
+            if sourceEnd - source >= 8 {
+                let word = UnsafeRawPointer(source).loadUnaligned(as: UInt64.self)
+                let run = Allowed.commonCount(UInt64(littleEndian: word))
+                UnsafeMutableRawPointer(end).storeBytes(of: word, as: UInt64.self)
+                source += run
+                end += run
+                if run == 8 { continue }
             }
+            end += store(source.pointee, at: end, allowing: allowed, spaceAsPlus: spaceAsPlus)
+            source += 1
         }
         return end - start
     }
 
-    /// Whether no byte needs escaping under any rule; `false` also for a few texts of which that is true.
+    /// Stores one byte, escaped if it has to be, and returns how many bytes it took.
     @inline(__always)
-    private static func isCommon(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
-        let raw = UnsafeRawBufferPointer(bytes)
-        guard raw.count >= 8 else { return isCommon(short: raw) }
-        var offset = 0
-        while offset + 8 <= raw.count {
-            guard Allowed.containsCommon(raw.loadUnaligned(fromByteOffset: offset, as: UInt64.self)) else {
-                return false
-            }
-            offset += 8
+    private static func store(
+        _ byte: UInt8,
+        at end: UnsafeMutablePointer<UInt8>,
+        allowing allowed: Allowed,
+        spaceAsPlus: Bool
+    ) -> Int {
+        if allowed.contains(byte) {
+            end.pointee = byte
+            return 1
         }
-        // The last eight bytes, some of them for the second time.
-        return Allowed.containsCommon(raw.loadUnaligned(fromByteOffset: raw.count - 8, as: UInt64.self))
-    }
-
-    @inline(__always)
-    private static func isCommon(short raw: UnsafeRawBufferPointer) -> Bool {
-        guard raw.count >= 4 else { return raw.allSatisfy { Allowed.unreserved.contains($0) } }
-        let first = raw.loadUnaligned(fromByteOffset: 0, as: UInt32.self)
-        let last = raw.loadUnaligned(fromByteOffset: raw.count - 4, as: UInt32.self)
-        return Allowed.containsCommon(UInt64(first) | UInt64(last) << 32)
+        if byte == UInt8(ascii: " "), spaceAsPlus {
+            end.pointee = UInt8(ascii: "+")
+            return 1
+        }
+        end[0] = UInt8(ascii: "%")
+        end[1] = hexDigit(byte &>> 4)
+        end[2] = hexDigit(byte & 15)
+        return 3
     }
 
     /// The text whose escaped form the bytes are: the reverse of ``encode(_:allowing:spaceAsPlus:)``.

@@ -22,6 +22,7 @@ extension CurlTransfer {
             bytesReceived: offset(CURLINFO_SIZE_DOWNLOAD_T),
             reusedConnection: isReused,
             httpVersion: head.httpVersion,
+            trustedBlindly: options.isSecure == true && options.isTrustBlind,
             remoteAddress: address.flatMap { $0.pointee == 0 ? nil : String(cString: $0) }
         )
     }

@@ -20,6 +20,8 @@ public struct TransportMetrics: Sendable, Hashable {
     public var reusedConnection: Bool
     /// The version of HTTP, `HTTP/1.1` or `HTTP/2`.
     public var httpVersion: String
+    /// Whether the server's certificate went unchecked, as ``TLSPolicy/Trust/insecureTrustAll(for:)`` asks for.
+    public var trustedBlindly: Bool
     /// The server's address, without the port; `nil` when it is not known.
     public var remoteAddress: String?
 
@@ -34,6 +36,7 @@ public struct TransportMetrics: Sendable, Hashable {
         bytesReceived: Int64 = 0,
         reusedConnection: Bool = false,
         httpVersion: String = "HTTP/1.1",
+        trustedBlindly: Bool = false,
         remoteAddress: String? = nil
     ) {
         self.nameLookup = nameLookup
@@ -45,6 +48,7 @@ public struct TransportMetrics: Sendable, Hashable {
         self.bytesReceived = bytesReceived
         self.reusedConnection = reusedConnection
         self.httpVersion = httpVersion
+        self.trustedBlindly = trustedBlindly
         self.remoteAddress = remoteAddress
     }
 }

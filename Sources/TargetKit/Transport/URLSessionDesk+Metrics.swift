@@ -10,7 +10,10 @@ extension URLSessionDesk {
         didFinishCollecting metrics: URLSessionTaskMetrics
     ) {
         guard let last = metrics.transactionMetrics.last else { return }
-        keep(TransportMetrics(last, total: metrics.taskInterval.duration), of: task)
+        var measured = TransportMetrics(last, total: metrics.taskInterval.duration)
+        let url = last.request.url
+        measured.trustedBlindly = url?.scheme == "https" && trustsBlindly(url?.host ?? "")
+        keep(measured, of: task)
     }
 }
 

@@ -20,6 +20,12 @@ final class URLSessionDesk: NSObject, Sendable {
     /// Where tasks are made, started and cancelled: on Linux each of these waits for the one queue of all sessions.
     let queue = DispatchQueue(label: "TargetKit.URLSessionDesk")
     private let state = Locked(State())
+    private let tls: TLSPolicy
+
+    /// A delegate that trusts by that policy.
+    init(_ tls: TLSPolicy) {
+        self.tls = tls
+    }
 
     /// Sends what the exchange asks for, once its body is at hand.
     func begin(_ exchange: URLSessionExchange, in session: URLSession) {
@@ -83,6 +89,9 @@ final class URLSessionDesk: NSObject, Sendable {
         exchange.attach(task)
         task.resume()
     }
+
+    /// Whether any certificate of that host is taken.
+    func trustsBlindly(_ host: String) -> Bool { tls.trustsBlindly(host) }
 
     /// Keeps what was measured of a task until its exchange ends.
     func keep(_ metrics: TransportMetrics, of task: URLSessionTask) {
@@ -155,7 +164,10 @@ extension URLSessionDesk: URLSessionDataDelegate {
         removeExchange(of: task)?.complete(response: task.response, error: nil)
         completionHandler(.cancelAuthenticationChallenge, nil)
         #else
-        completionHandler(.performDefaultHandling, nil)
+        guard let exchange = exchange(of: task) else { return completionHandler(.performDefaultHandling, nil) }
+        let answer = URLSessionTrust(policy: tls).answer(challenge, for: exchange.call.url)
+        if let failure = answer.failure { exchange.settle(.failure(failure)) }
+        completionHandler(answer.disposition, answer.credential)
         #endif
     }
 

@@ -30,13 +30,18 @@ public final class URLSessionTransport: Transport {
     private let desk: URLSessionDesk
     private let session: URLSession
     private let idleTimeout: TimeInterval
+    private let tls: TLSPolicy
 
     /// A transport with a session and connections of its own.
     ///
-    /// - Parameter configuration: is copied; cache, cookies and credential storage are taken out of the copy. Its
+    /// - Parameters:
+    ///   - configuration: is copied; cache, cookies and credential storage are taken out of the copy. Its
     ///   `timeoutIntervalForRequest`, in seconds, is how long no byte may come or go; it does not count for a request that has
     ///   a timeout of its own. Default: `.ephemeral`.
-    public init(configuration: URLSessionConfiguration = .ephemeral) {
+    ///   - tls: Whom to trust, and as whom to show oneself; default: the system's policy. On Linux URLSession knows no other:
+    ///     every call of a transport with another one ends with `.unsupportedURL`. On Apple's systems a client certificate is a
+    ///     PKCS#12 file.
+    public init(configuration: URLSessionConfiguration = .ephemeral, tls: TLSPolicy = .system) {
         let configuration = configuration.copy() as? URLSessionConfiguration ?? .ephemeral
         // Linux: with a cache, a cancel that races a completion ends the process (Swift 6.3.1).
         configuration.urlCache = nil
@@ -51,7 +56,11 @@ public final class URLSessionTransport: Transport {
         let callbacks = OperationQueue()
         callbacks.maxConcurrentOperationCount = 1
         callbacks.name = "TargetKit.URLSessionTransport"
-        desk = URLSessionDesk()
+        #if !canImport(FoundationNetworking)
+        configuration.tlsMinimumSupportedProtocolVersion = tls.minimumVersion == .v1_3 ? .TLSv13 : .TLSv12
+        #endif
+        self.tls = tls
+        desk = URLSessionDesk(tls)
         session = URLSession(configuration: configuration, delegate: desk, delegateQueue: callbacks)
     }
 
@@ -65,6 +74,12 @@ public final class URLSessionTransport: Transport {
     ///   the transport shut down.
     public func send(_ request: TransportRequest) async throws -> TransportResponse {
         let call = try URLSessionCall(request, idleTimeout: idleTimeout)
+        #if canImport(FoundationNetworking)
+        guard tls == .system else {
+            let words = "URLSession on Linux knows no TLS policy but the system's; CurlTransport does"
+            throw URLSessionFailure.error(.unsupportedURL, words, for: call.url)
+        }
+        #endif
         let exchange = URLSessionExchange(call, queue: desk.queue)
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in

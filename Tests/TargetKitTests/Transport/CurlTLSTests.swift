@@ -32,6 +32,7 @@ struct CurlTLSTests {
             .send(TestCall().request(to: server.baseURL))
         #expect(response.head.statusCode == 200)
         #expect(response.metrics?.secureConnect != nil)
+        #expect(response.metrics?.trustedBlindly == false)
         #expect(await code(server, TLSPolicy(trust: .authorities(pem: pem))) == nil)
         let other = try TLSServer()
         #expect(await code(other, TLSPolicy(trust: .authorities(pem: pem))) == .serverCertificateHasUnknownRoot)
@@ -48,7 +49,9 @@ struct CurlTLSTests {
     @Test("Any certificate is taken from the hosts that are named, and from no other")
     func insecure() async throws {
         let server = try TLSServer(name: "example.com")
-        #expect(await code(server, TLSPolicy(trust: .insecureTrustAll(for: ["localhost"]))) == nil)
+        let response = try await transport(TLSPolicy(trust: .insecureTrustAll(for: ["localhost"])))
+            .send(TestCall().request(to: server.baseURL))
+        #expect(response.metrics?.trustedBlindly == true)
         #expect(await code(server, TLSPolicy(trust: .insecureTrustAll(for: ["example.com"]))) != nil)
     }
 

@@ -1,0 +1,38 @@
+// swift-tools-version: 6.0
+
+import PackageDescription
+
+let package = Package(
+    name: "Benchmarks",
+    platforms: [.macOS(.v15)],
+    dependencies: [
+        .package(name: "TargetKit", path: ".."),
+        .package(url: "https://github.com/swift-server/async-http-client", exact: "1.37.0"),
+    ],
+    targets: [
+        .target(name: "Measuring"),
+        // Counts the process's allocations: its `malloc` stands before libc's.
+        .target(name: "Allocations"),
+        // The peers in C: what libcurl does without TargetKit around it.
+        .target(name: "CurlMulti", linkerSettings: [.linkedLibrary("curl")]),
+        // Servers that need no thought: one takes every body, one never answers.
+        .target(name: "Loopback"),
+        .executableTarget(
+            name: "encoding",
+            dependencies: ["Measuring", "CurlMulti", "Loopback", .product(name: "TargetKit", package: "TargetKit")]
+        ),
+        .executableTarget(
+            name: "calls",
+            dependencies: ["Measuring", "Allocations", .product(name: "TargetKit", package: "TargetKit")]
+        ),
+        .executableTarget(
+            name: "network",
+            dependencies: [
+                "Measuring", "CurlMulti", "Loopback",
+                .product(name: "TargetKit", package: "TargetKit"),
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+            ]
+        ),
+    ],
+    swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+
+/// Contenders measured in turn, A B A B …: whatever else the machine does meets all of them alike.
+///
+/// Of each contender the best round counts: noise only ever adds.
+public struct Race {
+    /// Seconds of each contender's best round.
+    public let best: [Double]
+
+    /// Runs every contender once to warm up, and then all of them in each round.
+    public init(rounds: Int, _ contenders: [@Sendable () async throws -> Void]) async throws {
+        for contender in contenders { try await contender() }
+        var best = [Double](repeating: .infinity, count: contenders.count)
+        for round in 0..<rounds {
+            // Every other round the other way round, so that nobody always runs in the other's wake.
+            let order = round.isMultiple(of: 2) ? Array(contenders.indices) : contenders.indices.reversed()
+            for index in order {
+                let time = try await ContinuousClock().measure { try await contenders[index]() }
+                best[index] = min(best[index], time.inSeconds)
+            }
+        }
+        self.best = best
+    }
+
+    /// The first contender's time by the second's.
+    public var ratio: Double { best[0] / best[1] }
+}
+
+extension Duration {
+    /// Seconds, with their fraction.
+    public var inSeconds: Double {
+        Double(components.seconds) + Double(components.attoseconds) / 1e18
+    }
+}
+
+/// Keeps the compiler from dropping work whose result nobody uses.
+@inline(never)
+@_optimize(none)
+public func keep<Value>(_ value: Value) {}
+
+/// A time in the unit that suits it.
+public func timeText(_ seconds: Double) -> String {
+    switch seconds {
+    case ..<1e-6: "\(rounded(seconds * 1e9)) ns"
+    case ..<1e-3: "\(rounded(seconds * 1e6)) µs"
+    case ..<1: "\(rounded(seconds * 1e3)) ms"
+    default: "\(rounded(seconds)) s"
+    }
+}
+
+private func rounded(_ number: Double) -> String {
+    number >= 100 ? "\(Int(number.rounded()))" : "\((number * 100).rounded() / 100)"
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+
+/// The figures of one run, printed line by line as they come.
+public final class Table {
+    /// What a figure has to be.
+    public enum Goal {
+        case atMost(Double)
+        case atLeast(Double)
+        /// A figure to know, without a goal.
+        case none
+    }
+
+    private var misses: [String] = []
+    private let isChecking: Bool
+
+    /// A table with its head printed.
+    ///
+    /// - Parameter arguments: With `--check` among them, a missed goal ends the program with status 1.
+    public init(_ title: String, arguments: [String] = CommandLine.arguments) {
+        isChecking = arguments.contains("--check")
+        print("\(title)\n")
+        printLine("what", "measured", "peer", "figure", "goal", "")
+        print(String(repeating: "-", count: 120))
+    }
+
+    /// Adds a line.
+    ///
+    /// - Parameter figure: What the goal is about: a ratio, or a count.
+    public func add(_ what: String, _ measured: String, _ peer: String = "", figure: Double, goal: Goal = .none) {
+        let isMet: Bool
+        let goalText: String
+        switch goal {
+        case .atMost(let limit):
+            isMet = figure <= limit
+            goalText = "≤ \(text(limit))"
+        case .atLeast(let limit):
+            isMet = figure >= limit
+            goalText = "≥ \(text(limit))"
+        case .none:
+            isMet = true
+            goalText = ""
+        }
+        if !isMet { misses.append(what) }
+        printLine(what, measured, peer, text(figure), goalText, goalText.isEmpty ? "" : isMet ? "ok" : "MISS")
+    }
+
+    /// Prints the sum, and ends the program when a goal was missed and `--check` was asked for.
+    public func finish() {
+        print(misses.isEmpty ? "\nEvery goal is met." : "\nMissed: \(misses.joined(separator: "; "))")
+        if isChecking, !misses.isEmpty { exit(1) }
+    }
+
+    private func text(_ number: Double) -> String {
+        number == number.rounded() && abs(number) >= 10 ? String(Int(number)) : String(format: "%.2f", number)
+    }
+
+    private func printLine(_ columns: String...) {
+        let widths = [48, 18, 26, 10, 9, 4]
+        let cells = zip(columns, widths).map { cell, width in
+            cell + String(repeating: " ", count: max(1, width - cell.count))
+        }
+        print(cells.joined())
+        fflush(nil)  // Into a pipe, lines would come all at the end.
+    }
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import Measuring
+import TargetKit
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// The plainest of targets: a path below a base URL.
+private struct ProductTarget: TargetType {
+    let baseURL: URL
+    let id: Int
+    var path: RequestPath { "/products/\(id)" }
+}
+
+/// The same with a header field.
+private struct LabelledTarget: TargetType {
+    let baseURL: URL
+    let id: Int
+    var path: RequestPath { "/products/\(id)" }
+    var headers: HTTPHeaders { ["Accept": "application/json"] }
+}
+
+extension EncodingBenchmark {
+    /// From target to request, against writing the request by hand.
+    static func addRequests(to table: Table) async throws {
+        let calls = 4000
+        guard let base = URL(string: "https://api.example.com") else { throw URLError(.badURL) }
+        let race = try await Race(
+            rounds: 60,
+            [
+                {
+                    for id in 0..<calls {
+                        keep(try Endpoint(target: ProductTarget(baseURL: base, id: id)).urlRequest())
+                    }
+                },
+                { for id in 0..<calls { keep(request(id: id, accept: nil)) } },
+                {
+                    for id in 0..<calls {
+                        keep(try Endpoint(target: LabelledTarget(baseURL: base, id: id)).urlRequest())
+                    }
+                },
+                { for id in 0..<calls { keep(request(id: id, accept: "application/json")) } },
+            ]
+        )
+        let best = race.best
+        let times = best.map { timeText($0 / Double(calls)) }
+        table.add(
+            "plain target → URLRequest, by hand",
+            times[0],
+            times[1],
+            figure: best[0] / best[1],
+            goal: .atMost(1.2)
+        )
+        table.add("with a header field, by hand", times[2], times[3], figure: best[2] / best[3], goal: .atMost(1.2))
+    }
+
+    private static func request(id: Int, accept: String?) -> URLRequest? {
+        guard let url = URL(string: "https://api.example.com/products/\(id)") else { return nil }
+        var request = URLRequest(url: url)
+        request.httpMethod = "GET"
+        if let accept { request.setValue(accept, forHTTPHeaderField: "Accept") }
+        return request
+    }
+}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import Measuring
+
+/// Calls over a connection: `network`, `network cancel`, `network soak`.
+@main
+struct NetworkBenchmark {
+    static func main() async throws {
+        let name = ProcessInfo.processInfo.environment["TARGETKIT_NGINX"] ?? "http://127.0.0.1:8766"
+        guard let server = URL(string: name) else { throw URLError(.badURL) }
+        let table: Table
+        switch CommandLine.arguments.dropFirst().first(where: { !$0.hasPrefix("-") }) {
+        case nil:
+            table = Table("Requests to nginx at \(name)")
+            try await ThroughputFigures(server: server).add(to: table)
+        case "cancel":
+            table = Table("Calls in flight to a server that never answers")
+            try await CancelFigures().add(to: table)
+        case "soak":
+            table = Table("Many calls to nginx at \(name)")
+            try await SoakFigures(server: server).add(to: table)
+        case .some(let other):
+            print("There is no “\(other)”: network [cancel | soak] [--check]")
+            exit(2)
+        }
+        table.finish()
+    }
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+
+/// The public key of a certificate as pins count it: its `SubjectPublicKeyInfo`, header included (RFC 5280 §4.1).
+///
+/// Security gives out a key without that header, so it is taken from the certificate's own bytes.
+enum CertificateKey {
+    /// The `SubjectPublicKeyInfo` of a certificate in DER; `nil` when the bytes are no certificate.
+    static func subjectPublicKeyInfo(ofCertificate der: Data) -> Data? {
+        var certificate = DERReader(Array(der))
+        guard var outer = certificate.enter(0x30), var fields = outer.enter(0x30) else { return nil }
+        // An explicit version, [0], is there in all but version 1.
+        if fields.nextTag == 0xA0 { fields.skip() }
+        // Serial number, signature, issuer, validity, subject.
+        for _ in 0..<5 { fields.skip() }
+        return fields.nextTag == 0x30 ? fields.take() : nil
+    }
+
+    /// The certificates of a PEM text (RFC 7468 §5.1) in DER; other kinds of blocks are passed over.
+    static func certificates(inPEM pem: Data) -> [Data] {
+        let text = String(decoding: pem, as: UTF8.self)
+        return text.components(separatedBy: "-----BEGIN CERTIFICATE-----").dropFirst().compactMap { block in
+            let base64 = block.components(separatedBy: "-----END CERTIFICATE-----")[0]
+            return Data(base64Encoded: base64, options: .ignoreUnknownCharacters)
+        }
+    }
+
+    /// Walks over elements of DER (X.690 §8.1): a tag of one byte, a length, a value.
+    private struct DERReader {
+        private var bytes: ArraySlice<UInt8>
+
+        init(_ bytes: [UInt8]) {
+            self.bytes = bytes[...]
+        }
+
+        private init(_ bytes: ArraySlice<UInt8>) {
+            self.bytes = bytes
+        }
+
+        var nextTag: UInt8? { bytes.first }
+
+        /// A reader of the next element's value, if it has that tag.
+        mutating func enter(_ tag: UInt8) -> DERReader? {
+            guard nextTag == tag, let (value, whole) = next else { return nil }
+            bytes = bytes[whole.endIndex...]
+            return DERReader(value)
+        }
+
+        /// The next element, tag and length included.
+        mutating func take() -> Data? {
+            guard let (_, whole) = next else { return nil }
+            bytes = bytes[whole.endIndex...]
+            return Data(whole)
+        }
+
+        mutating func skip() {
+            // What cannot be read ends the walk: nothing is left.
+            bytes = next.map { bytes[$0.whole.endIndex...] } ?? []
+        }
+
+        private var next: (value: ArraySlice<UInt8>, whole: ArraySlice<UInt8>)? {
+            var rest = bytes.dropFirst()
+            guard let first = rest.popFirst() else { return nil }
+            var length = Int(first)
+            if first >= 0x80 {
+                let digits = Int(first & 0x7F)
+                guard (1...4).contains(digits), rest.count >= digits else { return nil }
+                length = rest.prefix(digits).reduce(0) { $0 << 8 | Int($1) }
+                rest = rest.dropFirst(digits)
+            }
+            guard rest.count >= length else { return nil }
+            let value = rest.prefix(length)
+            return (value, bytes[bytes.startIndex..<value.endIndex])
+        }
+    }
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+
+/// The file of a store: JSON with a version, and the cookies in the order in which they were first stored.
+struct CookieFile: Sendable {
+    private struct Content: Codable {
+        var version = 1
+        var cookies: [Cookie]
+    }
+
+    private let url: URL
+
+    init(_ url: URL) throws(CookieFileError) {
+        guard url.isFileURL else { throw CookieFileError(path: url.absoluteString, reason: .notAFile) }
+        // Else the new file would take the place of a link, and not of what it leads to.
+        self.url = url.resolvingSymlinksInPath()
+        var isFolder: ObjCBool = false
+        let folder = self.url.deletingLastPathComponent().path
+        guard FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder), isFolder.boolValue else {
+            throw CookieFileError(path: url.path, reason: .noFolder)
+        }
+    }
+
+    /// The cookies of the file; none when it is not there.
+    func read() throws(CookieFileError) -> [Cookie] {
+        guard FileManager.default.fileExists(atPath: url.path) else { return [] }
+        guard let data = try? Data(contentsOf: url) else { throw failure(.unreadable) }
+        let content: Content
+        do {
+            let decoder = JSONDecoder()
+            decoder.dateDecodingStrategy = .secondsSince1970
+            content = try decoder.decode(Content.self, from: data)
+        } catch {
+            throw failure(.broken("\(ErrorText(error))"))
+        }
+        guard content.version == 1 else { throw failure(.broken("it has version \(content.version), not 1")) }
+        return try content.cookies.enumerated().map { index, cookie throws(CookieFileError) in
+            guard let cookie = cookie.checked else { throw failure(.broken("cookies.[\(index)] is no cookie")) }
+            return cookie
+        }
+    }
+
+    /// Writes a new file beside the old one, and puts it in its place.
+    func save(_ cookies: [Cookie]) throws(CookieFileError) {
+        let encoder = JSONEncoder()
+        encoder.dateEncodingStrategy = .secondsSince1970
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
+        let data: Data
+        do {
+            data = try encoder.encode(Content(cookies: cookies))
+        } catch {
+            throw failure(.unwritable("\(ErrorText(error))"))
+        }
+        let number = String(UInt64.random(in: .min ... .max), radix: 36)
+        let part = url.deletingLastPathComponent().appendingPathComponent(".cookies.\(number).part").path
+        do throws(CookieFileError) {
+            try put(data, to: part)
+            guard rename(part, url.path) == 0 else { throw systemFailure() }
+        } catch {
+            unlink(part)
+            throw error
+        }
+    }
+
+    private func put(_ data: Data, to path: String) throws(CookieFileError) {
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw systemFailure() }
+        defer { close(descriptor) }
+        var rest = data[...]
+        while !rest.isEmpty {
+            let written = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+            if written < 0, errno != EINTR { throw systemFailure() }
+            rest = rest.dropFirst(max(written, 0))
+        }
+    }
+
+    private func systemFailure() -> CookieFileError {
+        failure(.unwritable(String(cString: strerror(errno))))
+    }
+
+    private func failure(_ reason: CookieFileError.Reason) -> CookieFileError {
+        CookieFileError(path: url.path, reason: reason)
+    }
+}

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+
+/// The cookies of a store, by their domain: the state behind its lock.
+struct CookieJar: Sendable {
+    /// RFC 6265 §6.1 asks for at least as many.
+    static let domainLimit = 50
+    static let totalLimit = 3000
+
+    private struct Entry: Sendable {
+        var cookie: Cookie
+        /// Which of the cookies of one moment came first.
+        var number: UInt64
+        var lastUse: UInt64
+    }
+
+    private var entries: [String: [Entry]] = [:]
+    private var count = 0
+    private var ticks: UInt64 = 0
+    /// Whether a cookie that belongs in a file has come, gone or changed since somebody set this to `false`.
+    var hasUnsavedChanges = false
+
+    var isEmpty: Bool { count == 0 }
+
+    /// The cookies that have not ended, the oldest first.
+    func cookies(at now: Date) -> [Cookie] {
+        entries.values.joined().filter { !$0.cookie.isExpired(at: now) }.sorted { $0.number < $1.number }.map(\.cookie)
+    }
+
+    /// The cookies for a request, in the order in which they are sent (RFC 6265 §5.4): longer paths first, then older
+    /// ones.
+    mutating func cookies(for origin: CookieOrigin, at now: Date) -> [Cookie] {
+        var found: [Entry] = []
+        ticks += 1
+        for domain in origin.host.nameAndParents {
+            guard let place = entries.index(forKey: domain) else { continue }
+            for index in entries.values[place].indices {
+                let entry = entries.values[place][index]
+                guard !entry.cookie.isHostOnly || domain == origin.host.name,
+                    origin.isSecure || !entry.cookie.isSecure, !entry.cookie.isExpired(at: now),
+                    CookiePath.matches(origin.path, cookiePath: entry.cookie.path)
+                else { continue }
+                entries.values[place][index].lastUse = ticks
+                found.append(entry)
+            }
+        }
+        guard found.count > 1 else { return found.map(\.cookie) }
+        return found.sorted(by: Self.isSentBefore).map(\.cookie)
+    }
+
+    private static func isSentBefore(_ left: Entry, _ right: Entry) -> Bool {
+        let lengths = (left.cookie.path.utf8.count, right.cookie.path.utf8.count)
+        if lengths.0 != lengths.1 { return lengths.0 > lengths.1 }
+        if left.cookie.created != right.cookie.created { return left.cookie.created < right.cookie.created }
+        return left.number < right.number
+    }
+
+    /// Puts a cookie in, or takes out the one that it replaces when it has ended already. Then the limits are kept.
+    ///
+    /// - Parameter keepingCreation: whether it takes over when the replaced one was created (§5.3, step 11.3).
+    mutating func insert(_ cookie: Cookie, keepingCreation: Bool, at now: Date) {
+        ticks += 1
+        let tick = ticks
+        change(cookie.domain) { list, isUnsaved in
+            var entry = Entry(cookie: cookie, number: tick, lastUse: tick)
+            let old = list.firstIndex { $0.cookie.isReplaced(by: cookie) }
+            if let old {
+                entry.number = list[old].number
+                if keepingCreation { entry.cookie.created = list[old].cookie.created }
+                let isInFile = cookie.expires != nil && !cookie.isExpired(at: now)
+                isUnsaved = list[old].cookie != entry.cookie && (isInFile || list[old].cookie.expires != nil)
+                list[old] = entry
+            } else if !cookie.isExpired(at: now) {
+                isUnsaved = cookie.expires != nil
+                list.append(entry)
+            }
+            list.removeAll { $0.cookie.isExpired(at: now) }
+            if list.count > Self.domainLimit { isUnsaved = Self.evict(from: &list) || isUnsaved }
+        }
+        keepTotal(at: now)
+    }
+
+    /// Takes out the cookies that are still the same as those.
+    mutating func remove(_ cookies: [Cookie]) {
+        let gone = Set(cookies)
+        for domain in Set(cookies.map(\.domain)) {
+            change(domain) { list, isUnsaved in
+                isUnsaved = list.contains { $0.cookie.expires != nil && gone.contains($0.cookie) }
+                list.removeAll { gone.contains($0.cookie) }
+            }
+        }
+    }
+
+    mutating func removeAll() {
+        entries = [:]
+        count = 0
+        hasUnsavedChanges = true
+    }
+
+    /// Whether an exchange that anybody can write would lay this cookie over a Secure one: one of the same name that is
+    /// sent to the same places (RFC 6265bis §5.7, "leave Secure cookies alone").
+    func wouldHideSecureCookie(_ cookie: Cookie, at now: Date) -> Bool {
+        guard let domain = CookieHost(cookie.domain) else { return false }
+        return entries.contains { key, list in
+            guard let other = CookieHost(key), domain.matches(other) || other.matches(domain) else { return false }
+            return list.contains {
+                $0.cookie.isSecure && $0.cookie.name == cookie.name && !$0.cookie.isExpired(at: now)
+                    && CookiePath.matches(cookie.path, cookiePath: $0.cookie.path)
+            }
+        }
+    }
+}
+
+extension CookieJar {
+    private mutating func change(_ domain: String, _ body: (inout [Entry], inout Bool) -> Void) {
+        // Taken out, so that the list is changed in its place and not in a copy.
+        var list = entries.removeValue(forKey: domain) ?? []
+        count -= list.count
+        var isUnsaved = false
+        body(&list, &isUnsaved)
+        count += list.count
+        if !list.isEmpty { entries[domain] = list }
+        if isUnsaved { hasUnsavedChanges = true }
+    }
+
+    /// Takes one out: of those that are not Secure the one that was not used for the longest time, else of all (RFC
+    /// 6265 §5.3, and RFC 6265bis for what comes first). Returns whether it was one that belongs in a file.
+    private static func evict(from list: inout [Entry]) -> Bool {
+        let oldest = list.indices.min {
+            (list[$0].cookie.isSecure ? 1 : 0, list[$0].lastUse) < (list[$1].cookie.isSecure ? 1 : 0, list[$1].lastUse)
+        }
+        return oldest.map { list.remove(at: $0).cookie.expires != nil } ?? false
+    }
+
+    /// Keeps the limit of all cookies: those that have ended go first, then the one not used for the longest time.
+    private mutating func keepTotal(at now: Date) {
+        guard count > Self.totalLimit else { return }
+        for domain in Array(entries.keys) {
+            change(domain) { list, _ in list.removeAll { $0.cookie.isExpired(at: now) } }
+        }
+        guard count > Self.totalLimit else { return }
+        let oldest = entries.values.joined().min { $0.lastUse < $1.lastUse }
+        if let oldest { remove([oldest.cookie]) }
+    }
+}

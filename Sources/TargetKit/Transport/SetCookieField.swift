@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+
+/// What one `Set-Cookie` field says (RFC 6265 §5.2). `SameSite` and unknown attributes are passed over.
+struct SetCookieField {
+    let name: String
+    let value: String
+    private(set) var domain: String?
+    /// The last `Path`, `nil` when there is none or when it is not absolute.
+    private(set) var path: String?
+    private(set) var maxAge: Int64?
+    private(set) var expires: Date?
+    private(set) var isSecure = false
+    private(set) var isHTTPOnly = false
+
+    /// `nil` when the field sets no cookie: without `=` or a name, with control characters, or too long.
+    init?(_ field: String) {
+        guard !field.utf8.contains(where: Self.isControl) else { return nil }
+        let pieces = field.utf8.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false).map(
+            Substring.init
+        )
+        let (name, given) = Self.split(pieces.first ?? "")
+        guard let value = given, !name.isEmpty else { return nil }
+        guard name.utf8.count + value.utf8.count <= Cookie.sizeLimit else { return nil }
+        self.name = name
+        self.value = value
+        for piece in pieces.dropFirst() { read(attribute: piece) }
+    }
+
+    /// When the cookie ends: `Max-Age` counts before `Expires`; `nil` for the end of the session.
+    func expiry(from now: Date) -> Date? {
+        guard let maxAge else { return expires }
+        guard maxAge > 0 else { return .distantPast }
+        return min(now.addingTimeInterval(Double(maxAge)), Self.latest)
+    }
+
+    /// The last second of the year 9999, the latest that `Expires` can say.
+    private static let latest = Date(timeIntervalSince1970: 253_402_300_799)
+    /// RFC 6265bis §5.6: a longer attribute is passed over.
+    private static let attributeLimit = 1024
+
+    private mutating func read(attribute: Substring) {
+        let (name, given) = Self.split(attribute)
+        let value = given ?? ""
+        guard value.utf8.count <= Self.attributeLimit else { return }
+        switch name.lowercased() {
+        case "expires": expires = CookieDate.parse(value) ?? expires
+        case "max-age": maxAge = Self.seconds(value) ?? maxAge
+        case "domain": if !value.isEmpty { domain = value }
+        case "path": path = value.utf8.first == UInt8(ascii: "/") ? value : nil
+        case "secure": isSecure = true
+        case "httponly": isHTTPOnly = true
+        default: break
+        }
+    }
+
+    /// Name and value around the first `=`, without blanks around them; no value when there is no `=`.
+    private static func split(_ piece: Substring) -> (name: String, value: String?) {
+        guard let equals = piece.utf8.firstIndex(of: UInt8(ascii: "=")) else { return (trimmed(piece), nil) }
+        return (trimmed(piece[..<equals]), trimmed(piece[piece.utf8.index(after: equals)...]))
+    }
+
+    private static func trimmed(_ text: Substring) -> String {
+        let start = text.utf8.drop { isBlank($0) }
+        guard let last = start.lastIndex(where: { !isBlank($0) }) else { return "" }
+        return String(Substring(start[...last]))
+    }
+
+    /// §5.2.2: digits, with or without a minus in front. What no number can hold counts as the largest, or the
+    /// smallest.
+    private static func seconds(_ text: String) -> Int64? {
+        let isNegative = text.utf8.first == UInt8(ascii: "-")
+        let digits = isNegative ? text.utf8.dropFirst() : text.utf8[...]
+        guard !digits.isEmpty, digits.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+        return isNegative ? -1 : Int64(Substring(digits)) ?? .max
+    }
+
+    private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
+
+    /// RFC 6265bis §5.6: a field that holds one of these is refused as a whole.
+    static func isControl(_ byte: UInt8) -> Bool { byte < 0x20 && byte != 0x09 || byte == 0x7F }
+}

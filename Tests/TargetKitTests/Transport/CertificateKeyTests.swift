@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+import Fixtures
+import Foundation
+import Testing
+
+@testable import TargetKit
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// What Apple's systems need for pins, which Linux can test: libcurl does its own reading.
+@Suite("The key of a certificate")
+struct CertificateKeyTests {
+    @Test("It is the SubjectPublicKeyInfo that OpenSSL gives out", arguments: ["certificate-p256", "certificate-rsa2048"])
+    func key(name: String) throws {
+        let certificates = CertificateKey.certificates(inPEM: try Fixture(name + ".pem").data())
+        let certificate = try #require(certificates.first)
+        #expect(certificates.count == 1)
+        #expect(CertificateKey.subjectPublicKeyInfo(ofCertificate: certificate) == (try Fixture(name + ".spki").data()))
+    }
+
+    @Test("Several certificates of a PEM text are read, other blocks are not")
+    func chain() throws {
+        let one = try Fixture("certificate-p256.pem").text()
+        let other = try Fixture("certificate-rsa2048.pem").text()
+        let text = "comment\n" + one + "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n" + other
+        #expect(CertificateKey.certificates(inPEM: Data(text.utf8)).count == 2)
+        #expect(CertificateKey.certificates(inPEM: Data("none".utf8)).isEmpty)
+    }
+
+    @Test("Bytes that are cut off at any place are no certificate, and do no harm")
+    func truncated() throws {
+        let certificate = try #require(
+            CertificateKey.certificates(inPEM: try Fixture("certificate-p256.pem").data()).first
+        )
+        for count in 0..<certificate.count {
+            #expect(CertificateKey.subjectPublicKeyInfo(ofCertificate: certificate.prefix(count)) == nil)
+        }
+    }
+
+    #if canImport(FoundationNetworking)
+    @Test(
+        "URLSession on Linux refuses every policy but the system's",
+        arguments: [
+            TLSPolicy(pins: [.init(host: "a", keys: ["k"])]), TLSPolicy(trust: .insecureTrustAll(for: ["a"])),
+            TLSPolicy(minimumVersion: .v1_3), TLSPolicy(clientCertificate: .init(file: URL(filePath: "/a.p12"))),
+        ]
+    )
+    func linux(policy: TLSPolicy) async throws {
+        let provider = Provider<TestTarget>(transport: URLSessionTransport(tls: policy))
+        let error = try await #require(throws: TargetKitError.self) { try await provider.request(TestTarget(.example)) }
+        #expect((error.underlying as? URLError)?.code == .unsupportedURL)
+    }
+    #endif
+}
