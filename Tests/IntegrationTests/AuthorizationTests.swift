@@ -103,7 +103,7 @@ struct AuthorizationTests {
         let plugin = UnauthorizedPlugin { signedOut.append($0.id) }
         let provider = engine.provider(RecordingPlugin(log: log), plugin)
         let waiting = (0..<20).map { _ in
-            Task { await provider.failure(of: .httpbin(.get, "/delay/8")) }
+            Task { await provider.failure(of: .endless) }
         }
         // Each call writes down two hooks before it is on its way.
         await log.events.waitForCount(40)

@@ -26,8 +26,10 @@ struct NginxFile: Sendable {
         _ = try await Provider<ServerCall>().request(call) as Response
     }
 
-    /// Bytes that do not repeat and do not compress, the same every time.
-    static func noise(_ count: Int) -> Data {
+    /// 16 MiB that do not repeat and do not compress, the same every time. They are made once, which takes a while.
+    static let noise = noise(16 << 20)
+
+    private static func noise(_ count: Int) -> Data {
         var words = [UInt64](repeating: 0, count: count / 8 + 1)
         var state: UInt64 = 0x9E37_79B9_7F4A_7C15
         for index in words.indices {

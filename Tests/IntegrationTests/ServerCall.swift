@@ -29,6 +29,9 @@ struct ServerCall: AuthorizedTarget {
         Self(baseURL: ServerAvailability.nginxTLS.baseURL, path: path, method: method, task: task)
     }
 
+    /// A call of httpbin that brings a byte a second, and does not come to its end within a test's time.
+    static let endless = httpbin(.get, "/drip?delay=0&duration=900&numbytes=900").with { $0.timeout = nil }
+
     /// The call with some of it changed.
     func with(_ change: (inout ServerCall) -> Void) -> ServerCall {
         var call = self

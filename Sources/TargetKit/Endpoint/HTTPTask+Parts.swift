@@ -4,14 +4,18 @@ import Foundation
 extension HTTPTask {
     /// Those bytes as the body.
     ///
-    /// - Parameter contentType: The media type for `Content-Type`; default `nil`: the target's headers say it, or nobody.
+    /// - Parameters:
+    ///   - data: The bytes.
+    ///   - contentType: The media type for `Content-Type`; default `nil`: the target's headers say it, or nobody.
     public func data(_ data: Data, contentType: String? = nil) -> HTTPTask {
         adding(.data(data, contentType: contentType))
     }
 
     /// The value as JSON in the body, with `Content-Type: application/json` unless the headers name another.
     ///
-    /// - Parameter encoder: Default: a `JSONEncoder` that sorts keys, so that the same value gives the same bytes.
+    /// - Parameters:
+    ///   - value: What is encoded, when the call is made.
+    ///   - encoder: Default: a `JSONEncoder` that sorts keys, so that the same value gives the same bytes.
     public func json(_ value: some Encodable & Sendable, encoder: JSONEncoder? = nil) -> HTTPTask {
         adding(.json(value, encoder ?? Self.jsonEncoder))
     }

@@ -3,7 +3,9 @@
 extension MultipartForm {
     /// A form of the parts that the closure lists, with `if`, `switch` and `for` where they are needed.
     ///
-    /// - Parameter boundary: as in ``init(parts:boundary:)``; default: a random one.
+    /// - Parameters:
+    ///   - boundary: as in ``init(parts:boundary:)``; default: a random one.
+    ///   - parts: lists the parts, in the order in which they are sent.
     public init(boundary: String? = nil, @Builder _ parts: () throws -> [Part]) rethrows {
         try self.init(parts: parts(), boundary: boundary)
     }

@@ -53,8 +53,8 @@ struct CookieFile: Sendable {
         }
         let number = String(UInt64.random(in: .min ... .max), radix: 36)
         let part = url.deletingLastPathComponent().appendingPathComponent(".cookies.\(number).part").path
-        do throws(CookieFileError) {
-            try put(data, to: part)
+        do {
+            try fill(part, with: data)
             guard rename(part, url.path) == 0 else { throw systemFailure() }
         } catch {
             unlink(part)
@@ -62,7 +62,7 @@ struct CookieFile: Sendable {
         }
     }
 
-    private func put(_ data: Data, to path: String) throws(CookieFileError) {
+    private func fill(_ path: String, with data: Data) throws(CookieFileError) {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw systemFailure() }
         defer { close(descriptor) }

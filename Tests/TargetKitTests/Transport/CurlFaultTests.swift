@@ -112,7 +112,7 @@ struct CurlFaultTests {
     @Test("An exchange that is idle for too long ends; one that drips does not")
     func idle() async throws {
         var configuration = CurlTransport.Configuration()
-        configuration.idleTimeout = .seconds(1)
+        configuration.idleTimeout = .seconds(3)
         let transport = CurlTransport(configuration: configuration)
         let text = String(repeating: "x", count: 15)
         let server = try LoopbackServer { request in
@@ -120,7 +120,7 @@ struct CurlFaultTests {
                 ? [.head(status: 200), .hang]
                 : [
                     .head(status: 200, headers: ["Content-Length": "15"]),
-                    .drip(Data(text.utf8), chunkSize: 1, every: .milliseconds(100)),
+                    .drip(Data(text.utf8), chunkSize: 1, every: .milliseconds(250)),
                 ]
         }
         async let drip = TestCall().send(to: server, with: transport).text
