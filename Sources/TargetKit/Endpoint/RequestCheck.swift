@@ -36,6 +36,7 @@ struct RequestCheck {
 extension URL {
     /// Whether it has the scheme http or https, and a host.
     var isCallable: Bool {
+        if absoluteString.namesPlainHost { return true }
         guard let scheme, scheme.equalsIgnoringASCIICase("https") || scheme.equalsIgnoringASCIICase("http") else {
             return false
         }
@@ -44,6 +45,27 @@ extension URL {
 }
 
 extension String {
+    /// Whether it begins with `http://` or `https://`, a letter or a digit, and has no user before its host: what most URLs
+    /// do. Asking the URL for scheme and host makes two strings of it.
+    fileprivate var namesPlainHost: Bool {
+        ContiguousText.read(self) { text in
+            guard text.count > 8, text.starts(with: "http".utf8) else { return false }
+            let mark = text[4] == UInt8(ascii: "s") ? 5 : 4
+            let rest = text[mark...]
+            guard rest.starts(with: "://".utf8), let first = rest.dropFirst(3).first, first.isLetterOrDigit else {
+                return false
+            }
+            for byte in rest.dropFirst(4) {
+                switch byte {
+                case UInt8(ascii: "@"): return false
+                case UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: "#"): return true
+                default: continue
+                }
+            }
+            return true
+        }
+    }
+
     /// RFC 9110 §5.6.2: one or more `tchar`.
     fileprivate var isToken: Bool {
         !utf8.isEmpty && utf8.allSatisfy(\.isTokenCharacter)
@@ -63,13 +85,17 @@ extension String {
 }
 
 extension UInt8 {
-    fileprivate var isTokenCharacter: Bool {
+    fileprivate var isLetterOrDigit: Bool {
         switch self {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"):
+            UInt8(ascii: "0")...UInt8(ascii: "9"):
             true
-        default: "!#$%&'*+.^_`|~".utf8.contains(self)
+        default: false
         }
+    }
+
+    fileprivate var isTokenCharacter: Bool {
+        isLetterOrDigit || self == UInt8(ascii: "-") || "!#$%&'*+.^_`|~".utf8.contains(self)
     }
 
     fileprivate var endsHeaderLine: Bool {

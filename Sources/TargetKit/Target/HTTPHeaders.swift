@@ -91,8 +91,8 @@ public struct HTTPHeaders: Sendable {
 
     /// The fields as a dictionary, which is what `URLRequest` takes: repeated names joined as the subscript joins them.
     public var dictionary: [String: String] {
-        var result: [String: String] = [:]
-        result.reserveCapacity(fields.count)
+        guard !fields.isEmpty else { return [:] }
+        var result = [String: String](minimumCapacity: fields.count)
         for (index, field) in fields.enumerated() {
             let isFirst = !fields[..<index].contains { $0.name == field.name }
             if isFirst { result[field.name.rawValue] = joinedValue(for: field.name.rawValue) }
