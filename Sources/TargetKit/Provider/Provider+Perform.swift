@@ -96,11 +96,16 @@ extension Provider {
         let stub: StubTransport
         switch stubClosure(target) {
         case .never:
-            return RedirectFollower(transport: transport, policy: redirects, secretNames: plugins.secretHeaders)
+            return RedirectFollower(
+                transport: transport,
+                policy: redirects,
+                secretNames: plugins.secretHeaders,
+                cookies: cookies
+            )
         case .immediate: stub = StubTransport(endpoint.sampleResponse)
         case .delayed(let delay): stub = StubTransport(endpoint.sampleResponse, delay: delay, clock: clock)
         }
-        return RedirectFollower(transport: stub, policy: .none, secretNames: [])
+        return RedirectFollower(transport: stub, policy: .none, secretNames: [], cookies: nil)
     }
 
     /// Asks the plugins, and waits as long as they say.

@@ -23,6 +23,7 @@ public final class Provider<Target: TargetType>: Sendable {
     let transport: any Transport
     let plugins: PluginChain
     let redirects: RedirectPolicy
+    let cookies: CookieStore?
     let clock: any Clock<Duration>
 
     /// The calls of this provider and of those that share the scope.
@@ -37,6 +38,8 @@ public final class Provider<Target: TargetType>: Sendable {
     ///   - transport: Sends the requests; default: the system's, shared by all providers.
     ///   - plugins: Behaviour around each call, in this order.
     ///   - redirects: What becomes of redirects; default: up to 10 are followed, by the rules of ``RedirectPolicy``.
+    ///   - cookies: Keeps the cookies that servers set, and sends them back; default `nil`: none are. Providers that are to share
+    ///     cookies are given the same store. Stubbed targets neither read nor write it.
     ///   - scope: What the calls belong to; default: a scope of this provider alone.
     ///   - clock: What delayed stubs and waits before a retry are measured by.
     public init(
@@ -46,6 +49,7 @@ public final class Provider<Target: TargetType>: Sendable {
         transport: any Transport = SystemTransport.shared,
         plugins: [any Plugin] = [],
         redirects: RedirectPolicy = .follow(),
+        cookies: CookieStore? = nil,
         scope: RequestScope = RequestScope(),
         clock: any Clock<Duration> = ContinuousClock()
     ) {
@@ -55,6 +59,7 @@ public final class Provider<Target: TargetType>: Sendable {
         self.transport = transport
         self.plugins = PluginChain(plugins: plugins)
         self.redirects = redirects
+        self.cookies = cookies
         self.scope = scope
         self.clock = clock
     }

@@ -41,7 +41,7 @@ struct CookieFile: Sendable {
     }
 
     /// Writes a new file beside the old one, and puts it in its place.
-    func write(_ cookies: [Cookie]) throws(CookieFileError) {
+    func save(_ cookies: [Cookie]) throws(CookieFileError) {
         let encoder = JSONEncoder()
         encoder.dateEncodingStrategy = .secondsSince1970
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
@@ -53,8 +53,8 @@ struct CookieFile: Sendable {
         }
         let number = String(UInt64.random(in: .min ... .max), radix: 36)
         let part = url.deletingLastPathComponent().appendingPathComponent(".cookies.\(number).part").path
-        do {
-            try write(data, to: part)
+        do throws(CookieFileError) {
+            try put(data, to: part)
             guard rename(part, url.path) == 0 else { throw systemFailure() }
         } catch {
             unlink(part)
@@ -62,7 +62,7 @@ struct CookieFile: Sendable {
         }
     }
 
-    private func write(_ data: Data, to path: String) throws(CookieFileError) {
+    private func put(_ data: Data, to path: String) throws(CookieFileError) {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw systemFailure() }
         defer { close(descriptor) }

@@ -33,7 +33,7 @@ extension CookieStore {
         let time = now()
         while let cookies = state.withLock({ $0.beginWriting(at: time) }) {
             do {
-                try file.write(cookies)
+                try file.save(cookies)
                 state.withLock { $0.isWriting = false }
             } catch {
                 state.withLock {

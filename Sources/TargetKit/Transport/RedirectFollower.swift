@@ -5,7 +5,7 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// Sends a request, and follows where its response leads.
+/// Sends a request with its cookies, and follows where its response leads.
 struct RedirectFollower: Sendable {
     /// What came at the end of the way.
     struct Arrival: Sendable {
@@ -18,6 +18,8 @@ struct RedirectFollower: Sendable {
     let policy: RedirectPolicy
     /// Fields that are not for another origin.
     let secretNames: Set<HTTPHeaderName>
+    /// Where cookies are kept; `nil`: nowhere.
+    let cookies: CookieStore?
 
     func send(_ request: TransportRequest) async throws -> Arrival {
         guard case .file(let file) = request.destination, policy.limit > 0 else { return try await follow(request) }
@@ -38,11 +40,13 @@ struct RedirectFollower: Sendable {
         var request = request
         var redirects: [Redirect] = []
         while true {
-            let response = try await transport.send(request)
+            let sent = withCookies(request)
+            let response = try await transport.send(sent)
+            keepCookies(of: response, from: sent.urlRequest.url)
             guard let redirect = try redirect(response.head, of: request.urlRequest),
                 let next = try next(after: redirect, request)
             else {
-                return Arrival(response: response, request: request.urlRequest, redirects: redirects)
+                return Arrival(response: response, request: sent.urlRequest, redirects: redirects)
             }
             redirects.append(redirect)
             guard redirects.count <= policy.limit else {
@@ -50,6 +54,22 @@ struct RedirectFollower: Sendable {
             }
             request = next
         }
+    }
+
+    /// The request with the store's cookies for its URL. A `Cookie` field of the caller's own stands in for them.
+    private func withCookies(_ request: TransportRequest) -> TransportRequest {
+        guard let url = request.urlRequest.url, request.urlRequest.value(forHTTPHeaderField: "Cookie") == nil,
+            let field = cookies?.header(for: url)
+        else { return request }
+        var request = request
+        request.urlRequest.setValue(field, forHTTPHeaderField: "Cookie")
+        return request
+    }
+
+    private func keepCookies(of response: TransportResponse, from url: URL?) {
+        guard let cookies, let url else { return }
+        let fields = response.head.headers.values(for: .setCookie)
+        if !fields.isEmpty { cookies.store(fields, from: url) }
     }
 
     /// The step that the response asks for; `nil` when it asks for none.

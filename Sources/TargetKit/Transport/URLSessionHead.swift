@@ -6,11 +6,17 @@ import FoundationNetworking
 #endif
 
 extension ResponseHead {
-    /// The head that Foundation has made of a response: repeated fields joined, their order lost.
+    /// The head that Foundation has made of a response: repeated fields joined, their order lost. Cookies are taken apart
+    /// again, since they mean nothing when they are joined.
     init(_ response: HTTPURLResponse) {
         var fields: [String: String] = [:]
         for case (let name as String, let value as String) in response.allHeaderFields { fields[name] = value }
-        self.init(statusCode: response.statusCode, headers: HTTPHeaders(fields))
+        var headers = HTTPHeaders(fields)
+        if let cookies = headers[.setCookie] {
+            headers[.setCookie] = nil
+            for field in JoinedSetCookie(cookies).fields { headers.add(.setCookie, value: field) }
+        }
+        self.init(statusCode: response.statusCode, headers: headers)
     }
 
     /// This head, with the version that the metrics name.

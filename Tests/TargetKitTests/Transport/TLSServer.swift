@@ -24,10 +24,14 @@ final class TLSServer: Sendable {
         try Self.makeCertificates(in: folder.url, name: name, days: days)
         let process = Process()
         let pipe = Pipe()
-        process.executableURL = Self.program
+        // When the tests are killed, nobody is left to end the server.
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/timeout")
         process.currentDirectoryURL = folder.url
         process.arguments =
-            ["s_server", "-accept", "127.0.0.1:0", "-cert", "server.pem", "-key", "server.key", "-CAfile", "ca.pem"]
+            [
+                "120", Self.program.path, "s_server", "-accept", "127.0.0.1:0", "-cert", "server.pem", "-key",
+                "server.key", "-CAfile", "ca.pem",
+            ]
             + arguments
         let input = Pipe()
         process.standardInput = input
@@ -44,7 +48,7 @@ final class TLSServer: Sendable {
         self.port = port
     }
 
-    deinit { kill(processID, SIGKILL) }
+    deinit { kill(processID, SIGTERM) }
 
     func file(_ name: String) -> URL { folder.url.appendingPathComponent(name) }
 
