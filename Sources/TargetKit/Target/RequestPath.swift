@@ -95,23 +95,35 @@ extension RequestPath {
     /// This path below a base URL, and its query after the base URL's own. An empty path leaves the base URL as it is.
     func url(below baseURL: URL) throws(InvalidRequest) -> URL {
         guard !escaped.isEmpty else { return baseURL }
+        let text = try text(below: baseURL.absoluteString)
+        guard let url = URL(escaped: text) else { throw .unreadableURL(text) }
+        return url
+    }
+
+    private func text(below base: String) throws(InvalidRequest) -> String {
+        // Most bases and paths hold none of these bytes: then there is nothing to take apart.
+        if !escaped.containsAny(of: "?.%"), !base.containsAny(of: "?#") { return Self.join(base[...], escaped[...]) }
         let (path, query) = Self.split(escaped[...], at: "?")
         guard !Self.hasDotSegment(path) else { throw .dotSegment(path: String(path)) }
-        let (base, baseQuery) = Self.split(Self.split(baseURL.absoluteString[...], at: "#").before, at: "?")
-        var text = String(base)
-        if !path.isEmpty {
-            if text.utf8.last == UInt8(ascii: "/") { text.removeLast() }
-            if path.utf8.first != UInt8(ascii: "/") { text += "/" }
-            text += path
-        }
+        let (base, baseQuery) = Self.split(Self.split(base[...], at: "#").before, at: "?")
+        var text = Self.join(base, path)
         var mark = "?"
         for query in [baseQuery, query] {
             guard let query, !query.isEmpty else { continue }
             text += mark + query
             mark = "&"
         }
-        guard let url = URL(escaped: text) else { throw .unreadableURL(text) }
-        return url
+        return text
+    }
+
+    /// Both with one slash between them; the base alone when there is no path.
+    private static func join(_ base: Substring, _ path: Substring) -> String {
+        var text = String(base)
+        guard !path.isEmpty else { return text }
+        if text.utf8.last == UInt8(ascii: "/") { text.removeLast() }
+        if path.utf8.first != UInt8(ascii: "/") { text += "/" }
+        text += path
+        return text
     }
 
     private static func split(_ text: Substring, at mark: Unicode.Scalar) -> (before: Substring, after: Substring?) {
@@ -125,5 +137,13 @@ extension RequestPath {
             let segment = segment.replacing("%2e", with: ".").replacing("%2E", with: ".")
             return segment == "." || segment == ".."
         }
+    }
+}
+
+extension String {
+    /// Whether one of some ASCII characters is in it.
+    fileprivate func containsAny(of characters: StaticString) -> Bool {
+        let wanted = UnsafeBufferPointer(start: characters.utf8Start, count: characters.utf8CodeUnitCount)
+        return ContiguousText.read(self) { bytes in bytes.contains { wanted.contains($0) } }
     }
 }

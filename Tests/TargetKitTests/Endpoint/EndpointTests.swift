@@ -146,12 +146,31 @@ struct EndpointTests {
 
     @Test(
         "A URL without http or host is refused",
+<<<<<<< HEAD
         arguments: ["ftp://h.example/", "file:///etc/passwd", "/relative", "http://", "mailto:a@b"]
+=======
+        arguments: [
+            "ftp://h.example/", "file:///etc/passwd", "/relative", "http://", "mailto:a@b", "https:///path", "http://anna@/",
+            "http://:80/", "https://?q=h", "httpx://h.example/", "http:h.example", "http://anna:tea@:80/",
+        ]
+>>>>>>> bench
     )
     func urlSafety(url: String) throws {
         let url = try #require(URL(string: url))
         let error = try #require(throws: TargetKitError.self) { try Endpoint(url: url).urlRequest() }
         #expect(error.kind == .invalidRequest)
+    }
+
+    @Test(
+        "A URL with http and a host is taken, however it is written",
+        arguments: [
+            "http://h.example", "https://h", "HTTP://H.EXAMPLE/", "http://anna:tea@h.example/", "https://[::1]:8443/path",
+            "http://h.example?mail=a@b", "http://-h.example/", "http://h#a@b",
+        ]
+    )
+    func httpURL(text: String) throws {
+        let url = try #require(URL(string: text))
+        #expect(try Endpoint(url: url).urlRequest().url == url)
     }
 
     @Test("Equality and hash cover method, URL, headers and body")
