@@ -85,10 +85,10 @@ struct LogRedactionTests {
         #expect(lines == ["[.0]   Authorization: shown", "[.0]   x-own: <redacted>"])
     }
 
-    @Test("A redirect's target is shown without the secrets of its query")
+    @Test("Where a response points to is shown without the secrets of its query")
     func location() async {
         let answer = SampleResponse.response(
-            status: 302,
+            status: 201,
             headers: ["Location": "https://a.example/cb?code=1&access_token=x#y"],
             data: Data()
         )
