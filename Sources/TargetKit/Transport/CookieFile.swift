@@ -53,7 +53,7 @@ struct CookieFile: Sendable {
         }
         let number = String(UInt64.random(in: .min ... .max), radix: 36)
         let part = url.deletingLastPathComponent().appendingPathComponent(".cookies.\(number).part").path
-        do {
+        do throws(CookieFileError) {
             try fill(part, with: data)
             guard rename(part, url.path) == 0 else { throw systemFailure() }
         } catch {

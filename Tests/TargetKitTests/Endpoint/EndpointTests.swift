@@ -146,14 +146,10 @@ struct EndpointTests {
 
     @Test(
         "A URL without http or host is refused",
-<<<<<<< HEAD
-        arguments: ["ftp://h.example/", "file:///etc/passwd", "/relative", "http://", "mailto:a@b"]
-=======
         arguments: [
             "ftp://h.example/", "file:///etc/passwd", "/relative", "http://", "mailto:a@b", "https:///path", "http://anna@/",
             "http://:80/", "https://?q=h", "httpx://h.example/", "http:h.example", "http://anna:tea@:80/",
         ]
->>>>>>> bench
     )
     func urlSafety(url: String) throws {
         let url = try #require(URL(string: url))
