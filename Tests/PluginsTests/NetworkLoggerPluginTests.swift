@@ -76,11 +76,7 @@ struct NetworkLoggerPluginTests {
         let lines = await LoggedLines()(.errors, Self.target, answer: .failure(URLError(.timedOut)))
         #expect(lines.count == 1)
         #expect(lines.first?.hasPrefix("[.0] ✗ PluginTarget: the exchange failed") == true)
-<<<<<<< HEAD
         #expect(lines.first?.hasSuffix("(URLError -1001), 12.0 ms") == true)
-=======
-        #expect(lines.first?.hasSuffix(", 12.0 ms") == true)
->>>>>>> plugins
     }
 
     @Test("Each attempt has its lines, with one number for the call")

@@ -23,23 +23,18 @@ public struct ServerAvailability: Sendable, Hashable {
     /// Where it is expected.
     public let baseURL: URL
 
-    /// httpbin, at `TARGETKIT_HTTPBIN` or else http://127.0.0.1:8765.
-    public static let httpbin = ServerAvailability("httpbin", variable: "TARGETKIT_HTTPBIN", port: 8765)
+    /// httpbin, at `TARGETKIT_HTTPBIN`.
+    public static let httpbin = ServerAvailability("httpbin", variable: "TARGETKIT_HTTPBIN")
 
-    /// nginx, at `TARGETKIT_NGINX` or else http://127.0.0.1:8766.
-    public static let nginx = ServerAvailability("nginx", variable: "TARGETKIT_NGINX", port: 8766)
+    /// nginx with the configuration of `.ci/nginx.conf.in`, at `TARGETKIT_NGINX`.
+    public static let nginx = ServerAvailability("nginx", variable: "TARGETKIT_NGINX")
 
-    /// The same nginx over TLS, at `TARGETKIT_NGINX_TLS` or else https://localhost:8767.
-    public static let nginxTLS = ServerAvailability(
-        "nginx over TLS",
-        variable: "TARGETKIT_NGINX_TLS",
-        port: 8767,
-        at: "https://localhost"
-    )
+    /// The same nginx over TLS, at `TARGETKIT_NGINX_TLS`.
+    public static let nginxTLS = ServerAvailability("nginx over TLS", variable: "TARGETKIT_NGINX_TLS")
 
-    private init(_ name: String, variable: String, port: Int, at place: String = "http://127.0.0.1") {
-        let usual = "\(place):\(port)"
-        let text = ProcessInfo.processInfo.environment[variable] ?? usual
+    /// A port is no name: what listens at a usual one may be somebody else's. So the variable has to say it.
+    private init(_ name: String, variable: String) {
+        let text = ProcessInfo.processInfo.environment[variable] ?? ""
         self.init(name, variable: variable, baseURL: URL(string: text) ?? URL(fileURLWithPath: "/"))
     }
 
@@ -61,7 +56,9 @@ public struct ServerAvailability: Sendable, Hashable {
 
     /// What a skipped test says.
     public var skipReason: String {
-        "skipped: \(name) is not running at \(baseURL.absoluteString) (\(variable) says where it is)"
+        baseURL.isFileURL
+            ? "skipped: \(variable) does not say where \(name) is running; .ci/run starts it"
+            : "skipped: \(name) is not running at \(baseURL.absoluteString), where \(variable) says it is"
     }
 
     private var address: LoopbackAddress? {

@@ -147,7 +147,8 @@ struct EndpointTests {
     @Test(
         "A URL without http or host is refused",
         arguments: [
-            "ftp://h.example/", "file:///etc/passwd", "/relative", "http://", "mailto:a@b", "https:///path", "http://anna@/",
+            "ftp://h.example/", "file:///etc/passwd", "/relative", "http://", "mailto:a@b", "https:///path",
+            "http://anna@/",
             "http://:80/", "https://?q=h", "httpx://h.example/", "http:h.example", "http://anna:tea@:80/",
         ]
     )
@@ -160,7 +161,8 @@ struct EndpointTests {
     @Test(
         "A URL with http and a host is taken, however it is written",
         arguments: [
-            "http://h.example", "https://h", "HTTP://H.EXAMPLE/", "http://anna:tea@h.example/", "https://[::1]:8443/path",
+            "http://h.example", "https://h", "HTTP://H.EXAMPLE/", "http://anna:tea@h.example/",
+            "https://[::1]:8443/path",
             "http://h.example?mail=a@b", "http://-h.example/", "http://h#a@b",
         ]
     )
