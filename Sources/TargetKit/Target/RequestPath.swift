@@ -54,6 +54,11 @@ public struct RequestPath: Sendable, Hashable, ExpressibleByStringInterpolation 
             appendInterpolation(value.description)
         }
 
+        /// Adds an integer, whose digits need no escaping, as one segment.
+        public mutating func appendInterpolation(_ value: Int) {
+            escaped += value.description
+        }
+
         /// Adds a text as one segment.
         public mutating func appendInterpolation(_ value: String) {
             escaped += PercentEncoding.encode(value, allowing: .unreserved)
@@ -102,7 +107,7 @@ extension RequestPath {
 
     private func text(below base: String) throws(InvalidRequest) -> String {
         // Most bases and paths hold none of these bytes: then there is nothing to take apart.
-        if !escaped.containsAny(of: "?.%"), !base.containsAny(of: "?#") { return Self.join(base[...], escaped[...]) }
+        if !escaped.containsAny(of: "?.%"), !base.containsAny(of: "?#") { return Self.join(base, escaped) }
         let (path, query) = Self.split(escaped[...], at: "?")
         guard !Self.hasDotSegment(path) else { throw .dotSegment(path: String(path)) }
         let (base, baseQuery) = Self.split(Self.split(base[...], at: "#").before, at: "?")
@@ -117,7 +122,7 @@ extension RequestPath {
     }
 
     /// Both with one slash between them; the base alone when there is no path.
-    private static func join(_ base: Substring, _ path: Substring) -> String {
+    private static func join(_ base: some StringProtocol, _ path: some StringProtocol) -> String {
         var text = String(base)
         guard !path.isEmpty else { return text }
         if text.utf8.last == UInt8(ascii: "/") { text.removeLast() }
@@ -141,9 +146,14 @@ extension RequestPath {
 }
 
 extension String {
-    /// Whether one of some ASCII characters is in it.
+    /// Whether one of some characters below `@` is in it.
     fileprivate func containsAny(of characters: StaticString) -> Bool {
-        let wanted = UnsafeBufferPointer(start: characters.utf8Start, count: characters.utf8CodeUnitCount)
-        return ContiguousText.read(self) { bytes in bytes.contains { wanted.contains($0) } }
+        var wanted: UInt64 = 0
+        for byte in UnsafeBufferPointer(start: characters.utf8Start, count: characters.utf8CodeUnitCount) {
+            wanted |= 1 << UInt64(byte)
+        }
+        return ContiguousText.read(self) { bytes in
+            bytes.contains { $0 < 64 && wanted &>> UInt64($0) & 1 == 1 }
+        }
     }
 }
