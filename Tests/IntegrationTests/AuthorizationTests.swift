@@ -101,7 +101,8 @@ struct AuthorizationTests {
         let log = RecordingPlugin.Log()
         let signedOut = Recorder<RequestContext.ID>()
         let plugin = UnauthorizedPlugin { signedOut.append($0.id) }
-        let provider = engine.provider(RecordingPlugin(log: log), plugin)
+        let plugins: [any Plugin] = [RecordingPlugin(log: log), plugin]
+        let provider = Provider<ServerCall>(transport: engine.ownTransport, plugins: plugins)
         let waiting = (0..<20).map { _ in
             Task { await provider.failure(of: .endless) }
         }

@@ -44,7 +44,10 @@ struct EndingTests {
     func cancelAll(engine: Engine) async throws {
         let log = RecordingPlugin.Log()
         let scope = RequestScope()
-        let providers = [engine.provider(RecordingPlugin(log: log), scope: scope), engine.provider(scope: scope)]
+        let transport = engine.ownTransport
+        let providers = [[RecordingPlugin(log: log)], []].map { plugins in
+            Provider<ServerCall>(transport: transport, plugins: plugins, scope: scope)
+        }
         let endings = Recorder<TargetKitError?>()
         for index in 0..<50 {
             providers[index % 2].request(.endless, callbackQueue: .global()) { result in

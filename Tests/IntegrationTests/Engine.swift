@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: MIT
+import Foundation
 import TargetKit
 import TestSupport
 import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
 
 /// The transports that talk to real servers. A test that takes one as its argument holds for both.
 enum Engine: String, Sendable, CaseIterable {
@@ -22,9 +27,23 @@ enum Engine: String, Sendable, CaseIterable {
         }
     }
 
+    /// A transport that nobody else's calls have to wait for, with room for many at a time: URLSession has six connections
+    /// for a host, unless told.
+    var ownTransport: any Transport {
+        switch self {
+        #if os(Linux)
+        case .curl: return CurlTransport()
+        #endif
+        case .urlSession:
+            let configuration = URLSessionConfiguration.ephemeral
+            configuration.httpMaximumConnectionsPerHost = 64
+            return URLSessionTransport(configuration: configuration)
+        }
+    }
+
     /// A provider of calls that goes over it.
-    func provider(_ plugins: any Plugin..., scope: RequestScope = RequestScope()) -> Provider<ServerCall> {
-        Provider(transport: transport, plugins: plugins, scope: scope)
+    func provider(_ plugins: any Plugin...) -> Provider<ServerCall> {
+        Provider(transport: transport, plugins: plugins)
     }
 
     /// Makes one call.
