@@ -17,13 +17,14 @@ enum Engine: String, Sendable, CaseIterable {
     /// `URLSessionTransport`.
     case urlSession
 
-    /// The shared transport.
+    /// A transport that only one test uses: URLSession has six connections to a host, and a test that cancels many calls is not
+    /// to hold up another's.
     var transport: any Transport {
         switch self {
         #if os(Linux)
         case .curl: CurlTransport.shared
         #endif
-        case .urlSession: URLSessionTransport.shared
+        case .urlSession: URLSessionTransport()
         }
     }
 

@@ -29,7 +29,6 @@ final class MultipartReader: BodyReader {
     private func fill(_ buffer: UnsafeMutableRawBufferPointer) throws -> Int {
         var filled = 0
         while filled < buffer.count, let segment = segments.first {
-            if filled > 0, beginsLongSource(segment, than: buffer.count) { break }
             let room = UnsafeMutableRawBufferPointer(rebasing: buffer[filled...])
             switch segment {
             case .bytes(let data):
@@ -45,13 +44,6 @@ final class MultipartReader: BodyReader {
             }
         }
         return filled
-    }
-
-    /// Whether reading starts in a source that fills the buffer by itself: with a buffer of its own, a file is read by whole
-    /// pages from then on, which is faster by some percent.
-    private func beginsLongSource(_ segment: MultipartBodySource.Segment, than count: Int) -> Bool {
-        guard position == 0, case .source(_, let length, _) = segment else { return false }
-        return length > count
     }
 
     private func copy(_ data: Data, into room: UnsafeMutableRawBufferPointer) -> Int {

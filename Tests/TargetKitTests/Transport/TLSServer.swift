@@ -27,12 +27,9 @@ final class TLSServer: Sendable {
         // When the tests are killed, nobody is left to end the server.
         process.executableURL = URL(fileURLWithPath: "/usr/bin/timeout")
         process.currentDirectoryURL = folder.url
+        let certificates = ["-cert", "server.pem", "-key", "server.key", "-CAfile", "ca.pem"]
         process.arguments =
-            [
-                "120", Self.program.path, "s_server", "-accept", "127.0.0.1:0", "-cert", "server.pem", "-key",
-                "server.key", "-CAfile", "ca.pem",
-            ]
-            + arguments
+            ["--signal=KILL", "120", Self.program.path, "s_server", "-accept", "127.0.0.1:0"] + certificates + arguments
         let input = Pipe()
         process.standardInput = input
         process.standardOutput = pipe
@@ -48,7 +45,8 @@ final class TLSServer: Sendable {
         self.port = port
     }
 
-    deinit { kill(processID, SIGTERM) }
+    // `timeout` leads a group of its own. Children of Foundation's `Process` have SIGTERM blocked (6.3.1).
+    deinit { kill(-processID, SIGKILL) }
 
     func file(_ name: String) -> URL { folder.url.appendingPathComponent(name) }
 
