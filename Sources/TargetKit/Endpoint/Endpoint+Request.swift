@@ -30,7 +30,8 @@ extension Endpoint {
         var request = URLRequest(url: url)
         if method != .get { request.httpMethod = method.rawValue }
         let body = try task.content.encoded()
-        request.httpBody = body.data
+        // Each of URLRequest's setters costs, also one that changes nothing.
+        if let data = body.data { request.httpBody = data }
         var fields = headers.dictionary
         if let type = body.contentType, !headers.contains(.contentType) { fields["Content-Type"] = type }
         if !fields.isEmpty { request.allHTTPHeaderFields = fields }

@@ -20,7 +20,7 @@ struct RequestCheck {
         guard let url = request.url, url.isCallable else {
             throw .unsupportedURL(request.url?.absoluteString ?? "")
         }
-        guard method.rawValue.isToken else { throw .invalidMethod(method.rawValue) }
+        guard method == .get || method.rawValue.isToken else { throw .invalidMethod(method.rawValue) }
         guard !hasBody || (method != .get && method != .head) else {
             throw .bodyNotAllowed(method: method.rawValue)
         }
