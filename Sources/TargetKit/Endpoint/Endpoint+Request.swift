@@ -37,12 +37,12 @@ extension Endpoint {
         if !fields.isEmpty { request.allHTTPHeaderFields = fields }
         if let timeout { request.timeoutInterval = try timeout.positiveSeconds }
         for parameters in parameters {
-            let hadBody = task.content.isBody || request.httpBody != nil
+            let kept = request.httpBody
             request.httpBody = nil
             request = try parameters.encoding.encode(parameters.values, into: request)
-            if hadBody {
+            if task.content.isBody || kept != nil {
                 guard request.httpBody == nil else { throw InvalidRequest.twoBodies }
-                request.httpBody = body.data
+                request.httpBody = kept
             }
         }
         try RequestCheck(method: method, hasBody: task.content.isBody || request.httpBody != nil).check(request)

@@ -76,6 +76,21 @@ struct EndpointTests {
         #expect(fields.filter { $0.key.lowercased() == "content-type" }.map(\.value) == ["application/vnd.x"])
     }
 
+    @Test("A body that one encoding has made is kept when another one makes none")
+    func keptBody() throws {
+        struct HeaderEncoding: ParameterEncoding {
+            func encode(_ parameters: [String: any Sendable], into request: URLRequest) throws -> URLRequest {
+                var request = request
+                request.setValue("\(parameters.count)", forHTTPHeaderField: "X-Count")
+                return request
+            }
+        }
+        let task = HTTPTask.parameters(["a": 1], encoding: .json).parameters(["b": 2], encoding: HeaderEncoding())
+        let request = try request(.post, task)
+        #expect(text(request) == #"{"a":1}"#)
+        #expect(request.value(forHTTPHeaderField: "X-Count") == "1")
+    }
+
     @Test("An in-memory form is the request's body, with its boundary in the Content-Type")
     func multipart() throws {
         let form = MultipartForm(parts: [.text("b", name: "a")], boundary: "xyz")
