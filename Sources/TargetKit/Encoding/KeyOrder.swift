@@ -3,7 +3,7 @@
 /// Sorts names by their UTF-8 bytes, which for composed text is also the order of `String`.
 ///
 /// Comparing two strings costs some tens of instructions. So the first sixteen bytes of each name are read once, what all
-/// names begin with is cut off, and the next eight bytes are compared as one number; only names that agree in those are
+/// names begin with is cut off, and the next six bytes are compared as one number; only names that agree in those are
 /// compared as strings.
 enum KeyOrder {
     /// The first sixteen bytes of a name as numbers, zeros past its end, and where its pair is.
@@ -25,11 +25,6 @@ enum KeyOrder {
         }
     }
 
-    private struct Entry {
-        let rank: UInt64
-        let position: Int
-    }
-
     /// Calls `body` with the pairs of a dictionary, sorted by name or in the dictionary's own order.
     static func forEach<Value>(
         in dictionary: [String: Value],
@@ -40,6 +35,11 @@ enum KeyOrder {
             for (key, value) in dictionary { try body(key, value) }
             return
         }
+        guard dictionary.count <= 1 << positionBits else {
+            let pairs = dictionary.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
+            for (key, value) in pairs { try body(key, value) }
+            return
+        }
         // The two lists are on the stack, unless they are long.
         try withUnsafeTemporaryAllocation(
             of: Beginning<Dictionary<String, Value>.Index>.self,
@@ -47,10 +47,10 @@ enum KeyOrder {
         ) { beginnings in
             read(dictionary, into: beginnings)
             defer { beginnings.deinitialize() }
-            try withUnsafeTemporaryAllocation(of: Entry.self, capacity: dictionary.count) { entries in
+            try withUnsafeTemporaryAllocation(of: UInt64.self, capacity: dictionary.count) { entries in
                 sort(beginnings, into: entries) { dictionary.keys[beginnings[$0].index] }
                 for entry in entries {
-                    let (key, value) = dictionary[beginnings[entry.position].index]
+                    let (key, value) = dictionary[beginnings[position(of: entry)].index]
                     try body(key, value)
                 }
             }
@@ -68,23 +68,41 @@ enum KeyOrder {
         }
     }
 
-    @inline(__always)
+    /// An entry is one number, so that sorting compares and moves nothing else: six bytes of the name, then the position.
+    private static let positionBits: UInt64 = 16
+
+    private static func position(of entry: UInt64) -> Int {
+        Int(truncatingIfNeeded: entry & (1 &<< positionBits &- 1))
+    }
+
     private static func sort<Index>(
         _ beginnings: UnsafeMutableBufferPointer<Beginning<Index>>,
-        into entries: UnsafeMutableBufferPointer<Entry>,
+        into entries: UnsafeMutableBufferPointer<UInt64>,
         key: (Int) -> String
     ) {
         var difference: UInt64 = 0
         for beginning in beginnings { difference |= beginning.high ^ beginnings[0].high }
         let shared = difference.leadingZeroBitCount / 8
         for position in beginnings.indices {
-            let entry = Entry(rank: beginnings[position].rank(after: shared), position: position)
-            entries.initializeElement(at: position, to: entry)
+            let rank = beginnings[position].rank(after: shared) >> positionBits << positionBits
+            entries.initializeElement(at: position, to: rank | UInt64(position))
         }
-        var sorted = entries
-        sorted.sort { one, other in
-            if one.rank != other.rank { return one.rank < other.rank }
-            return key(one.position).utf8.lexicographicallyPrecedes(key(other.position).utf8)
+        entries.sort()
+        sortTies(entries, key)
+    }
+
+    /// Sorts by the whole name those that agree in the bytes that were looked at.
+    private static func sortTies(_ entries: UnsafeMutableBufferPointer<UInt64>, _ key: (Int) -> String) {
+        var start = 0
+        while start < entries.count {
+            var end = start + 1
+            while end < entries.count, entries[end] >> positionBits == entries[start] >> positionBits { end += 1 }
+            if end - start > 1 {
+                entries[start..<end].sort { one, other in
+                    key(position(of: one)).utf8.lexicographicallyPrecedes(key(position(of: other)).utf8)
+                }
+            }
+            start = end
         }
     }
 

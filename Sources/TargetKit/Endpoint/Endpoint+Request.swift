@@ -36,6 +36,17 @@ extension Endpoint {
         if let type = body.contentType, !headers.contains(.contentType) { fields["Content-Type"] = type }
         if !fields.isEmpty { request.allHTTPHeaderFields = fields }
         if let timeout { request.timeoutInterval = try timeout.positiveSeconds }
+        guard !parameters.isEmpty else {
+            try RequestCheck(method: method, hasBody: task.content.isBody).check(url, fields)
+            return request
+        }
+        try add(parameters, to: &request)
+        try RequestCheck(method: method, hasBody: task.content.isBody || request.httpBody != nil).check(request)
+        return request
+    }
+
+    /// Lets the encodings of the parameters put them where they belong. Together with the task's content they make one body.
+    private func add(_ parameters: [EncodedParameters], to request: inout URLRequest) throws {
         for parameters in parameters {
             let kept = request.httpBody
             request.httpBody = nil
@@ -45,8 +56,6 @@ extension Endpoint {
                 request.httpBody = kept
             }
         }
-        try RequestCheck(method: method, hasBody: task.content.isBody || request.httpBody != nil).check(request)
-        return request
     }
 
     /// Where the transport takes the body from: the request's own bytes, or what the task names.

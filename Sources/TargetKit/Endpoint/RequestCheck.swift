@@ -17,14 +17,17 @@ struct RequestCheck {
     }
 
     func check(_ request: URLRequest) throws(InvalidRequest) {
-        guard let url = request.url, url.isCallable else {
-            throw .unsupportedURL(request.url?.absoluteString ?? "")
-        }
+        try check(request.url, request.allHTTPHeaderFields)
+    }
+
+    /// The same for a caller that has URL and fields at hand: asking a request for them makes copies.
+    func check(_ url: URL?, _ fields: [String: String]?) throws(InvalidRequest) {
+        guard let url, url.isCallable else { throw .unsupportedURL(url?.absoluteString ?? "") }
         guard method == .get || method.rawValue.isToken else { throw .invalidMethod(method.rawValue) }
         guard !hasBody || (method != .get && method != .head) else {
             throw .bodyNotAllowed(method: method.rawValue)
         }
-        guard let fields = request.allHTTPHeaderFields else { return }
+        guard let fields else { return }
         for (name, value) in fields {
             guard name.isToken else { throw .invalidHeaderName(name) }
             guard !name.isReserved else { throw .reservedHeader(name: name) }

@@ -26,6 +26,8 @@ public enum InvalidRequest: Error, Sendable, Hashable {
     case unencodable(String)
     /// The timeout is zero or less.
     case invalidTimeout(Duration)
+    /// The task wants the response in a file, and the call wants it as a stream.
+    case streamedDownload
 }
 
 extension InvalidRequest: CustomStringConvertible {
@@ -56,6 +58,8 @@ extension InvalidRequest: CustomStringConvertible {
             "the task's value cannot be encoded: \(reason)"
         case .invalidTimeout(let timeout):
             "the timeout \(timeout) is not more than zero"
+        case .streamedDownload:
+            "the response cannot go into a file and be streamed: leave download(to:) out, or make a request of it"
         }
     }
 }

@@ -61,17 +61,25 @@ extension Plugin {
     public var secretHeaders: Set<HTTPHeaderName> { [] }
 
     /// The request as it is.
-    public func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest { request }
+    public func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
+        context.idleHooks?.insert(Self.self)
+        return request
+    }
 
     /// Nothing.
-    public func willSend(_ request: URLRequest, context: RequestContext) {}
+    public func willSend(_ request: URLRequest, context: RequestContext) {
+        context.idleHooks?.insert(Self.self)
+    }
 
     /// Nothing.
-    public func didReceive(_ result: Result<Response, TargetKitError>, context: RequestContext) {}
+    public func didReceive(_ result: Result<Response, TargetKitError>, context: RequestContext) {
+        context.idleHooks?.insert(Self.self)
+    }
 
     /// ``RetryDecision/doNotRetry``.
     public func retry(_ result: Result<Response, TargetKitError>, context: RequestContext) async -> RetryDecision {
-        .doNotRetry
+        context.idleHooks?.insert(Self.self)
+        return .doNotRetry
     }
 
     /// The result as it is.
@@ -79,6 +87,7 @@ extension Plugin {
         _ result: Result<Response, TargetKitError>,
         context: RequestContext
     ) async -> Result<Response, TargetKitError> {
-        result
+        context.idleHooks?.insert(Self.self)
+        return result
     }
 }

@@ -29,6 +29,8 @@ public struct RequestContext: Sendable {
     public internal(set) var attempt: Int
     /// The scope that the call belongs to.
     public let scope: RequestScope
+    /// Takes note of the plugins whose hook is the default; `nil` when that is known.
+    private(set) var idleHooks: IdleHooks?
 
     init(target: any TargetType, scope: RequestScope) {
         id = .next()
@@ -41,5 +43,13 @@ public struct RequestContext: Sendable {
     public init(target: any TargetType, attempt: Int, scope: RequestScope = RequestScope()) {
         self.init(target: target, scope: scope)
         self.attempt = attempt
+    }
+
+    /// This context for a round of a hook in which is seen which plugins have it.
+    func watched() -> (context: RequestContext, idle: IdleHooks) {
+        let idle = IdleHooks()
+        var context = self
+        context.idleHooks = idle
+        return (context, idle)
     }
 }

@@ -6,49 +6,79 @@ import FoundationNetworking
 #endif
 
 extension Provider {
-    /// One call on its way through the provider.
-    struct Call: Sendable {
-        let target: Target
-        var context: RequestContext
-        let handle: RequestHandle
-        var progress: (@Sendable (TransferProgress) -> Void)?
-
-        /// The handle knows of a cancel first: the call may be running in the very step that starts its task.
-        var isCancelled: Bool { Task.isCancelled || handle.isCancelled }
-
-        func checkCancellation() throws {
-            if isCancelled { throw CancellationError() }
-        }
-    }
-
     /// The path of a request, from the target to the result that the caller gets.
     func perform(_ call: Call) async -> Result<Response, TargetKitError> {
-        var call = call
-        var result: Result<Response, TargetKitError>
+        let result: Result<Response, TargetKitError>
         do throws(TargetKitError) {
             let endpoint = try endpoint(for: call)
             let request = try await request(for: endpoint, call)
-            repeat {
-                let prepared = try await prepare(request, endpoint, call)
-                plugins.willSend(prepared.urlRequest, context: call.context)
-                result = await send(prepared, endpoint, call)
-                plugins.didReceive(result, context: call.context)
-            } while try await isRetried(result, &call)
+            let prepared = try await prepare(request, endpoint, call)
+            result = await shared(prepared, endpoint, call) { call, prepared in
+                await self.exchange(prepared, request, endpoint, call)
+            }
         } catch {
             result = .failure(error)
         }
         return await process(result, call)
     }
 
+    /// One attempt after the other, until the plugins want no more.
+    private func exchange(
+        _ first: TransportRequest,
+        _ request: URLRequest,
+        _ endpoint: Endpoint,
+        _ call: Call
+    ) async -> Result<Response, TargetKitError> {
+        var (call, prepared) = (call, first)
+        do throws(TargetKitError) {
+            while true {
+                plugins.willSend(prepared.urlRequest, context: call.context)
+                let result = await send(prepared, endpoint, call)
+                plugins.didReceive(result, context: call.context)
+                guard try await isRetried(result, &call) else { return result }
+                prepared = try await prepare(request, endpoint, call)
+            }
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    /// What the exchange brings: this call's own, or one that is shared with others which ask for the same.
+    private func shared(
+        _ prepared: TransportRequest,
+        _ endpoint: Endpoint,
+        _ call: Call,
+        _ exchange: @escaping @Sendable (Call, TransportRequest) async -> Result<Response, TargetKitError>
+    ) async -> Result<Response, TargetKitError> {
+        let target = call.context.target
+        guard sharing.shares(target),
+            let key = SharedCallKey(prepared, of: endpoint, validation: target.validation)
+        else { return await exchange(call, prepared) }
+        let outcome = await sharedCalls.outcome(for: key, id: call.context.id, progress: call.progress) {
+            (handle, report) in
+            var (call, prepared) = (call, prepared)
+            call.handle = handle
+            call.progress = report
+            prepared.progress = report
+            return await exchange(call, prepared)
+        }
+        guard let outcome else {
+            return .failure(failure(CancellationError(), at: .cancelled, call, request: prepared.urlRequest))
+        }
+        return outcome.of(target)
+    }
+
     private func endpoint(for call: Call) throws(TargetKitError) -> Endpoint {
         let endpoint: Endpoint
         do {
+            guard call.isAccepted else { throw TargetKitError(stage: .shutDown) }
+            try call.timeout.check()
             try call.checkCancellation()
             endpoint = try endpointClosure(call.target)
         } catch {
             throw failure(error, at: .endpoint, call)
         }
-        return endpoint
+        return call.headers.isEmpty ? endpoint : endpoint.adding(headers: call.headers)
     }
 
     private func request(for endpoint: Endpoint, _ call: Call) async throws(TargetKitError) -> URLRequest {
@@ -69,7 +99,7 @@ extension Provider {
             try call.checkCancellation()
             let prepared = try await plugins.prepare(request, context: call.context)
             try call.checkCancellation()
-            return try endpoint.transportRequest(for: prepared, progress: call.progress)
+            return try TransportRequest(prepared, endpoint, call)
         } catch {
             throw failure(error, at: .request, call, request: request)
         }
@@ -81,31 +111,36 @@ extension Provider {
         _ call: Call
     ) async -> Result<Response, TargetKitError> {
         do {
-            let arrival = try await transport(for: endpoint, call.target).send(request)
+            let arrival = try await arrival(request, endpoint, call)
             try call.checkCancellation()
-            let response = try Response(arrival, target: call.context.target)
+            let response = try Response(arrival, target: call.context.target, isStream: call.delivery.isStream)
             return .success(try response.filter(call.context.target.validation))
         } catch {
             return .failure(failure(error, at: .transport, call, request: request.urlRequest))
         }
     }
 
-    /// The sample's transport for a stubbed target, else the provider's own. A sample is what the call ends with: a redirect
-    /// in it is not followed.
-    private func transport(for endpoint: Endpoint, _ target: Target) -> RedirectFollower {
+    /// Sends by the sample's transport for a stubbed target, else by the provider's own. A sample is what the call ends with: a
+    /// redirect in it is not followed.
+    private func arrival(
+        _ request: TransportRequest,
+        _ endpoint: Endpoint,
+        _ call: Call
+    ) async throws -> RedirectFollower.Arrival {
         let stub: StubTransport
-        switch stubClosure(target) {
+        switch stubClosure(call.target) {
         case .never:
-            return RedirectFollower(
+            let follower = RedirectFollower(
                 transport: transport,
                 policy: redirects,
                 secretNames: plugins.secretHeaders,
                 cookies: cookies
             )
+            return try await follower.send(request, timeLimitBy: clock)
         case .immediate: stub = StubTransport(endpoint.sampleResponse)
         case .delayed(let delay): stub = StubTransport(endpoint.sampleResponse, delay: delay, clock: clock)
         }
-        return RedirectFollower(transport: stub, policy: .none, secretNames: [], cookies: nil)
+        return try await RedirectFollower(transport: stub, policy: .none, secretNames: [], cookies: nil).send(request)
     }
 
     /// Asks the plugins, and waits as long as they say.
@@ -113,7 +148,7 @@ extension Provider {
         _ result: Result<Response, TargetKitError>,
         _ call: inout Call
     ) async throws(TargetKitError) -> Bool {
-        if call.isCancelled { return false }
+        if call.interruption != nil { return false }
         switch await plugins.retry(result, context: call.context) {
         case .doNotRetry: return false
         case .fail(let error): throw failure(error, at: .transport, call)
@@ -129,61 +164,59 @@ extension Provider {
         }
     }
 
-    /// Lets the plugins change the result. A call that was cancelled ends as cancelled, whatever they make of it.
+    /// Lets the plugins change the result. A call that was interrupted ends as that, whatever they make of it.
     private func process(
         _ result: Result<Response, TargetKitError>,
         _ call: Call
     ) async -> Result<Response, TargetKitError> {
-        let processed = await plugins.process(cancelled(result, call), context: call.context)
-        return cancelled(processed, call)
+        let processed = await plugins.process(interrupted(result, call), context: call.context)
+        return interrupted(processed, call)
     }
 
-    /// The result, or the cancellation of a call that was cancelled before it had one.
-    func cancelled<Value>(_ result: Result<Value, TargetKitError>, _ call: Call) -> Result<Value, TargetKitError> {
-        guard call.isCancelled else { return result }
-        if case .failure(let error) = result, error.stage == .cancelled { return result }
-        let error =
-            if case .failure(let error) = result { error as any Error } else { CancellationError() as any Error }
-        return .failure(TargetKitError(stage: .cancelled, target: call.context.target, underlying: error))
+    /// The result, or the interruption of a call that was interrupted before it had one.
+    func interrupted<Value>(_ result: Result<Value, TargetKitError>, _ call: Call) -> Result<Value, TargetKitError> {
+        guard let interruption = call.interruption else { return result }
+        guard case .failure(let error) = result else {
+            let error = TargetKitError(stage: .cancelled, target: call.context.target, underlying: CancellationError())
+            return .failure(error.ended(by: interruption))
+        }
+        return .failure(error.ended(by: interruption))
     }
 
-    private func failure(
+    func failure(
         _ error: any Error,
         at stage: TargetKitError.Stage,
         _ call: Call,
         request: URLRequest? = nil
     ) -> TargetKitError {
-        var failure = TargetKitError(error, at: stage, target: call.context.target, request: request)
-        if call.isCancelled { failure.stage = .cancelled }
-        return failure
+        let failure = TargetKitError(error, at: stage, target: call.context.target, request: request)
+        return call.interruption.map { failure.ended(by: $0) } ?? failure
     }
 }
 
-extension Endpoint {
-    /// What the transport is asked to do, after a last look at what closures and plugins have made of the request.
-    fileprivate func transportRequest(
-        for request: URLRequest,
-        progress: (@Sendable (TransferProgress) -> Void)?
-    ) throws -> TransportRequest {
-        let body = try body(of: request)
-        let method = HTTPMethod(rawValue: request.httpMethod ?? HTTPMethod.get.rawValue)
-        let hasBody = if case .none = body { false } else { true }
-        try RequestCheck(method: method, hasBody: hasBody).check(request)
-        return TransportRequest(
-            urlRequest: request,
-            body: body,
-            destination: task.destination,
-            timeout: try transportTimeout(of: request),
-            progress: progress
-        )
+extension TargetKitError {
+    /// This error as the end of a call that was interrupted.
+    fileprivate func ended(by interruption: RequestHandle.Interruption) -> TargetKitError {
+        var error = self
+        switch interruption {
+        case .cancelled: error.stage = .cancelled
+        case .timedOut:
+            error.stage = .transport
+            if (underlying as? URLError)?.code != .timedOut { error.underlying = URLError(.timedOut) }
+        }
+        return error
     }
+}
 
-    /// `URLRequest` has no word for "the transport's own limits": its 60 seconds mean that, unless the endpoint names a time.
-    private func transportTimeout(of request: URLRequest) throws -> Duration? {
-        let seconds = request.timeoutInterval
-        if timeout == nil, seconds == 60 { return nil }
-        guard seconds.isFinite, seconds < 1e9 else { return nil }
-        guard seconds > 0 else { throw InvalidRequest.invalidTimeout(.seconds(seconds)) }
-        return .milliseconds(max(1, Int64(seconds * 1000)))
+extension Result where Success == Response, Failure == TargetKitError {
+    /// What another call has brought, as the result of a call of that target.
+    fileprivate func of(_ target: any TargetType) -> Self {
+        switch self {
+        case .success(let response): return .success(response.of(target))
+        case .failure(var error):
+            error.target = target
+            error.response = error.response?.of(target)
+            return .failure(error)
+        }
     }
 }

@@ -24,6 +24,10 @@ public final class Provider<Target: TargetType>: Sendable {
     let plugins: PluginChain
     let redirects: RedirectPolicy
     let cookies: CookieStore?
+    let sharing: InFlightSharing
+    let sharedCalls = SharedCalls()
+    let timeout: CallTimeout
+    let callbackQueue: DispatchQueue
     let clock: any Clock<Duration>
 
     /// The calls of this provider and of those that share the scope.
@@ -37,20 +41,28 @@ public final class Provider<Target: TargetType>: Sendable {
     ///   - stubClosure: Whether a target is answered by its sample; default: never.
     ///   - transport: Sends the requests; default: the system's, shared by all providers.
     ///   - plugins: Behaviour around each call, in this order.
+    ///   - sharing: Which calls share one network call with identical ones in flight; default: none. A ``SharingTarget`` says it
+    ///     for itself.
     ///   - redirects: What becomes of redirects; default: up to 10 are followed, by the rules of ``RedirectPolicy``.
     ///   - cookies: Keeps the cookies that servers set, and sends them back; default `nil`: none are. Providers that are to share
     ///     cookies are given the same store. Stubbed targets neither read nor write it.
     ///   - scope: What the calls belong to; default: a scope of this provider alone.
-    ///   - clock: What delayed stubs and waits before a retry are measured by.
+    ///   - timeout: How long calls may take, where neither call nor target says; default: the transport's own limits.
+    ///   - callbackQueue: Where the closures of calls run that name no queue of their own; default: the main queue.
+    ///   - clock: What delayed stubs, waits before a retry and timeouts are measured by; default: the continuous clock. The time of
+    ///     one exchange is kept by the transport, unless this is another clock.
     public init(
         endpointClosure: @escaping @Sendable (Target) throws -> Endpoint = Endpoint.init(target:),
         requestClosure: @escaping @Sendable (Endpoint) async throws -> URLRequest = { try $0.urlRequest() },
         stubClosure: @escaping @Sendable (Target) -> StubBehavior = { _ in .never },
         transport: any Transport = SystemTransport.shared,
         plugins: [any Plugin] = [],
+        sharing: InFlightSharing = .never,
         redirects: RedirectPolicy = .follow(),
         cookies: CookieStore? = nil,
         scope: RequestScope = RequestScope(),
+        timeout: CallTimeout = .none,
+        callbackQueue: DispatchQueue = .main,
         clock: any Clock<Duration> = ContinuousClock()
     ) {
         self.endpointClosure = endpointClosure
@@ -58,9 +70,12 @@ public final class Provider<Target: TargetType>: Sendable {
         self.stubClosure = stubClosure
         self.transport = transport
         self.plugins = PluginChain(plugins: plugins)
+        self.sharing = sharing
         self.redirects = redirects
         self.cookies = cookies
         self.scope = scope
+        self.timeout = timeout
+        self.callbackQueue = callbackQueue
         self.clock = clock
     }
 

@@ -4,13 +4,22 @@
 ///
 /// Letting go of the handle does not end the call.
 public final class RequestHandle: Sendable {
-    private enum State: Sendable {
-        case starting
-        case running(any CancellableTask)
+    /// Why a call ends before its time.
+    enum Interruption: Sendable {
         case cancelled
+        case timedOut
     }
 
-    private let state = Locked(State.starting)
+    private typealias Outcome = Result<Response, TargetKitError>
+
+    private struct State: Sendable {
+        var task: (any CancellableTask)?
+        var interruption: Interruption?
+        var outcome: Outcome?
+        var waiters: [UnsafeContinuation<Outcome, Never>] = []
+    }
+
+    private let state = Locked(State())
 
     init() {}
 
@@ -18,29 +27,62 @@ public final class RequestHandle: Sendable {
     ///
     /// The call then ends with an error of stage `.cancelled`.
     public func cancel() {
-        let task: (any CancellableTask)? = state.withLock { state in
-            defer { state = .cancelled }
-            if case .running(let task) = state { return task }
-            return nil
+        interrupt(.cancelled)
+    }
+
+    /// Whether ``cancel()`` was called before the call had run out of time.
+    public var isCancelled: Bool { interruption == .cancelled }
+
+    /// Waits for the response of this call. Any number of tasks may wait for it, also after it has come.
+    ///
+    /// Cancelling the task that waits cancels the call, as it does with a call that is awaited from the start.
+    ///
+    /// - Throws: ``TargetKitError``, the same that the call's completion gets.
+    public func response() async throws(TargetKitError) -> Response {
+        let outcome = await withTaskCancellationHandler {
+            await withUnsafeContinuation { waiter in
+                let outcome = state.withLock { state -> Outcome? in
+                    if state.outcome == nil { state.waiters.append(waiter) }
+                    return state.outcome
+                }
+                if let outcome { waiter.resume(returning: outcome) }
+            }
+        } onCancel: {
+            cancel()
+        }
+        return try outcome.get()
+    }
+
+    /// Why the call is to end, if it is.
+    var interruption: Interruption? { state.withLock(\.interruption) }
+
+    /// The first reason stays.
+    func interrupt(_ reason: Interruption) {
+        let task = state.withLock { state in
+            if state.interruption == nil { state.interruption = reason }
+            return state.task
         }
         task?.cancel()
     }
 
-    /// Whether ``cancel()`` was called.
-    public var isCancelled: Bool {
-        state.withLock { state in
-            if case .cancelled = state { true } else { false }
+    /// Ties the call's task to this handle; one that was interrupted meanwhile is cancelled now.
+    func attach(_ task: some CancellableTask) {
+        let isInterrupted = state.withLock { state in
+            state.task = task
+            return state.interruption != nil
         }
+        if isInterrupted { task.cancel() }
     }
 
-    /// Ties the call's task to this handle; one that was cancelled meanwhile is cancelled now.
-    func attach(_ task: any CancellableTask) {
-        let isCancelled = state.withLock { state in
-            if case .cancelled = state { return true }
-            state = .running(task)
-            return false
+    /// Says what the call has brought to those that wait for it.
+    func finish(_ outcome: Result<Response, TargetKitError>) {
+        let waiters = state.withLock { state in
+            state.outcome = outcome
+            state.task = nil
+            defer { state.waiters = [] }
+            return state.waiters
         }
-        if isCancelled { task.cancel() }
+        for waiter in waiters { waiter.resume(returning: outcome) }
     }
 }
 

@@ -21,6 +21,7 @@ public struct Response: Sendable {
         let file: URL?
         let metrics: TransportMetrics?
         let target: (any TargetType)?
+        let body: ResponseBody?
 
         init(
             head: ResponseHead,
@@ -28,7 +29,8 @@ public struct Response: Sendable {
             redirects: [Redirect],
             file: URL?,
             metrics: TransportMetrics?,
-            target: (any TargetType)?
+            target: (any TargetType)?,
+            body: ResponseBody? = nil
         ) {
             self.head = head
             self.request = request
@@ -36,6 +38,7 @@ public struct Response: Sendable {
             self.file = file
             self.metrics = metrics
             self.target = target
+            self.body = body
         }
     }
 
@@ -60,17 +63,21 @@ public struct Response: Sendable {
         )
     }
 
-    /// - Throws: `URLError(.cannotParseResponse)` when the transport brings a stream, which nobody asked for.
-    init(_ arrival: RedirectFollower.Arrival, target: any TargetType) throws {
+    /// - Throws: `URLError(.cannotParseResponse)` when the transport brings a stream that nobody asked for.
+    init(_ arrival: RedirectFollower.Arrival, target: any TargetType, isStream: Bool = false) throws {
         let response = arrival.response
         statusCode = response.head.statusCode
         var file: URL?
+        var stream: ResponseBody?
         switch response.body {
         case .data(let data): self.data = data
         case .file(let url):
             data = Data()
             file = url
-        case .stream: throw URLError(.cannotParseResponse)
+        case .stream(let body):
+            guard isStream else { throw URLError(.cannotParseResponse) }
+            data = Data()
+            stream = body
         }
         exchange = Exchange(
             head: response.head,
@@ -78,8 +85,28 @@ public struct Response: Sendable {
             redirects: arrival.redirects,
             file: file,
             metrics: response.metrics,
-            target: target
+            target: target,
+            body: stream
         )
+    }
+
+    private init(_ response: Response, target: any TargetType) {
+        statusCode = response.statusCode
+        data = response.data
+        exchange = Exchange(
+            head: response.exchange.head,
+            request: response.request,
+            redirects: response.redirects,
+            file: response.file,
+            metrics: response.metrics,
+            target: target,
+            body: response.body
+        )
+    }
+
+    /// This response as that of another call, which has shared it.
+    func of(_ target: any TargetType) -> Response {
+        Response(self, target: target)
     }
 
     /// The header fields, read from the received bytes each time: keep the list if you look at several.
@@ -115,6 +142,9 @@ public struct Response: Sendable {
 
     /// The target of the call, for the errors that are made from this response.
     var target: (any TargetType)? { exchange.target }
+
+    /// The body of a stream's head, which has yet to come.
+    var body: ResponseBody? { exchange.body }
 }
 
 extension Response: CustomStringConvertible {

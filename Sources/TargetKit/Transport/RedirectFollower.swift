@@ -21,6 +21,26 @@ struct RedirectFollower: Sendable {
     /// Where cookies are kept; `nil`: nowhere.
     let cookies: CookieStore?
 
+    /// Sends within the request's timeout, by a clock. The continuous clock is the transport's own; it keeps the time itself,
+    /// which costs no task.
+    func send(_ request: TransportRequest, timeLimitBy clock: any Clock<Duration>) async throws -> Arrival {
+        guard let timeout = request.timeout, !(clock is ContinuousClock), !request.isStreamed else {
+            return try await send(request)
+        }
+        var request = request
+        request.timeout = nil
+        return try await withThrowingTaskGroup(of: Arrival?.self) { [request] group in
+            group.addTask { try await send(request) }
+            group.addTask {
+                try await clock.sleep(for: timeout)
+                return nil
+            }
+            defer { group.cancelAll() }
+            guard let arrival = try await group.next() ?? nil else { throw URLError(.timedOut) }
+            return arrival
+        }
+    }
+
     func send(_ request: TransportRequest) async throws -> Arrival {
         guard case .file(let file) = request.destination, policy.limit > 0 else { return try await follow(request) }
         // The body of a redirect is not what was asked for: it must not replace the file.
@@ -41,6 +61,7 @@ struct RedirectFollower: Sendable {
     private func follow(_ request: TransportRequest) async throws -> Arrival {
         var request = request
         var redirects: [Redirect] = []
+        let deadline = request.timeout.map { ContinuousClock.now + $0 }
         while true {
             let sent = withCookies(request)
             let response = try await transport.send(sent)
@@ -55,6 +76,7 @@ struct RedirectFollower: Sendable {
                 throw failure(.httpTooManyRedirects, redirect, "the server redirects more than \(policy.limit) times")
             }
             request = next
+            if let deadline { request.timeout = try deadline.timeLeft }
         }
     }
 
@@ -126,5 +148,22 @@ struct RedirectFollower: Sendable {
                     + ", lastly from \(RedactedURL(redirect.from)) to \(RedactedURL(redirect.to))",
             ]
         )
+    }
+}
+
+extension TransportRequest {
+    fileprivate var isStreamed: Bool {
+        if case .stream = destination { true } else { false }
+    }
+}
+
+extension ContinuousClock.Instant {
+    /// - Throws: `URLError(.timedOut)` when there is none.
+    fileprivate var timeLeft: Duration {
+        get throws {
+            let left = ContinuousClock.now.duration(to: self)
+            guard left > .zero else { throw URLError(.timedOut) }
+            return left
+        }
     }
 }

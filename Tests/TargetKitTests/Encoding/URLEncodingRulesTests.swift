@@ -119,4 +119,17 @@ struct URLEncodingRulesTests {
         Row(["d": Data([1, 2])], URLEncoding(data: .deferredToData), "d%5B%5D=1&d%5B%5D=2"),
         Row(["d": Data([1, 2])], URLEncoding(data: .custom { "\($0.count) bytes" }), "d=2%20bytes"),
     ]
+
+    @Test("Names come in the order of their bytes, however many and however alike", arguments: [2, 100, 300, 70_000])
+    func order(count: Int) throws {
+        var random = RandomValues(seed: UInt64(count))
+        var parameters: [String: any Sendable] = [:]
+        while parameters.count < count {
+            let prefix = String(repeating: "n", count: Int.random(in: 0...12, using: &random))
+            let digits = String(Int.random(in: 0...(count * 2), using: &random), radix: 3)
+            parameters[prefix + digits] = 0
+        }
+        let names = try URLEncoding().queryString(parameters).split(separator: "&").map { $0.dropLast(2) }
+        #expect(names.map(String.init) == parameters.keys.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) })
+    }
 }

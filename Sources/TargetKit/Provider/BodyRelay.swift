@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+
+/// Hands the pieces of a body from the task of its call to its reader, one at a time: the next piece is asked for when the
+/// last one has been taken.
+final class BodyRelay: Sendable {
+    private typealias Reader = UnsafeContinuation<Result<Data?, TargetKitError>, Never>
+
+    private struct State: Sendable {
+        var piece: Data?
+        var end: Result<Void, TargetKitError>?
+        var reader: Reader?
+        var writer: UnsafeContinuation<Void, Never>?
+        /// Nobody reads any more.
+        var isAbandoned = false
+    }
+
+    private let state = Locked(State())
+
+    /// Gives a piece away and waits until it is taken; `false` when nobody reads any more.
+    func write(_ piece: Data) async -> Bool {
+        let (reader, isAbandoned) = state.withLock { state -> (Reader?, Bool) in
+            if state.isAbandoned { return (nil, true) }
+            if let reader = state.reader {
+                state.reader = nil
+                return (reader, false)
+            }
+            state.piece = piece
+            return (nil, false)
+        }
+        if isAbandoned { return false }
+        if let reader {
+            reader.resume(returning: .success(piece))
+            return true
+        }
+        await withUnsafeContinuation { writer in
+            let isTaken = state.withLock { state in
+                if state.piece == nil || state.isAbandoned { return true }
+                state.writer = writer
+                return false
+            }
+            if isTaken { writer.resume() }
+        }
+        return !state.withLock(\.isAbandoned)
+    }
+
+    /// Says that there are no more pieces.
+    func finish(_ end: Result<Void, TargetKitError>) {
+        let reader = state.withLock { state -> Reader? in
+            state.end = end
+            defer { state.reader = nil }
+            return state.reader
+        }
+        reader?.resume(returning: end.map { nil })
+    }
+
+    /// The next piece; `nil` at the end.
+    func next() async throws -> Data? {
+        let result = await withUnsafeContinuation { reader in
+            let (result, writer, earlier) = state.withLock {
+                state -> (Result<Data?, TargetKitError>?, UnsafeContinuation<Void, Never>?, Reader?) in
+                if let piece = state.piece {
+                    state.piece = nil
+                    defer { state.writer = nil }
+                    return (.success(piece), state.writer, nil)
+                }
+                if let end = state.end { return (end.map { nil }, nil, nil) }
+                defer { state.reader = reader }
+                return (nil, nil, state.reader)
+            }
+            writer?.resume()
+            // Two tasks that read at the same time is a mistake that must not leave one of them waiting for ever.
+            earlier?.resume(returning: .success(nil))
+            if let result { reader.resume(returning: result) }
+        }
+        return try result.get()
+    }
+
+    /// Lets go of what is left.
+    func abandon() {
+        let writer = state.withLock { state in
+            state.isAbandoned = true
+            state.piece = nil
+            defer { state.writer = nil }
+            return state.writer
+        }
+        writer?.resume()
+    }
+}
+
+/// The reader's end of a relay: when nobody holds it any more, the call is over.
+final class BodyRelayReader: Sendable {
+    private let relay: BodyRelay
+    private let handle: RequestHandle
+
+    init(_ relay: BodyRelay, _ handle: RequestHandle) {
+        self.relay = relay
+        self.handle = handle
+    }
+
+    deinit {
+        relay.abandon()
+        handle.cancel()
+    }
+
+    func next() async throws -> Data? {
+        try await withTaskCancellationHandler {
+            try await relay.next()
+        } onCancel: {
+            handle.cancel()
+        }
+    }
+}

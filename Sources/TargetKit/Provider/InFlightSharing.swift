@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+
+/// Which calls share one network call with those that ask for the same while it is in flight.
+///
+/// Calls ask for the same when method, URL, header fields and body are equal after the plugins' `prepare` (a file counts by
+/// its path), and so is where the response goes. Those that share have one `willSend`, one `didReceive` and one `retry`, in the
+/// context of the first of them; each has its own `prepare`, `process`, decoding, progress and callback queue. Each is
+/// cancelled by itself, and the network call with the last of them. Streams are never shared.
+///
+/// ```swift
+/// let provider = Provider<Catalog>(sharing: .where { target in target.method == .get })
+/// ```
+public struct InFlightSharing: Sendable {
+    private let isShared: (@Sendable (any TargetType) -> Bool)?
+
+    /// No call shares.
+    public static let never = InFlightSharing(isShared: nil)
+    /// Every call shares with identical ones.
+    public static let identical = InFlightSharing { _ in true }
+
+    /// Calls of those targets share with identical ones.
+    ///
+    /// - Parameter isShared: Sees the target, the inner one of a ``MultiTarget``.
+    public static func `where`(_ isShared: @escaping @Sendable (any TargetType) -> Bool) -> InFlightSharing {
+        InFlightSharing(isShared: isShared)
+    }
+
+    /// What the target says of itself goes first.
+    func shares(_ target: any TargetType) -> Bool {
+        if let target = target as? any SharingTarget { return target.sharesInFlight }
+        return isShared?(target) ?? false
+    }
+}

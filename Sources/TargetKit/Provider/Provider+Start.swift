@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+
+extension Provider {
+    static func response(_ response: Response) throws(TargetKitError) -> Response { response }
+
+    /// Makes a call whose value the caller waits for.
+    func value<Value: Sendable>(
+        of target: Target,
+        timeout: CallTimeout = .none,
+        from value: @escaping @Sendable (Response) throws(TargetKitError) -> Value
+    ) async throws(TargetKitError) -> Value {
+        let call = begin(target, timeout: timeout)
+        // The caller is on no actor any more: starting right here saves a hop to another thread.
+        let task = Task.startingNow {
+            let result = await self.result(of: call, value)
+            self.end(call)
+            return result
+        }
+        call.handle.attach(task)
+        let result = await withTaskCancellationHandler {
+            await task.value
+        } onCancel: {
+            call.handle.cancel()
+        }
+        return try result.get()
+    }
+
+    /// Makes a call whose result a closure gets. The caller may be the main thread, whose time is not ours: so all of it runs
+    /// elsewhere.
+    func start(
+        _ target: Target,
+        timeout: CallTimeout,
+        progress: (@Sendable (TransferProgress) -> Void)?,
+        completion: @escaping @Sendable (Result<Response, TargetKitError>) -> Void
+    ) -> RequestHandle {
+        let call = begin(target, timeout: timeout, progress: progress)
+        call.handle.attach(
+            Task {
+                let result = await self.result(of: call, Self.response)
+                self.end(call) {
+                    completion(result)
+                    call.handle.finish(result)
+                }
+            }
+        )
+        return call.handle
+    }
+
+    /// A new call. Its scope knows it until its end: so the caller's task, the handle, the provider and the scope cancel it
+    /// in the same way.
+    func begin(
+        _ target: Target,
+        timeout: CallTimeout = .none,
+        delivery: Call.Delivery = .response,
+        adding headers: HTTPHeaders = [:],
+        progress: (@Sendable (TransferProgress) -> Void)? = nil
+    ) -> Call {
+        let context = RequestContext(target: target, scope: scope)
+        let handle = RequestHandle()
+        let ofTarget = (context.target as? any TimedTarget)?.callTimeout ?? .none
+        return Call(
+            target: target,
+            context: context,
+            handle: handle,
+            timeout: timeout.or(ofTarget).or(self.timeout),
+            exchangeOfCall: timeout.exchange,
+            delivery: delivery,
+            headers: headers,
+            progress: progress,
+            isAccepted: scope.insert(context, owner: self, handle: handle)
+        )
+    }
+
+    func end(_ call: Call, _ completion: (() -> Void)? = nil) {
+        if call.isAccepted {
+            scope.remove(call.context.id, completion)
+        } else {
+            completion?()
+        }
+    }
+
+    /// The call's result, within the time that it has in all.
+    func result<Value: Sendable>(
+        of call: Call,
+        _ value: @Sendable (Response) throws(TargetKitError) -> Value
+    ) async -> Result<Value, TargetKitError> {
+        let deadline = deadline(of: call)
+        defer { deadline?.cancel() }
+        do throws(TargetKitError) {
+            return interrupted(.success(try value(try await perform(call).get())), call)
+        } catch {
+            return interrupted(.failure(error), call)
+        }
+    }
+
+    /// Ends the call when its time is over, unless it is cancelled before.
+    func deadline(of call: Call) -> Task<Void, Never>? {
+        guard let limit = call.timeout.wholeCall, limit > .zero else { return nil }
+        return Task { [clock] in
+            do {
+                try await clock.sleep(for: limit)
+                call.handle.interrupt(.timedOut)
+            } catch {
+                // Cancelled: the call was quicker.
+            }
+        }
+    }
+}

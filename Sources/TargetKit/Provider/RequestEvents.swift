@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: MIT
+
+/// The events of a call: its progress, then its response.
+///
+/// The call starts with the iteration, and ending the iteration cancels it. A second iteration makes a second call.
+///
+/// ```swift
+/// for try await event in provider.events(for: .upload(photo)) {
+///     switch event {
+///     case .uploadProgress(let step): bar.fraction = step.fraction
+///     case .downloadProgress: break
+///     case .response(let response): show(response)
+///     }
+/// }
+/// ```
+///
+/// The iteration throws a ``TargetKitError`` when the call fails. The last progress of a direction comes before the response.
+public struct RequestEvents: AsyncSequence, Sendable {
+    /// A step of the call.
+    public typealias Element = RequestEvent
+
+    /// Makes the call and reads its events.
+    public struct Iterator: AsyncIteratorProtocol {
+        fileprivate var events: AsyncThrowingStream<RequestEvent, any Error>.Iterator
+
+        /// The next event; `nil` after the response.
+        ///
+        /// - Throws: ``TargetKitError``.
+        public mutating func next() async throws -> RequestEvent? {
+            try await events.next()
+        }
+    }
+
+    private typealias Continuation = AsyncThrowingStream<RequestEvent, any Error>.Continuation
+
+    private let start:
+        @Sendable (
+            _ progress: @escaping @Sendable (TransferProgress) -> Void,
+            _ completion: @escaping @Sendable (Result<Response, TargetKitError>) -> Void
+        ) -> RequestHandle
+
+    /// The events of a call that the closure makes.
+    init(
+        start: @escaping @Sendable (
+            _ progress: @escaping @Sendable (TransferProgress) -> Void,
+            _ completion: @escaping @Sendable (Result<Response, TargetKitError>) -> Void
+        ) -> RequestHandle
+    ) {
+        self.start = start
+    }
+
+    /// Makes the call.
+    public func makeAsyncIterator() -> Iterator {
+        let stream = AsyncThrowingStream<RequestEvent, any Error> { continuation in
+            let handle = start { continuation.yield(RequestEvent($0)) } _: { result in
+                switch result {
+                case .success(let response):
+                    continuation.yield(.response(response))
+                    continuation.finish()
+                case .failure(let error):
+                    continuation.finish(throwing: error)
+                }
+            }
+            // The end of a call that is over already cancels nothing.
+            continuation.onTermination = { _ in handle.cancel() }
+        }
+        return Iterator(events: stream.makeAsyncIterator())
+    }
+}
