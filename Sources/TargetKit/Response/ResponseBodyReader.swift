@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 
-/// Reads a body up to its end or its failure, and then lets go of it.
+/// Reads a body up to its end, and then lets go of it; who reads closes it after a failure.
 struct ResponseBodyReader: Sendable {
     private var body: ResponseBody?
 
@@ -13,13 +13,8 @@ struct ResponseBodyReader: Sendable {
     mutating func next() async throws -> Data? {
         // Each iterator of a body reads on where the last one stopped.
         var pieces = body?.makeAsyncIterator()
-        do {
-            if let piece = try await pieces?.next() { return piece }
-        } catch {
-            body = nil
-            throw error
-        }
-        body = nil
+        if let piece = try await pieces?.next() { return piece }
+        close()
         return nil
     }
 
