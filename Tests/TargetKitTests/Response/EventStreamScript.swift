@@ -33,12 +33,12 @@ final class EventStreamScript: Sendable {
             return try opening()
         }
     }
+}
 
-    /// Reads to the end, and lets every wait pass at once.
-    func run(_ events: ServerSentEventSource) async -> (
-        events: [ServerSentEvent], error: (any Error)?, waits: [Duration]
-    ) {
-        let reading = Task { await events.collected() }
+extension ServerSentEventSource {
+    /// Reads to the end, and lets every wait on the clock pass at once.
+    func read(on clock: ManualClock) async -> (events: [ServerSentEvent], error: (any Error)?, waits: [Duration]) {
+        let reading = Task { await collected() }
         let waiting = Task {
             var waits: [Duration] = []
             while !Task.isCancelled {

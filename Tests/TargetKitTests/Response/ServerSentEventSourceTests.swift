@@ -18,7 +18,7 @@ struct ServerSentEventSourceTests {
         let script = EventStreamScript({ .events("data:1\n\ndata:2") })
         let events = script.events(.never)
         #expect(script.opened.count == 0)
-        let (received, error, waits) = await script.run(events)
+        let (received, error, waits) = await events.read(on: script.clock)
         #expect(received.map(\.data) == ["1"])
         #expect(error == nil)
         #expect(waits.isEmpty)
@@ -28,7 +28,7 @@ struct ServerSentEventSourceTests {
     @Test("At its end the stream is opened again after 3 seconds, and says where to go on")
     func reconnects() async throws {
         let script = EventStreamScript({ .events("id:1\ndata:a\n\n") }, { .events("data:b\n\n") })
-        let (received, error, waits) = await script.run(script.events(.always()))
+        let (received, error, waits) = await script.events(.always()).read(on: script.clock)
         #expect(received == [ServerSentEvent(id: "1", data: "a"), ServerSentEvent(id: "1", data: "b")])
         #expect(error == nil)
         #expect(waits == [.seconds(3), .seconds(3)])
@@ -44,7 +44,7 @@ struct ServerSentEventSourceTests {
     )
     func lastEventID(text: String, id: String?) async {
         let script = EventStreamScript({ .events(text, failure: Self.lost) })
-        _ = await script.run(script.events(.always(), lastEventID: "0"))
+        _ = await script.events(.always(), lastEventID: "0").read(on: script.clock)
         #expect(script.opened.elements.map { $0["Last-Event-ID"] } == ["0", id])
     }
 
@@ -56,7 +56,7 @@ struct ServerSentEventSourceTests {
             { .events("data:b\n\n") },
             { .events("retry:0\ndata:c\n\n") }
         )
-        let (received, _, waits) = await script.run(script.events(.always(after: .seconds(1))))
+        let (received, _, waits) = await script.events(.always(after: .seconds(1))).read(on: script.clock)
         #expect(received.map(\.data) == ["a", "b", "c"])
         #expect(waits == [.seconds(1), .milliseconds(250), .milliseconds(250)])
         #expect(script.opened.count == 5)
@@ -70,7 +70,7 @@ struct ServerSentEventSourceTests {
             { throw TargetKitError(stage: .transport, underlying: URLError(.notConnectedToInternet)) },
             { .events("data:c\n\n") }
         )
-        let (received, error, waits) = await script.run(script.events(.always()))
+        let (received, error, waits) = await script.events(.always()).read(on: script.clock)
         #expect(received.map(\.data) == ["a", "c"])
         #expect(error == nil)
         #expect(waits.count == 4)
@@ -86,7 +86,7 @@ struct ServerSentEventSourceTests {
             { .events(":\n\n") },
             { .events("", failure: Self.lost) }
         )
-        let (received, error, waits) = await script.run(script.events(.always(limit: 2)))
+        let (received, error, waits) = await script.events(.always(limit: 2)).read(on: script.clock)
         #expect(received.map(\.data) == ["a"])
         #expect((error as? TargetKitError)?.kind == .connectionLost)
         #expect(waits.count == 4)
@@ -96,7 +96,7 @@ struct ServerSentEventSourceTests {
     @Test("When the limit is reached at a stream's end, the sequence ends")
     func limitAtEnd() async {
         let script = EventStreamScript({ .events("") }, { .events("") })
-        let (received, error, waits) = await script.run(script.events(.always(limit: 1)))
+        let (received, error, waits) = await script.events(.always(limit: 1)).read(on: script.clock)
         #expect(received.isEmpty)
         #expect(error == nil)
         #expect(waits.count == 1)
@@ -110,7 +110,7 @@ struct ServerSentEventSourceTests {
                 _ = try Response(statusCode: 204).filter(status: 200); throw Boom()
             }
         )
-        let (received, error, _) = await script.run(script.events(.always()))
+        let (received, error, _) = await script.events(.always()).read(on: script.clock)
         #expect(received.map(\.data) == ["a"])
         #expect(error == nil)
         #expect(script.opened.count == 2)
@@ -122,7 +122,7 @@ struct ServerSentEventSourceTests {
     )
     func status(code: Int) async {
         let script = EventStreamScript({ .events("data:a\n\n", status: code) })
-        let (received, error, _) = await script.run(script.events(.always()))
+        let (received, error, _) = await script.events(.always()).read(on: script.clock)
         #expect(received.isEmpty)
         #expect((error as? TargetKitError)?.stage == .status)
         #expect((error as? TargetKitError)?.response?.statusCode == code)
@@ -137,7 +137,7 @@ struct ServerSentEventSourceTests {
     )
     func contentType(type: String) async {
         let script = EventStreamScript({ .events("data:ok…\n\n", type: type) })
-        #expect(await script.run(script.events(.never)).events.map(\.data) == ["ok…"])
+        #expect(await script.events(.never).read(on: script.clock).events.map(\.data) == ["ok…"])
     }
 
     @Test(
@@ -146,7 +146,7 @@ struct ServerSentEventSourceTests {
     )
     func otherContentType(type: String?) async throws {
         let script = EventStreamScript({ .events("data:a\n\n", type: type) })
-        let (received, error, _) = await script.run(script.events(.always()))
+        let (received, error, _) = await script.events(.always()).read(on: script.clock)
         #expect(received.isEmpty)
         let failure = try #require(error as? TargetKitError)
         #expect(failure.stage == .decoding)
@@ -168,7 +168,7 @@ struct ServerSentEventSourceTests {
     )
     func lastingFailures(failure: TargetKitError) async {
         let script = EventStreamScript({ throw failure })
-        let (_, error, _) = await script.run(script.events(.always()))
+        let (_, error, _) = await script.events(.always()).read(on: script.clock)
         #expect((error as? TargetKitError)?.stage == failure.stage)
         #expect(script.opened.count == 1)
     }
@@ -176,7 +176,7 @@ struct ServerSentEventSourceTests {
     @Test("An event over the limit ends the sequence")
     func eventLimit() async {
         let script = EventStreamScript({ .events("data:\(String(repeating: "x", count: 100))\n\n") })
-        let (_, error, _) = await script.run(script.events(.always()))
+        let (_, error, _) = await script.events(.always()).read(on: script.clock)
         #expect((error as? TargetKitError)?.stage == .decoding)
         #expect(script.opened.count == 1)
     }
