@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TestSupport
+
+@testable import TargetKit
+
+/// A server whose streams a test lists: each is opened once, in order.
+final class EventStreamScript: Sendable {
+    typealias Opening = @Sendable () throws -> ResponseStream
+
+    let clock = ManualClock()
+    let opened = Recorder<HTTPHeaders>()
+    private let openings: TestLock<[Opening]>
+
+    init(_ openings: Opening...) {
+        self.openings = TestLock(openings)
+    }
+
+    func events(
+        _ reconnection: ServerSentEventReconnection,
+        lastEventID: String? = nil
+    ) -> ServerSentEventSource {
+        ServerSentEventSource(
+            target: TestTarget(.example),
+            reconnection: reconnection,
+            lastEventID: lastEventID,
+            limit: 100,
+            clock: clock
+        ) { headers in
+            self.opened.append(headers)
+            let opening = self.openings.withLock { $0.isEmpty ? nil : $0.removeFirst() }
+            guard let opening else { return ResponseStream(statusCode: 204, body: ResponseBody { nil }) }
+            return try opening()
+        }
+    }
+}
+
+extension ServerSentEventSource {
+    /// Reads to the end, and lets every wait on the clock pass at once.
+    func read(on clock: ManualClock) async -> (events: [ServerSentEvent], error: (any Error)?, waits: [Duration]) {
+        let reading = Task { await collected() }
+        let waiting = Task {
+            var waits: [Duration] = []
+            while !Task.isCancelled {
+                await clock.waitForSleepers()
+                if !Task.isCancelled { waits.append(clock.advanceToNextDeadline()) }
+            }
+            return waits
+        }
+        let (events, error) = await reading.value
+        waiting.cancel()
+        return (events, error, await waiting.value)
+    }
+}
+
+extension ResponseStream {
+    /// A stream that says it is one of events.
+    static func events(
+        _ text: String,
+        status: Int = 200,
+        type: String? = "text/event-stream",
+        failure: (any Error)? = nil
+    ) -> ResponseStream {
+        var headers = HTTPHeaders()
+        headers[.contentType] = type
+        return ResponseStream(statusCode: status, headers: headers, body: ResponseBody(text, failure: failure))
+    }
+}
