@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+
+extension Provider {
+    /// The events of a target that answers with an event stream (HTML standard §9.2).
+    ///
+    /// The stream is opened when the first event is asked for, with `Accept: text/event-stream`. Status 204 ends the
+    /// sequence, another one than 200 is an error of stage `.status`, and another `Content-Type` one of stage
+    /// `.decoding`; after these it is not opened again.
+    ///
+    /// A server that is silent for longer than the transport allows (60 seconds unless told) counts as lost: have it send
+    /// comments. The target's timeout covers the whole stream.
+    ///
+    /// - Parameters:
+    ///   - target: The call.
+    ///   - reconnection: Whether the stream is opened again when it ends or breaks off, with `Last-Event-ID` when the
+    ///     server has given one; default: never. The wait is measured by the provider's clock.
+    ///   - lastEventID: Where an earlier run of the app has stopped; default `nil`: nowhere.
+    ///   - limit: How many bytes a line, and an event's data, may have; default 8 MiB.
+    public func serverSentEvents(
+        for target: Target,
+        reconnecting reconnection: ServerSentEventReconnection = .never,
+        lastEventID: String? = nil,
+        limit: Int = 8 << 20
+    ) -> ServerSentEventSource {
+        ServerSentEventSource(
+            target: target.innermost,
+            reconnection: reconnection,
+            lastEventID: lastEventID,
+            limit: limit,
+            clock: clock
+        ) { headers in
+            try await self.stream(target, adding: headers)
+        }
+    }
+}
+
+extension Provider where Target == MultiTarget {
+    /// The events of any target that answers with an event stream (HTML standard §9.2).
+    ///
+    /// - Parameters:
+    ///   - target: The call.
+    ///   - reconnection: Whether the stream is opened again when it ends or breaks off; default: never.
+    ///   - lastEventID: Where an earlier run of the app has stopped; default `nil`: nowhere.
+    ///   - limit: How many bytes a line, and an event's data, may have; default 8 MiB.
+    public func serverSentEvents(
+        for target: some TargetType,
+        reconnecting reconnection: ServerSentEventReconnection = .never,
+        lastEventID: String? = nil,
+        limit: Int = 8 << 20
+    ) -> ServerSentEventSource {
+        serverSentEvents(
+            for: MultiTarget(target),
+            reconnecting: reconnection,
+            lastEventID: lastEventID,
+            limit: limit
+        )
+    }
+}

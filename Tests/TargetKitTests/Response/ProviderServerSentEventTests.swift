@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+import TestSupport
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Event streams through the whole path, over each transport.
+@Suite("Provider: server-sent events", .timeLimit(.minutes(1)))
+struct ProviderServerSentEventTests {
+    private static let eventStream: HTTPHeaders = ["Content-Type": "text/event-stream"]
+
+    // URLSessionTransport does not stream bodies.
+    @Test(
+        "An event stream is asked for as one, and opened again until the server says 204",
+        arguments: [Backend.system, .stub]
+    )
+    func reconnects(over backend: Backend) async throws {
+        let backend = try RunningBackend(backend) { request in
+            guard request.headers["Last-Event-ID"] == nil else { return .response(status: 204, data: Data()) }
+            let text = "retry:250\nid:é 1\nevent:tick\ndata:a\n\n"
+            return .response(status: 200, headers: Self.eventStream, data: Data(text.utf8))
+        }
+        let clock = ManualClock()
+        let provider = Provider<TestTarget>(transport: backend.transport, clock: clock)
+        let target = TestTarget(backend.baseURL).with { $0.headers = ["X-Own": "1"] }
+        let (events, error, waits) = await provider.serverSentEvents(for: target, reconnecting: .always())
+            .read(on: clock)
+        #expect(events == [ServerSentEvent(id: "é 1", event: "tick", data: "a", retry: .milliseconds(250))])
+        #expect(error == nil)
+        #expect(waits == [.milliseconds(250)])
+        #expect(backend.requests.map { $0.headers["Accept"] } == ["text/event-stream", "text/event-stream"])
+        #expect(backend.requests.map { $0.headers["X-Own"] } == ["1", "1"])
+        #expect(backend.requests.map { $0.headers["Last-Event-ID"] } == [nil, "é 1"])
+    }
+
+    @Test("An event is there while the stream goes on; leaving the loop closes the connection")
+    func live() async throws {
+        let gate = Gate()
+        let server = try LoopbackServer(reply: [
+            .head(status: 200, headers: ["Content-Type": "text/event-stream", "Transfer-Encoding": "chunked"]),
+            .chunk(Data("data:a\n".utf8)), .wait(.zero), .chunk(Data("\n".utf8)), .pause(until: gate),
+            .chunk(Data("data:b\n\ndata:c".utf8)), .hang,
+        ])
+        let provider = Provider<TestTarget>()
+        var received: [String] = []
+        for try await event in provider.serverSentEvents(for: TestTarget(server.baseURL)) {
+            received.append(event.data)
+            gate.open()
+            if received.count == 2 { break }
+        }
+        #expect(received == ["a", "b"])
+        await server.waitForConnections(closed: 1)
+    }
+
+    @Test("A connection that breaks is made again, and goes on behind the last event")
+    func breaks() async throws {
+        let server = try LoopbackServer { request in
+            request.headers["last-event-id"] == nil
+                ? [
+                    .head(status: 200, headers: ["Content-Type": "text/event-stream", "Content-Length": "99"]),
+                    .text("id:1\ndata:a\n\nid:2\ndata:lost"), .close,
+                ] : LoopbackReply(headers: ["Content-Type": "text/event-stream"], body: Data("data:b\n\n".utf8))
+        }
+        let clock = ManualClock()
+        let provider = Provider<MultiTarget>(clock: clock)
+        let events = provider.serverSentEvents(for: TestTarget(server.baseURL), reconnecting: .always())
+        let reading = Task {
+            var received: [ServerSentEvent] = []
+            for try await event in events {
+                received.append(event)
+                if received.count == 2 { break }
+            }
+            return received
+        }
+        await clock.waitForSleepers()
+        #expect(clock.advanceToNextDeadline() == .seconds(3))
+        #expect(try await reading.value.map(\.data) == ["a", "b"])
+        #expect(server.requests.map { $0.headers["last-event-id"] } == [nil, "1"])
+    }
+
+    @Test("Cancelling the task closes the connection, and reads as cancelled")
+    func cancelled() async throws {
+        let server = try LoopbackServer(reply: [
+            .head(status: 200, headers: ["Content-Type": "text/event-stream"]), .text("data:a\n\n"), .hang,
+        ])
+        let events = Provider<TestTarget>().serverSentEvents(
+            for: TestTarget(server.baseURL),
+            reconnecting: .always(after: .zero)
+        )
+        let first = Gate()
+        let reading = Task {
+            var error: (any Error)?
+            do {
+                for try await _ in events { first.open() }
+            } catch let failure {
+                error = failure
+            }
+            return error as? TargetKitError
+        }
+        await first.wait()
+        reading.cancel()
+        #expect(await reading.value?.stage == .cancelled)
+        await server.waitForConnections(closed: 1)
+        #expect(server.requestCount == 1)
+    }
+
+    @Test("What is no event stream is an error that names target, request and response")
+    func otherType() async throws {
+        let server = try LoopbackServer(reply: .json("{}"))
+        let target = TestTarget(server.baseURL)
+        let (_, error, _) = await Provider<MultiTarget>().serverSentEvents(for: target).read(on: ManualClock())
+        let failure = try #require(error as? TargetKitError)
+        #expect(failure.stage == .decoding)
+        #expect(failure.target is TestTarget)
+        #expect(failure.request?.url?.path == "/things")
+        #expect(failure.response?.statusCode == 200)
+        #expect(failure.description.hasSuffix("the Content-Type is application/json, not text/event-stream"))
+    }
+
+    @Test("Lines and JSON lines come while the body goes on", arguments: [Backend.system, .stub])
+    func lines(over backend: Backend) async throws {
+        let backend = try RunningBackend(backend) { _ in .response(status: 200, data: Data("1\n2\r\n3".utf8)) }
+        let provider = Provider<TestTarget>(transport: backend.transport)
+        let stream = try await provider.stream(TestTarget(backend.baseURL))
+        #expect(await stream.lines.collected().0 == ["1", "2", "3"])
+        let numbers = try await provider.stream(TestTarget(backend.baseURL)).jsonLines(of: Int.self)
+        #expect(await numbers.collected().0 == [1, 2, 3])
+    }
+}
