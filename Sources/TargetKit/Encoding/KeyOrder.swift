@@ -35,7 +35,7 @@ enum KeyOrder {
             for (key, value) in dictionary { try body(key, value) }
             return
         }
-        guard dictionary.count <= 1 << positionBits else {
+        guard dictionary.count <= positionMask else {
             let pairs = dictionary.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
             for (key, value) in pairs { try body(key, value) }
             return
@@ -69,10 +69,10 @@ enum KeyOrder {
     }
 
     /// An entry is one number, so that sorting compares and moves nothing else: six bytes of the name, then the position.
-    private static let positionBits: UInt64 = 16
+    private static let positionMask: UInt64 = 0xFFFF
 
     private static func position(of entry: UInt64) -> Int {
-        Int(truncatingIfNeeded: entry & (1 &<< positionBits &- 1))
+        Int(truncatingIfNeeded: entry & positionMask)
     }
 
     private static func sort<Index>(
@@ -84,19 +84,20 @@ enum KeyOrder {
         for beginning in beginnings { difference |= beginning.high ^ beginnings[0].high }
         let shared = difference.leadingZeroBitCount / 8
         for position in beginnings.indices {
-            let rank = beginnings[position].rank(after: shared) >> positionBits << positionBits
+            let rank = beginnings[position].rank(after: shared) & ~positionMask
             entries.initializeElement(at: position, to: rank | UInt64(position))
         }
-        entries.sort()
-        sortTies(entries, key)
+        var sorted = entries
+        sorted.sort()
+        sortTies(&sorted, key)
     }
 
     /// Sorts by the whole name those that agree in the bytes that were looked at.
-    private static func sortTies(_ entries: UnsafeMutableBufferPointer<UInt64>, _ key: (Int) -> String) {
+    private static func sortTies(_ entries: inout UnsafeMutableBufferPointer<UInt64>, _ key: (Int) -> String) {
         var start = 0
         while start < entries.count {
             var end = start + 1
-            while end < entries.count, entries[end] >> positionBits == entries[start] >> positionBits { end += 1 }
+            while end < entries.count, entries[end] & ~positionMask == entries[start] & ~positionMask { end += 1 }
             if end - start > 1 {
                 entries[start..<end].sort { one, other in
                     key(position(of: one)).utf8.lexicographicallyPrecedes(key(position(of: other)).utf8)

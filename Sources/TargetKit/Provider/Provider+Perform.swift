@@ -8,14 +8,17 @@ import FoundationNetworking
 extension Provider {
     /// The path of a request, from the target to the result that the caller gets.
     func perform(_ call: Call) async -> Result<Response, TargetKitError> {
+        var call = call
         let result: Result<Response, TargetKitError>
         do throws(TargetKitError) {
             let endpoint = try endpoint(for: call)
             let request = try await request(for: endpoint, call)
             let prepared = try await prepare(request, endpoint, call)
-            result = await shared(prepared, endpoint, call) { call, prepared in
+            let ending = await shared(prepared, endpoint, call) { call, prepared in
                 await self.exchange(prepared, request, endpoint, call)
             }
+            call.context.attempt = ending.attempt
+            result = ending.result
         } catch {
             result = .failure(error)
         }
@@ -28,18 +31,20 @@ extension Provider {
         _ request: URLRequest,
         _ endpoint: Endpoint,
         _ call: Call
-    ) async -> Result<Response, TargetKitError> {
+    ) async -> ExchangeEnding {
         var (call, prepared) = (call, first)
         do throws(TargetKitError) {
             while true {
                 plugins.willSend(prepared.urlRequest, context: call.context)
                 let result = await send(prepared, endpoint, call)
                 plugins.didReceive(result, context: call.context)
-                guard try await isRetried(result, &call) else { return result }
+                guard try await isRetried(result, &call) else {
+                    return ExchangeEnding(result: result, attempt: call.context.attempt)
+                }
                 prepared = try await prepare(request, endpoint, call)
             }
         } catch {
-            return .failure(error)
+            return ExchangeEnding(result: .failure(error), attempt: call.context.attempt)
         }
     }
 
@@ -48,13 +53,13 @@ extension Provider {
         _ prepared: TransportRequest,
         _ endpoint: Endpoint,
         _ call: Call,
-        _ exchange: @escaping @Sendable (Call, TransportRequest) async -> Result<Response, TargetKitError>
-    ) async -> Result<Response, TargetKitError> {
+        _ exchange: @escaping @Sendable (Call, TransportRequest) async -> ExchangeEnding
+    ) async -> ExchangeEnding {
         let target = call.context.target
         guard sharing.shares(target),
             let key = SharedCallKey(prepared, of: endpoint, validation: target.validation)
         else { return await exchange(call, prepared) }
-        let outcome = await sharedCalls.outcome(for: key, id: call.context.id, progress: call.progress) {
+        let ending = await sharedCalls.ending(for: key, id: call.context.id, progress: call.progress) {
             (handle, report) in
             var (call, prepared) = (call, prepared)
             call.handle = handle
@@ -62,10 +67,11 @@ extension Provider {
             prepared.progress = report
             return await exchange(call, prepared)
         }
-        guard let outcome else {
-            return .failure(failure(CancellationError(), at: .cancelled, call, request: prepared.urlRequest))
+        guard let ending else {
+            let failure = failure(CancellationError(), at: .cancelled, call, request: prepared.urlRequest)
+            return ExchangeEnding(result: .failure(failure), attempt: call.context.attempt)
         }
-        return outcome.of(target)
+        return ending.of(target)
     }
 
     private func endpoint(for call: Call) throws(TargetKitError) -> Endpoint {
@@ -205,18 +211,5 @@ extension TargetKitError {
             if (underlying as? URLError)?.code != .timedOut { error.underlying = URLError(.timedOut) }
         }
         return error
-    }
-}
-
-extension Result where Success == Response, Failure == TargetKitError {
-    /// What another call has brought, as the result of a call of that target.
-    fileprivate func of(_ target: any TargetType) -> Self {
-        switch self {
-        case .success(let response): return .success(response.of(target))
-        case .failure(var error):
-            error.target = target
-            error.response = error.response?.of(target)
-            return .failure(error)
-        }
     }
 }

@@ -10,15 +10,15 @@ extension Provider {
         from value: @escaping @Sendable (Response) throws(TargetKitError) -> Value
     ) async throws(TargetKitError) -> Value {
         let call = begin(target, timeout: timeout)
-        // The caller is on no actor any more: starting right here saves a hop to another thread.
-        let task = Task.startingNow {
-            let result = await self.result(of: call, value)
-            self.end(call)
-            return result
-        }
-        call.handle.attach(task)
         let result = await withTaskCancellationHandler {
-            await task.value
+            // The caller is on no actor any more: starting right here saves a hop to another thread.
+            let task = Task.startingNow {
+                let result = await self.result(of: call, value)
+                self.end(call)
+                return result
+            }
+            call.handle.attach(task)
+            return await task.value
         } onCancel: {
             call.handle.cancel()
         }

@@ -70,7 +70,7 @@ public struct RequestOutcomes<Target: TargetType>: AsyncSequence, Sendable {
         run: @escaping @Sendable (Target) async -> Result<Response, TargetKitError>
     ) {
         self.targets = targets
-        self.limit = max(1, limit)
+        self.limit = Swift.max(1, limit)
         self.isInOrder = isInOrder
         self.run = run
     }

@@ -99,7 +99,7 @@ public final class RequestScope: Sendable {
     /// ``shutdown(grace:)`` returns.
     func remove(_ id: RequestContext.ID, _ completion: (() -> Void)? = nil) {
         if let parent {
-            parent.remove(id) { removeHere(id, completion) }
+            parent.remove(id) { self.removeHere(id, completion) }
         } else {
             removeHere(id, completion)
         }

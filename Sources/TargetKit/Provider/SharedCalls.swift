@@ -5,8 +5,7 @@
 /// A network call runs in a task of its own, so that it does not end with the call that began it. Joining and leaving are
 /// decided under one lock: a network call whose last waiter has left is not joined any more.
 final class SharedCalls: Sendable {
-    typealias Outcome = Result<Response, TargetKitError>
-    private typealias Continuation = UnsafeContinuation<Outcome?, Never>
+    private typealias Continuation = UnsafeContinuation<ExchangeEnding?, Never>
     private typealias Progress = @Sendable (TransferProgress) -> Void
 
     private enum Waiter: Sendable {
@@ -21,13 +20,18 @@ final class SharedCalls: Sendable {
         var listeners: [RequestContext.ID: Progress] = [:]
         var latest: [TransferProgress.Direction: TransferProgress] = [:]
         /// What came, for waiters that had joined and did not yet wait.
-        var outcome: Outcome?
+        var ending: ExchangeEnding?
     }
 
     private struct Table: Sendable {
         /// By the call that began it.
         var flights: [RequestContext.ID: Flight] = [:]
         var byKey: [SharedCallKey: RequestContext.ID] = [:]
+
+        /// Nobody joins it any more; another one of the same key may have taken its place already.
+        mutating func forget(_ flight: Flight, _ id: RequestContext.ID) {
+            if byKey[flight.key] == id { byKey[flight.key] = nil }
+        }
     }
 
     private let table = Locked(Table())
@@ -42,12 +46,12 @@ final class SharedCalls: Sendable {
     ///   - id: The call that asks.
     ///   - progress: Is told of the network call's progress, also of the latest step before it joined.
     ///   - begin: The network call. It gets its handle, and whom to tell of its progress.
-    func outcome(
+    func ending(
         for key: SharedCallKey,
         id: RequestContext.ID,
         progress: (@Sendable (TransferProgress) -> Void)?,
-        begin: @escaping @Sendable (RequestHandle, @escaping @Sendable (TransferProgress) -> Void) async -> Outcome
-    ) async -> Outcome? {
+        begin: @escaping @Sendable (RequestHandle, @escaping @Sendable (TransferProgress) -> Void) async -> ExchangeEnding
+    ) async -> ExchangeEnding? {
         let (flight, handle) = join(key, id, progress)
         if let handle {
             handle.attach(
@@ -89,24 +93,24 @@ final class SharedCalls: Sendable {
     }
 
     private func wait(_ id: RequestContext.ID, for flight: RequestContext.ID, _ continuation: Continuation) {
-        let outcome: Outcome?? = table.withLock { table in
+        let ending: ExchangeEnding?? = table.withLock { table in
             guard table.flights[flight]?.waiters[id] != nil else { return .some(nil) }
-            guard let outcome = table.flights[flight]?.outcome else {
+            guard let ending = table.flights[flight]?.ending else {
                 table.flights[flight]?.waiters[id] = .waiting(continuation)
                 return nil
             }
             table.flights[flight]?.waiters[id] = nil
             if table.flights[flight]?.waiters.isEmpty == true { table.flights[flight] = nil }
-            return outcome
+            return ending
         }
-        if let outcome { continuation.resume(returning: outcome) }
+        if let ending { continuation.resume(returning: ending) }
     }
 
     /// Lets one waiter go. The last one cancels the network call and stays to see its end, so that the hooks of its call come
     /// in their order.
     private func leave(_ id: RequestContext.ID, _ flight: RequestContext.ID) {
         let (handle, continuation) = table.withLock { table -> (RequestHandle?, Continuation?) in
-            guard var left = table.flights[flight], left.outcome == nil, let waiter = left.waiters[id] else {
+            guard var left = table.flights[flight], left.ending == nil, let waiter = left.waiters[id] else {
                 return (nil, nil)
             }
             guard left.waiters.count > 1 else {
@@ -123,7 +127,7 @@ final class SharedCalls: Sendable {
         continuation?.resume(returning: nil)
     }
 
-    private func finish(_ flight: RequestContext.ID, _ outcome: Outcome) {
+    private func finish(_ flight: RequestContext.ID, _ ending: ExchangeEnding) {
         let continuations = table.withLock { table -> [Continuation] in
             guard var ended = table.flights.removeValue(forKey: flight) else { return [] }
             table.forget(ended, flight)
@@ -133,13 +137,13 @@ final class SharedCalls: Sendable {
                 ended.waiters[id] = nil
             }
             if !ended.waiters.isEmpty {
-                ended.outcome = outcome
+                ended.ending = ending
                 ended.listeners = [:]
                 table.flights[flight] = ended
             }
             return continuations
         }
-        for continuation in continuations { continuation.resume(returning: outcome) }
+        for continuation in continuations { continuation.resume(returning: ending) }
     }
 
     private func report(_ step: TransferProgress, of flight: RequestContext.ID) {
@@ -148,12 +152,5 @@ final class SharedCalls: Sendable {
             return table.flights[flight].map { Array($0.listeners.values) } ?? []
         }
         for listener in listeners { listener(step) }
-    }
-}
-
-extension SharedCalls.Table {
-    /// Nobody joins it any more; another one of the same key may have taken its place already.
-    fileprivate mutating func forget(_ flight: SharedCalls.Flight, _ id: RequestContext.ID) {
-        if byKey[flight.key] == id { byKey[flight.key] = nil }
     }
 }
