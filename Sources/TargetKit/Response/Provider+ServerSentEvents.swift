@@ -7,8 +7,8 @@ extension Provider {
     /// sequence, another one than 200 is an error of stage `.status`, and another `Content-Type` one of stage
     /// `.decoding`; after these it is not opened again.
     ///
-    /// A server that is silent for longer than the transport allows (60 seconds unless told) counts as lost: have it send
-    /// comments. The target's timeout covers the whole stream.
+    /// A server that is silent for longer than the transport allows (60 seconds unless told) counts as lost: have it
+    /// send comments. The target's timeout covers the whole stream.
     ///
     /// - Parameters:
     ///   - target: The call.
@@ -27,9 +27,23 @@ extension Provider {
             reconnection: reconnection,
             lastEventID: lastEventID,
             limit: limit,
-            clock: clock
-        ) { headers in
-            try await self.stream(target, adding: headers)
+            pause: { try await self.pause(for: $0, before: target) },
+            open: { try await self.stream(target, adding: $0) }
+        )
+    }
+
+    /// Waits as a call that is in flight, so that scope, provider and task cancel the wait too. A scope that is shut
+    /// down does not let it wait: it is the next call that says so.
+    private func pause(for time: Duration, before target: Target) async throws {
+        let call = begin(target)
+        guard call.isAccepted else { return }
+        let task = Task { try await clock.sleep(for: time) }
+        call.handle.attach(task)
+        defer { end(call) }
+        try await withTaskCancellationHandler {
+            try await task.value
+        } onCancel: {
+            call.handle.cancel()
         }
     }
 }

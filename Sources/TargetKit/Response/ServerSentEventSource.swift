@@ -22,7 +22,8 @@ public struct ServerSentEventSource: AsyncSequence, Sendable {
     let reconnection: ServerSentEventReconnection
     let lastEventID: String?
     let limit: Int
-    let clock: any Clock<Duration>
+    /// Waits before the stream is opened again.
+    let pause: @Sendable (Duration) async throws -> Void
     /// Opens the stream with those header fields besides the target's own.
     let open: @Sendable (HTTPHeaders) async throws -> ResponseStream
 
@@ -114,7 +115,7 @@ extension ServerSentEventSource {
             }
             openingsWithoutEvent += 1
             do {
-                try await source.clock.sleep(for: delay ?? usual)
+                try await source.pause(delay ?? usual)
             } catch {
                 isOver = true
                 throw TargetKitError(error, at: .cancelled, target: source.target)

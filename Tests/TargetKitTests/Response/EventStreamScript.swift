@@ -25,7 +25,7 @@ final class EventStreamScript: Sendable {
             reconnection: reconnection,
             lastEventID: lastEventID,
             limit: 100,
-            clock: clock
+            pause: { try await self.clock.sleep(for: $0) }
         ) { headers in
             self.opened.append(headers)
             let opening = self.openings.withLock { $0.isEmpty ? nil : $0.removeFirst() }

@@ -108,6 +108,23 @@ struct ProviderServerSentEventTests {
         #expect(server.requestCount == 1)
     }
 
+    @Test("Cancelling the scope, or shutting it down, ends a sequence that waits", arguments: [false, true])
+    func cancelledWait(isShutDown: Bool) async throws {
+        let sample = SampleResponse.response(status: 200, headers: Self.eventStream, data: Data("data:a\n\n".utf8))
+        let (clock, scope) = (ManualClock(), RequestScope())
+        let provider = Provider<TestTarget>(transport: StubTransport(sample), scope: scope, clock: clock)
+        let events = provider.serverSentEvents(for: TestTarget(.example), reconnecting: .always())
+        let reading = Task { await events.collected() }
+        await clock.waitForSleepers()
+        #expect(scope.inFlightCount == 1)
+        if isShutDown { await scope.shutdown(grace: .zero) } else { scope.cancelAll() }
+        let (received, error) = await reading.value
+        #expect(received.map(\.data) == ["a"])
+        #expect((error as? TargetKitError)?.stage == .cancelled)
+        #expect(scope.inFlightCount == 0)
+        #expect(clock.sleeperCount == 0)
+    }
+
     @Test("What is no event stream is an error that names target, request and response")
     func otherType() async throws {
         let server = try LoopbackServer(reply: .json("{}"))
