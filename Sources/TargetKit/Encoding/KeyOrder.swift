@@ -3,8 +3,8 @@
 /// Sorts names by their UTF-8 bytes, which for composed text is also the order of `String`.
 ///
 /// Comparing two strings costs some tens of instructions. So the first sixteen bytes of each name are read once, what all
-/// names begin with is cut off, and the next six bytes are compared as one number; only names that agree in those are
-/// compared as strings.
+/// names begin with is cut off, and the next six bytes are compared as one number; those that agree in them are sorted by the
+/// next ones. Only names that agree in sixteen bytes are compared as strings.
 enum KeyOrder {
     /// The first sixteen bytes of a name as numbers, zeros past its end, and where its pair is.
     private struct Beginning<Index> {
@@ -18,10 +18,10 @@ enum KeyOrder {
             self.index = index
         }
 
-        /// The eight bytes after as many as all names share.
+        /// The eight bytes after as many as all names share, zeros past the sixteenth.
         @inline(__always)
         func rank(after shared: Int) -> UInt64 {
-            shared == 0 ? high : high << UInt64(shared * 8) | low >> UInt64(64 - shared * 8)
+            shared < 8 ? high << UInt64(shared * 8) | low >> UInt64(64 - shared * 8) : low << UInt64(shared * 8 - 64)
         }
     }
 
@@ -48,7 +48,8 @@ enum KeyOrder {
             read(dictionary, into: beginnings)
             defer { beginnings.deinitialize() }
             try withUnsafeTemporaryAllocation(of: UInt64.self, capacity: dictionary.count) { entries in
-                sort(beginnings, into: entries) { dictionary.keys[beginnings[$0].index] }
+                for position in entries.indices { entries.initializeElement(at: position, to: UInt64(position)) }
+                sort(entries, by: beginnings) { dictionary.keys[beginnings[$0].index] }
                 for entry in entries {
                     let (key, value) = dictionary[beginnings[position(of: entry)].index]
                     try body(key, value)
@@ -75,34 +76,36 @@ enum KeyOrder {
         Int(truncatingIfNeeded: entry & positionMask)
     }
 
+    /// Sorts by what comes after the bytes that all of them share, and then in the same way those that still agree.
     private static func sort<Index>(
-        _ beginnings: UnsafeMutableBufferPointer<Beginning<Index>>,
-        into entries: UnsafeMutableBufferPointer<UInt64>,
+        _ entries: UnsafeMutableBufferPointer<UInt64>,
+        by beginnings: UnsafeMutableBufferPointer<Beginning<Index>>,
         key: (Int) -> String
     ) {
-        var difference: UInt64 = 0
-        for beginning in beginnings { difference |= beginning.high ^ beginnings[0].high }
-        let shared = difference.leadingZeroBitCount / 8
-        for position in beginnings.indices {
-            let rank = beginnings[position].rank(after: shared) & ~positionMask
-            entries.initializeElement(at: position, to: rank | UInt64(position))
+        guard entries.count > 1 else { return }
+        let first = beginnings[position(of: entries[0])]
+        var (high, low): (UInt64, UInt64) = (0, 0)
+        for entry in entries {
+            high |= beginnings[position(of: entry)].high ^ first.high
+            low |= beginnings[position(of: entry)].low ^ first.low
         }
         var sorted = entries
+        guard high != 0 || low != 0 else {
+            return sorted.sort { one, other in
+                key(position(of: one)).utf8.lexicographicallyPrecedes(key(position(of: other)).utf8)
+            }
+        }
+        let shared = (high != 0 ? high.leadingZeroBitCount : 64 + low.leadingZeroBitCount) / 8
+        for index in entries.indices {
+            let position = position(of: entries[index])
+            entries[index] = beginnings[position].rank(after: shared) & ~positionMask | UInt64(position)
+        }
         sorted.sort()
-        sortTies(&sorted, key)
-    }
-
-    /// Sorts by the whole name those that agree in the bytes that were looked at.
-    private static func sortTies(_ entries: inout UnsafeMutableBufferPointer<UInt64>, _ key: (Int) -> String) {
         var start = 0
         while start < entries.count {
             var end = start + 1
             while end < entries.count, entries[end] & ~positionMask == entries[start] & ~positionMask { end += 1 }
-            if end - start > 1 {
-                entries[start..<end].sort { one, other in
-                    key(position(of: one)).utf8.lexicographicallyPrecedes(key(position(of: other)).utf8)
-                }
-            }
+            sort(UnsafeMutableBufferPointer(rebasing: entries[start..<end]), by: beginnings, key: key)
             start = end
         }
     }

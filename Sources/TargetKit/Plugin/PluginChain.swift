@@ -8,75 +8,83 @@ import FoundationNetworking
 /// The plugins of a provider, asked one after the other.
 ///
 /// Most plugins have one or two of the five hooks, and calling an empty one costs as much as calling another. So the chain finds
-/// out which are empty: at the first call of a hook the context carries an ``IdleHooks``, which the hook's default tells whose
+/// out which are empty: in the first round of a hook the context carries an ``IdleHooks``, which the hook's default tells whose
 /// default it is. From then on those plugins are left out.
 struct PluginChain: Sendable {
-    /// The plugins that have a hook of their own; `nil` until it has been called once.
-    private struct Hooks: Sendable {
-        var prepare: [any Plugin]?
-        var willSend: [any Plugin]?
-        var didReceive: [any Plugin]?
-        var retry: [any Plugin]?
-        var process: [any Plugin]?
+    /// The plugins that have each hook; `nil` until it has had its first round. A call takes them with it, so that it asks for
+    /// the lock once.
+    struct Hooks: Sendable {
+        fileprivate var prepare: [any Plugin]?
+        fileprivate var willSend: [any Plugin]?
+        fileprivate var didReceive: [any Plugin]?
+        fileprivate var retry: [any Plugin]?
+        fileprivate var process: [any Plugin]?
+
+        fileprivate static let none = Hooks(prepare: [], willSend: [], didReceive: [], retry: [], process: [])
     }
 
     let plugins: [any Plugin]
     /// The fields that no redirect takes to another origin.
     let secretHeaders: Set<HTTPHeaderName>
-    private let hooks = Locked(Hooks())
+    private let known: Locked<Hooks>
 
     init(plugins: [any Plugin]) {
         self.plugins = plugins
         secretHeaders = plugins.reduce(HeaderRedaction.standard.secretNames) { $0.union($1.secretHeaders) }
+        known = Locked(plugins.isEmpty ? .none : Hooks())
     }
 
-    func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
-        guard !plugins.isEmpty else { return request }
+    /// What is known of the hooks now.
+    var hooks: Hooks { plugins.isEmpty ? .none : known.withLock { $0 } }
+
+    func prepare(_ request: URLRequest, _ hooks: Hooks, context: RequestContext) async throws -> URLRequest {
         var request = request
-        if let known = hooks.withLock(\.prepare) {
-            for plugin in known { request = try await plugin.prepare(request, context: context) }
+        guard let known = hooks.prepare else {
+            let idle = IdleHooks()
+            let context = context.watched(by: idle)
+            for plugin in plugins { request = try await plugin.prepare(request, context: context) }
+            self.known.withLock { $0.prepare = idle.rest(of: plugins) }
             return request
         }
-        let (context, idle) = context.watched()
-        for plugin in plugins { request = try await plugin.prepare(request, context: context) }
-        hooks.withLock { $0.prepare = idle.rest(of: plugins) }
+        for plugin in known { request = try await plugin.prepare(request, context: context) }
         return request
     }
 
-    func willSend(_ request: URLRequest, context: RequestContext) {
-        guard !plugins.isEmpty else { return }
-        if let known = hooks.withLock(\.willSend) {
-            for plugin in known { plugin.willSend(request, context: context) }
-            return
+    func willSend(_ request: URLRequest, _ hooks: Hooks, context: RequestContext) {
+        guard let known = hooks.willSend else {
+            let idle = IdleHooks()
+            let context = context.watched(by: idle)
+            for plugin in plugins { plugin.willSend(request, context: context) }
+            return self.known.withLock { $0.willSend = idle.rest(of: plugins) }
         }
-        let (context, idle) = context.watched()
-        for plugin in plugins { plugin.willSend(request, context: context) }
-        hooks.withLock { $0.willSend = idle.rest(of: plugins) }
+        for plugin in known { plugin.willSend(request, context: context) }
     }
 
-    func didReceive(_ result: Result<Response, TargetKitError>, context: RequestContext) {
-        guard !plugins.isEmpty else { return }
-        if let known = hooks.withLock(\.didReceive) {
-            for plugin in known { plugin.didReceive(result, context: context) }
-            return
+    func didReceive(_ result: Result<Response, TargetKitError>, _ hooks: Hooks, context: RequestContext) {
+        guard let known = hooks.didReceive else {
+            let idle = IdleHooks()
+            let context = context.watched(by: idle)
+            for plugin in plugins { plugin.didReceive(result, context: context) }
+            return self.known.withLock { $0.didReceive = idle.rest(of: plugins) }
         }
-        let (context, idle) = context.watched()
-        for plugin in plugins { plugin.didReceive(result, context: context) }
-        hooks.withLock { $0.didReceive = idle.rest(of: plugins) }
+        for plugin in known { plugin.didReceive(result, context: context) }
     }
 
     /// The first decision other than `.doNotRetry`.
-    func retry(_ result: Result<Response, TargetKitError>, context: RequestContext) async -> RetryDecision {
-        guard !plugins.isEmpty else { return .doNotRetry }
-        if let known = hooks.withLock(\.retry) { return await retry(known, result, context) }
-        let (context, idle) = context.watched()
-        let decision = await retry(plugins, result, context)
+    func retry(
+        _ result: Result<Response, TargetKitError>,
+        _ hooks: Hooks,
+        context: RequestContext
+    ) async -> RetryDecision {
+        if let known = hooks.retry { return await Self.retry(known, result, context) }
+        let idle = IdleHooks()
+        let decision = await Self.retry(plugins, result, context.watched(by: idle))
         // Those after the one that decided have not been asked.
-        if case .doNotRetry = decision { hooks.withLock { $0.retry = idle.rest(of: plugins) } }
+        if case .doNotRetry = decision { known.withLock { $0.retry = idle.rest(of: plugins) } }
         return decision
     }
 
-    private func retry(
+    private static func retry(
         _ plugins: [any Plugin],
         _ result: Result<Response, TargetKitError>,
         _ context: RequestContext
@@ -91,17 +99,18 @@ struct PluginChain: Sendable {
 
     func process(
         _ result: Result<Response, TargetKitError>,
+        _ hooks: Hooks,
         context: RequestContext
     ) async -> Result<Response, TargetKitError> {
-        guard !plugins.isEmpty else { return result }
         var result = result
-        if let known = hooks.withLock(\.process) {
-            for plugin in known { result = await plugin.process(result, context: context) }
+        guard let known = hooks.process else {
+            let idle = IdleHooks()
+            let context = context.watched(by: idle)
+            for plugin in plugins { result = await plugin.process(result, context: context) }
+            self.known.withLock { $0.process = idle.rest(of: plugins) }
             return result
         }
-        let (context, idle) = context.watched()
-        for plugin in plugins { result = await plugin.process(result, context: context) }
-        hooks.withLock { $0.process = idle.rest(of: plugins) }
+        for plugin in known { result = await plugin.process(result, context: context) }
         return result
     }
 }

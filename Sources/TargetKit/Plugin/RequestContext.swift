@@ -45,11 +45,10 @@ public struct RequestContext: Sendable {
         self.attempt = attempt
     }
 
-    /// This context for a round of a hook in which is seen which plugins have it.
-    func watched() -> (context: RequestContext, idle: IdleHooks) {
-        let idle = IdleHooks()
+    /// This context for the first round of a hook, in which is seen which plugins have it.
+    func watched(by idleHooks: IdleHooks) -> RequestContext {
         var context = self
-        context.idleHooks = idle
-        return (context, idle)
+        context.idleHooks = idleHooks
+        return context
     }
 }

@@ -20,19 +20,44 @@ extension Provider {
             }
         }
 
-        let target: Target
+        /// What does not change on the way; in one place, since a call is copied from step to step.
+        final class Plan: Sendable {
+            let target: Target
+            /// What call, target and provider say, the first that does.
+            let timeout: CallTimeout
+            /// What was said for this call alone.
+            let exchangeOfCall: Duration?
+            let delivery: Delivery
+            /// Fields that are set over the endpoint's own.
+            let headers: HTTPHeaders
+            /// The plugins to ask at each hook.
+            let hooks: PluginChain.Hooks
+            /// Whether the scope has taken it in.
+            let isAccepted: Bool
+
+            init(
+                target: Target,
+                timeout: CallTimeout,
+                exchangeOfCall: Duration?,
+                delivery: Delivery,
+                headers: HTTPHeaders,
+                hooks: PluginChain.Hooks,
+                isAccepted: Bool
+            ) {
+                self.target = target
+                self.timeout = timeout
+                self.exchangeOfCall = exchangeOfCall
+                self.delivery = delivery
+                self.headers = headers
+                self.hooks = hooks
+                self.isAccepted = isAccepted
+            }
+        }
+
+        let plan: Plan
         var context: RequestContext
         var handle: RequestHandle
-        /// What call, target and provider say, the first that does.
-        let timeout: CallTimeout
-        /// What was said for this call alone.
-        let exchangeOfCall: Duration?
-        let delivery: Delivery
-        /// Fields that are set over the endpoint's own.
-        let headers: HTTPHeaders
         var progress: (@Sendable (TransferProgress) -> Void)?
-        /// Whether the scope has taken it in.
-        let isAccepted: Bool
 
         /// The handle knows of an interruption first: the call may be running in the very step that starts its task.
         var interruption: RequestHandle.Interruption? { handle.interruption ?? (Task.isCancelled ? .cancelled : nil) }
@@ -51,7 +76,7 @@ extension TransportRequest {
         let hasBody = if case .none = body { false } else { true }
         try RequestCheck(method: method, hasBody: hasBody).check(request)
         var destination = endpoint.task.destination
-        if case .stream(let buffer) = call.delivery {
+        if case .stream(let buffer) = call.plan.delivery {
             if case .file = destination { throw InvalidRequest.streamedDownload }
             destination = .stream(buffer: buffer)
         }
@@ -59,7 +84,7 @@ extension TransportRequest {
             urlRequest: request,
             body: body,
             destination: destination,
-            timeout: try call.exchangeOfCall ?? endpoint.transportTimeout(of: request) ?? call.timeout.exchange,
+            timeout: try call.plan.exchangeOfCall ?? endpoint.transportTimeout(of: request) ?? call.plan.timeout.exchange,
             progress: call.progress
         )
     }

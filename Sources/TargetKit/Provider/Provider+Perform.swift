@@ -14,9 +14,11 @@ extension Provider {
             let endpoint = try endpoint(for: call)
             let request = try await request(for: endpoint, call)
             let prepared = try await prepare(request, endpoint, call)
-            let ending = await shared(prepared, endpoint, call) { call, prepared in
-                await self.exchange(prepared, request, endpoint, call)
-            }
+            let isShared = sharing.shares(call.context.target)
+            let ending =
+                isShared
+                ? await sharedExchange(prepared, request, endpoint, call)
+                : await exchange(prepared, request, endpoint, call)
             call.context.attempt = ending.attempt
             result = ending.result
         } catch {
@@ -35,9 +37,9 @@ extension Provider {
         var (call, prepared) = (call, first)
         do throws(TargetKitError) {
             while true {
-                plugins.willSend(prepared.urlRequest, context: call.context)
+                plugins.willSend(prepared.urlRequest, call.plan.hooks, context: call.context)
                 let result = await send(prepared, endpoint, call)
-                plugins.didReceive(result, context: call.context)
+                plugins.didReceive(result, call.plan.hooks, context: call.context)
                 guard try await isRetried(result, &call) else {
                     return ExchangeEnding(result: result, attempt: call.context.attempt)
                 }
@@ -48,24 +50,24 @@ extension Provider {
         }
     }
 
-    /// What the exchange brings: this call's own, or one that is shared with others which ask for the same.
-    private func shared(
+    /// An exchange that others which ask for the same wait for too.
+    private func sharedExchange(
         _ prepared: TransportRequest,
+        _ request: URLRequest,
         _ endpoint: Endpoint,
-        _ call: Call,
-        _ exchange: @escaping @Sendable (Call, TransportRequest) async -> ExchangeEnding
+        _ call: Call
     ) async -> ExchangeEnding {
         let target = call.context.target
-        guard sharing.shares(target),
-            let key = SharedCallKey(prepared, of: endpoint, validation: target.validation)
-        else { return await exchange(call, prepared) }
+        guard let key = SharedCallKey(prepared, of: endpoint, validation: target.validation) else {
+            return await exchange(prepared, request, endpoint, call)
+        }
         let ending = await sharedCalls.ending(for: key, id: call.context.id, progress: call.progress) {
             (handle, report) in
             var (call, prepared) = (call, prepared)
             call.handle = handle
             call.progress = report
             prepared.progress = report
-            return await exchange(call, prepared)
+            return await self.exchange(prepared, request, endpoint, call)
         }
         guard let ending else {
             let failure = failure(CancellationError(), at: .cancelled, call, request: prepared.urlRequest)
@@ -77,14 +79,14 @@ extension Provider {
     private func endpoint(for call: Call) throws(TargetKitError) -> Endpoint {
         let endpoint: Endpoint
         do {
-            guard call.isAccepted else { throw TargetKitError(stage: .shutDown) }
-            try call.timeout.check()
+            guard call.plan.isAccepted else { throw TargetKitError(stage: .shutDown) }
+            try call.plan.timeout.check()
             try call.checkCancellation()
-            endpoint = try endpointClosure(call.target)
+            endpoint = try endpointClosure(call.plan.target)
         } catch {
             throw failure(error, at: .endpoint, call)
         }
-        return call.headers.isEmpty ? endpoint : endpoint.adding(headers: call.headers)
+        return call.plan.headers.isEmpty ? endpoint : endpoint.adding(headers: call.plan.headers)
     }
 
     private func request(for endpoint: Endpoint, _ call: Call) async throws(TargetKitError) -> URLRequest {
@@ -103,7 +105,7 @@ extension Provider {
     ) async throws(TargetKitError) -> TransportRequest {
         do {
             try call.checkCancellation()
-            let prepared = try await plugins.prepare(request, context: call.context)
+            let prepared = try await plugins.prepare(request, call.plan.hooks, context: call.context)
             try call.checkCancellation()
             return try TransportRequest(prepared, endpoint, call)
         } catch {
@@ -119,7 +121,7 @@ extension Provider {
         do {
             let arrival = try await arrival(request, endpoint, call)
             try call.checkCancellation()
-            let response = try Response(arrival, target: call.context.target, isStream: call.delivery.isStream)
+            let response = try Response(arrival, target: call.context.target, isStream: call.plan.delivery.isStream)
             return .success(try response.filter(call.context.target.validation))
         } catch {
             return .failure(failure(error, at: .transport, call, request: request.urlRequest))
@@ -134,7 +136,7 @@ extension Provider {
         _ call: Call
     ) async throws -> RedirectFollower.Arrival {
         let stub: StubTransport
-        switch stubClosure(call.target) {
+        switch stubClosure(call.plan.target) {
         case .never:
             let follower = RedirectFollower(
                 transport: transport,
@@ -155,7 +157,7 @@ extension Provider {
         _ call: inout Call
     ) async throws(TargetKitError) -> Bool {
         if call.interruption != nil { return false }
-        switch await plugins.retry(result, context: call.context) {
+        switch await plugins.retry(result, call.plan.hooks, context: call.context) {
         case .doNotRetry: return false
         case .fail(let error): throw failure(error, at: .transport, call)
         case .retry(let delay):
@@ -175,7 +177,7 @@ extension Provider {
         _ result: Result<Response, TargetKitError>,
         _ call: Call
     ) async -> Result<Response, TargetKitError> {
-        let processed = await plugins.process(interrupted(result, call), context: call.context)
+        let processed = await plugins.process(interrupted(result, call), call.plan.hooks, context: call.context)
         return interrupted(processed, call)
     }
 

@@ -58,21 +58,20 @@ extension Provider {
         let context = RequestContext(target: target, scope: scope)
         let handle = RequestHandle()
         let ofTarget = (context.target as? any TimedTarget)?.callTimeout ?? .none
-        return Call(
+        let plan = Call.Plan(
             target: target,
-            context: context,
-            handle: handle,
             timeout: timeout.or(ofTarget).or(self.timeout),
             exchangeOfCall: timeout.exchange,
             delivery: delivery,
             headers: headers,
-            progress: progress,
+            hooks: plugins.hooks,
             isAccepted: scope.insert(context, owner: self, handle: handle)
         )
+        return Call(plan: plan, context: context, handle: handle, progress: progress)
     }
 
     func end(_ call: Call, _ completion: (() -> Void)? = nil) {
-        if call.isAccepted {
+        if call.plan.isAccepted {
             scope.remove(call.context.id, completion)
         } else {
             completion?()
@@ -95,7 +94,7 @@ extension Provider {
 
     /// Ends the call when its time is over, unless it is cancelled before.
     func deadline(of call: Call) -> Task<Void, Never>? {
-        guard let limit = call.timeout.wholeCall, limit > .zero else { return nil }
+        guard let limit = call.plan.timeout.wholeCall, limit > .zero else { return nil }
         return Task { [clock] in
             do {
                 try await clock.sleep(for: limit)

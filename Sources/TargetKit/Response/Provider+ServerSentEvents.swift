@@ -36,7 +36,7 @@ extension Provider {
     /// down does not let it wait: it is the next call that says so.
     private func pause(for time: Duration, before target: Target) async throws {
         let call = begin(target)
-        guard call.isAccepted else { return }
+        guard call.plan.isAccepted else { return }
         let task = Task { try await clock.sleep(for: time) }
         call.handle.attach(task)
         defer { end(call) }
