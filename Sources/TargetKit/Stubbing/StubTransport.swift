@@ -39,12 +39,14 @@ public struct StubTransport: Transport {
         self.init(delay: delay, clock: clock) { _ in sample }
     }
 
-    /// Answers after the delay.
+    /// Answers after the delay, once the request's body has been read as it would be to be sent.
     ///
-    /// - Throws: the sample's failure; `URLError(.timedOut)` when the delay is longer than the request's timeout;
-    ///   `URLError(.dataLengthExceedsMaximum)` when the sample is over the limit; `CancellationError`.
+    /// - Throws: the sample's failure; what the body's source throws; `URLError(.fileDoesNotExist)` and the like when there is
+    ///   no such file to send or no place for the one to write; `URLError(.timedOut)` when the delay is longer than the
+    ///   request's timeout; `URLError(.dataLengthExceedsMaximum)` when the sample is over the limit; `CancellationError`.
     public func send(_ request: TransportRequest) async throws -> TransportResponse {
         try Task.checkCancellation()
+        let sent = try byteCount(of: request.body)
         if let delay { try await wait(delay, timeout: request.timeout) }
         let sample = try await respond(request)
         try Task.checkCancellation()
@@ -52,11 +54,10 @@ public struct StubTransport: Transport {
         case .failure(let error):
             throw error
         case .response(let status, let headers, let data):
-            request.reportProgress(downloaded: Int64(data.count))
-            return TransportResponse(
-                head: ResponseHead(statusCode: status, headers: headers),
-                body: try store(data, in: request.destination)
-            )
+            let body = try store(data, in: request.destination)
+            if let sent { request.report(sent, .upload) }
+            request.report(Int64(data.count), .download)
+            return TransportResponse(head: ResponseHead(statusCode: status, headers: headers), body: body)
         }
     }
 
@@ -67,6 +68,41 @@ public struct StubTransport: Transport {
         }
         try await clock.sleep(for: delay)
     }
+}
+
+// MARK: - Bodies
+
+extension StubTransport {
+    private static let pieceSize = 64 << 10
+
+    /// How many bytes would go out; `nil` without a body.
+    private func byteCount(of body: TransportRequest.Body) throws -> Int64? {
+        switch body {
+        case .none: return nil
+        case .data(let data): return Int64(data.count)
+        case .stream(let source): return try byteCount(of: source)
+        case .file(let url):
+            do {
+                return try FileBodySource(url).length
+            } catch {
+                let code: URLError.Code = if case .missing = error { .fileDoesNotExist } else { .cannotOpenFile }
+                throw URLError(code, userInfo: [NSLocalizedDescriptionKey: "\(error)", NSUnderlyingErrorKey: error])
+            }
+        }
+    }
+
+    private func byteCount(of source: any BodySource) throws -> Int64 {
+        let reader = try source.open()
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.pieceSize, alignment: 16)
+        defer { buffer.deallocate() }
+        var count: Int64 = 0
+        while true {
+            let read = try reader.read(into: buffer)
+            guard read > 0 else { return count }
+            count += Int64(read)
+            try Task.checkCancellation()
+        }
+    }
 
     private func store(_ data: Data, in destination: TransportRequest.Destination) throws -> TransportResponse.Body {
         switch destination {
@@ -74,15 +110,23 @@ public struct StubTransport: Transport {
             guard data.count <= limit else { throw URLError(.dataLengthExceedsMaximum) }
             return .data(data)
         case .file(let url):
-            try data.write(to: url, options: .atomic)
+            do throws(PartialFile.Failure) {
+                let file = try PartialFile(replacing: url)
+                try file.append(data)
+                try file.move(to: url)
+            } catch {
+                throw URLError(error.code, userInfo: [NSLocalizedDescriptionKey: error.message])
+            }
             return .file(url)
-        case .stream:
-            let rest = Locked<Data?>(data.isEmpty ? nil : data)
+        case .stream(let buffer):
+            let rest = Locked(data)
             return .stream(
                 ResponseBody {
-                    rest.withLock { rest in
-                        defer { rest = nil }
-                        return rest
+                    try Task.checkCancellation()
+                    return rest.withLock { rest in
+                        let piece = rest.prefix(max(1, buffer))
+                        rest = rest.dropFirst(piece.count)
+                        return piece.isEmpty ? nil : piece
                     }
                 }
             )
@@ -91,24 +135,7 @@ public struct StubTransport: Transport {
 }
 
 extension TransportRequest {
-    fileprivate func reportProgress(downloaded count: Int64) {
-        guard let progress else { return }
-        let uploaded: Int64? =
-            switch body {
-            case .none: nil
-            case .data(let data): Int64(data.count)
-            case .file(let url): url.fileSize
-            case .stream(let source): source.length
-            }
-        if let uploaded {
-            progress(TransferProgress(completed: uploaded, total: uploaded, direction: .upload))
-        }
-        progress(TransferProgress(completed: count, total: count, direction: .download))
-    }
-}
-
-extension URL {
-    fileprivate var fileSize: Int64? {
-        (try? resourceValues(forKeys: [.fileSizeKey]).fileSize).map(Int64.init)
+    fileprivate func report(_ count: Int64, _ direction: TransferProgress.Direction) {
+        progress?(TransferProgress(completed: count, total: count, direction: direction))
     }
 }

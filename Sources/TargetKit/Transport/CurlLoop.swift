@@ -7,8 +7,19 @@ import Foundation
 final class CurlClock {
     /// Nanoseconds since some moment that never changes.
     private(set) var now: UInt64 = 0
+    /// When the loop has to look after its exchanges, though libcurl has nothing to say.
+    private(set) var alarm = UInt64.max
 
     init() { tick() }
+
+    /// Sets the alarm, unless it is set to an earlier moment.
+    func setAlarm(_ moment: UInt64) {
+        alarm = min(alarm, moment)
+    }
+
+    func clearAlarm() {
+        alarm = .max
+    }
 
     func tick() {
         var time = timespec()
@@ -36,8 +47,6 @@ final class CurlLoop {
     private var finished: [CurlEnding] = []
     /// When libcurl wants to be called, whatever happens; `nil`: not at all.
     private var timer: UInt64?
-    /// When the next exchange may have been idle for too long.
-    var idleCheck = UInt64.max
 
     init?(inbox: CurlInbox, configuration: CurlTransport.Configuration) {
         guard CurlLibrary.isReady, let sockets = CurlSockets(wakeDescriptor: inbox.descriptor),
@@ -121,11 +130,11 @@ final class CurlLoop {
             var running: Int32 = 0
             curl_multi_socket_action(multi, CURL_SOCKET_TIMEOUT, 0, &running)
         }
-        if idleCheck <= clock.now { endIdle() }
+        if clock.alarm <= clock.now { endOverdue() }
     }
 
     private func wait(in phase: CurlInbox.Phase) {
-        let wakeUp = min(timer ?? .max, idleCheck)
+        let wakeUp = min(timer ?? .max, clock.alarm)
         var milliseconds: Int32 = -1
         if wakeUp != .max {
             let left = wakeUp > clock.now ? wakeUp - clock.now : 0
@@ -157,7 +166,7 @@ extension CurlLoop {
         let result = curl_multi_add_handle(multi, transfer.easy)
         guard result == CURLM_OK else { return end(transfer, with: .unavailable) }
         if start.call.timeoutMilliseconds == 0 {
-            idleCheck = min(idleCheck, clock.now + settings.configuration.idleTimeout.curlNanoseconds)
+            clock.setAlarm(clock.now + settings.configuration.idleTimeout.curlNanoseconds)
         }
     }
 
@@ -194,18 +203,15 @@ extension CurlLoop {
         for case let transfer? in transfers where transfer.start != nil { end(transfer, with: failure) }
     }
 
-    private func endIdle() {
-        let limit = settings.configuration.idleTimeout.curlNanoseconds
-        idleCheck = .max
-        for case let transfer? in transfers {
-            guard let call = transfer.start?.call, call.timeoutMilliseconds == 0 else { continue }
-            let due = transfer.lastMove + limit
-            if transfer.sink.isPaused {
-                idleCheck = min(idleCheck, clock.now + limit)
-            } else if due <= clock.now {
-                end(transfer, with: .idle)
-            } else {
-                idleCheck = min(idleCheck, due)
+    /// Ends the exchanges that libcurl would not end: those that are idle, and those whose answer is here before the request
+    /// has gone.
+    private func endOverdue() {
+        clock.clearAlarm()
+        for case let transfer? in transfers where transfer.start != nil {
+            if transfer.isOverEarly() {
+                end(transfer, after: CURLE_OK)
+            } else if let due = transfer.idleDue {
+                if due <= clock.now { end(transfer, with: .idle) } else { clock.setAlarm(due) }
             }
         }
     }

@@ -21,10 +21,11 @@ final class CurlSettings {
             let names = Set(["http_proxy", "https_proxy", "all_proxy"])
             let isSet = ProcessInfo.processInfo.environment.keys.contains { names.contains($0.lowercased()) }
             proxy = isSet ? nil : ""
-            proxyExceptions = nil
+            // Without a proxy nobody need look for exceptions either.
+            proxyExceptions = proxy
         case .none:
             proxy = ""
-            proxyExceptions = nil
+            proxyExceptions = ""
         case .url(let url, let exceptions):
             proxy = url.absoluteString
             // An empty text, so that `no_proxy` of the environment does not count.

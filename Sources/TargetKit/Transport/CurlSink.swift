@@ -5,14 +5,16 @@ import Foundation
 /// Where the decoded body of a response goes as it comes.
 enum CurlSink {
     case memory(Data, limit: Int)
-    case file(CurlFile)
+    /// Nothing has come yet.
+    case newFile(URL)
+    case file(PartialFile, URL)
     case stream(CurlBodyChannel)
 
     init(_ destination: TransportRequest.Destination) {
         self =
             switch destination {
             case .memory(let limit): .memory(Data(), limit: max(0, limit))
-            case .file(let url): .file(CurlFile(replacing: url))
+            case .file(let url): .newFile(url)
             case .stream(let buffer): .stream(CurlBodyChannel(limit: buffer))
             }
     }
@@ -35,8 +37,12 @@ enum CurlSink {
                 data.append(contentsOf: bytes)
             }
             self = .memory(data, limit: limit)
-        case .file(let file):
-            try file.write(bytes)
+        case .newFile(let url):
+            let file = try Self.opened(url)
+            self = .file(file, url)
+            try Self.write(bytes, to: file)
+        case .file(let file, _):
+            try Self.write(bytes, to: file)
         case .stream(let channel):
             return channel.receive(bytes)
         }
@@ -46,11 +52,25 @@ enum CurlSink {
     /// The body, now that it is whole.
     func finish() throws(CurlFailure) -> TransportResponse.Body {
         switch self {
-        case .memory(let data, _): .data(data)
-        case .file(let file): .file(try file.finish())
+        case .memory(let data, _): return .data(data)
+        case .newFile(let url): return try Self.move(Self.opened(url), to: url)
+        case .file(let file, let url): return try Self.move(file, to: url)
         // The reader has had it already.
-        case .stream: .data(Data())
+        case .stream: return .data(Data())
         }
+    }
+
+    private static func opened(_ url: URL) throws(CurlFailure) -> PartialFile {
+        do { return try PartialFile(replacing: url) } catch { throw CurlFailure(error.code, error.message) }
+    }
+
+    private static func write(_ bytes: UnsafeRawBufferPointer, to file: PartialFile) throws(CurlFailure) {
+        do { try file.append(bytes) } catch { throw CurlFailure(error.code, error.message) }
+    }
+
+    private static func move(_ file: PartialFile, to url: URL) throws(CurlFailure) -> TransportResponse.Body {
+        do { try file.move(to: url) } catch { throw CurlFailure(error.code, error.message) }
+        return .file(url)
     }
 }
 #endif

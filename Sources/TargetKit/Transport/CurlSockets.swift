@@ -10,7 +10,7 @@ import Foundation
 final class CurlSockets {
     struct Event {
         var descriptor: Int32
-        /// What libcurl is told: readable, writable.
+        /// What libcurl is told: `CURL_CSELECT_IN`, `CURL_CSELECT_OUT`.
         var flags: Int32
     }
 
@@ -86,9 +86,11 @@ final class CurlSockets {
             self[descriptor] = entry
             return
         }
-        var flags: Int32 = 0
+        // Writable is always said, and libcurl sees for itself whether it is. Or the body of the request that has just opened an
+        // HTTP/2 connection would be left for another round, in which the answer to its head alone may come; libcurl 7.88 loses
+        // such an answer (`TLSTests.multiplexed`).
+        var flags = CURL_CSELECT_OUT
         if useful & ccurl_epoll_in != 0 { flags |= CURL_CSELECT_IN }
-        if useful & ccurl_epoll_out != 0 { flags |= CURL_CSELECT_OUT }
         events.append(Event(descriptor: descriptor, flags: flags))
     }
 

@@ -27,7 +27,7 @@ extension CurlTransfer {
         )
     }
 
-    private func offset(_ info: CURLINFO) -> Int64 {
+    func offset(_ info: CURLINFO) -> Int64 {
         var value: curl_off_t = 0
         _ = ccurl_getinfo_offset(easy, info, &value)
         return Int64(value)

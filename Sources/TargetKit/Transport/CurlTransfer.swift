@@ -19,6 +19,8 @@ final class CurlTransfer {
     private(set) var start: CurlStart?
     /// When the last byte came or went.
     private(set) var lastMove: UInt64 = 0
+    /// The head has come before the request had gone.
+    var earlyAnswer: CurlEarlyAnswer?
     /// Whether the caller has its response already, and reads the body.
     private var isHeadDelivered = false
     var head = CurlHead()
@@ -51,6 +53,13 @@ final class CurlTransfer {
         errorBuffer.deallocate()
     }
 
+    /// When it will have been idle for too long; `nil`: never, since it has a timeout of its own.
+    var idleDue: UInt64? {
+        guard let call = start?.call, call.timeoutMilliseconds == 0 else { return nil }
+        let limit = settings.configuration.idleTimeout.curlNanoseconds
+        return (sink.isPaused ? clock.now : lastMove) + limit
+    }
+
     /// Takes up a call. After an error the transfer is as it was.
     func begin(_ start: CurlStart) throws {
         if let flaw { throw flaw }
@@ -73,6 +82,7 @@ final class CurlTransfer {
         }
         start = nil
         isHeadDelivered = false
+        earlyAnswer = nil
         progress = nil
         head = CurlHead()
         sink = .memory(Data(), limit: 0)
@@ -84,8 +94,7 @@ final class CurlTransfer {
     /// What came of the exchange, which libcurl has ended with that result.
     func outcome(_ result: CURLcode) throws -> TransportResponse {
         if let failure { throw failure }
-        let isWhole = result == CURLE_OK || (options.endsAtHead && head.isComplete)
-        guard isWhole else { throw curlFailure(result) }
+        guard result == CURLE_OK || isWhole(despite: result) else { throw curlFailure(result) }
         guard head.isComplete else { throw CurlFailure.headCutOff }
         let metrics = metrics
         progress?.finish(sent: metrics.bytesSent, received: metrics.bytesReceived)
@@ -122,6 +131,7 @@ extension CurlTransfer {
             return false
         }
         guard head.isComplete else { return true }
+        noteEarlyAnswer()
         deliverHead()
         return !options.endsAtHead
     }
@@ -138,6 +148,7 @@ extension CurlTransfer {
     /// Takes bytes of the body, decoded, and says what libcurl has to hear.
     func receiveBody(_ bytes: UnsafeRawBufferPointer) -> Int {
         lastMove = clock.now
+        if earlyAnswer != nil { clock.setAlarm(lastMove) }
         do throws(CurlFailure) {
             return try sink.receive(bytes) ? bytes.count : Int(CURL_WRITEFUNC_PAUSE)
         } catch {

@@ -19,6 +19,10 @@ import FoundationNetworking
 /// What libcurl cannot tell apart: a compressed body that ends too early inside an exchange that is otherwise whole comes
 /// back as what could be decoded of it.
 ///
+/// What libcurl 7.88 loses, which is Debian 12's: an answer over HTTP/2 that the server gives, and resets the stream, while the
+/// request's body still waits for its window and other exchanges share the connection. The call then ends with
+/// `.networkConnectionLost`. HTTP/1.1, for such uploads by ``Configuration/version``, does not have that.
+///
 /// An instance that its owner lets go of finishes what it has started, and then ends its thread and closes its connections.
 public final class CurlTransport: Transport {
     /// The transport that serves everybody who did not make one.

@@ -44,10 +44,14 @@ enum URLSessionBody: Sendable {
             count += Int64(read)
             data.append(contentsOf: buffer[..<min(read, buffer.count)])
             guard file != nil || data.count > Self.memoryLimit else { continue }
-            let spool = try file ?? PartialFile()
-            try spool.append(data)
+            do throws(PartialFile.Failure) {
+                let spool = if let file { file } else { try PartialFile() }
+                try spool.append(data)
+                file = spool
+            } catch {
+                throw URLSessionFailure(error)
+            }
             data.removeAll(keepingCapacity: true)
-            file = spool
         }
         if let length = source.length, length != count, isWanted() {
             throw URLSessionFailure(

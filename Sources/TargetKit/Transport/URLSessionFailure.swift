@@ -15,6 +15,10 @@ struct URLSessionFailure: Error {
         self.message = message
     }
 
+    init(_ failure: PartialFile.Failure) {
+        self.init(failure.code, failure.message)
+    }
+
     static func overLimit(_ limit: Int) -> Self {
         Self(.dataLengthExceedsMaximum, "the body is over the limit of \(limit) bytes")
     }

@@ -29,13 +29,23 @@ struct URLSessionSink: Sendable {
 
     /// Takes the next bytes.
     mutating func append(_ bytes: Data) throws(URLSessionFailure) {
-        switch storage {
-        case .memory(var data, let limit):
+        if case .memory(var data, let limit) = storage {
             guard data.count + bytes.count <= limit else { throw URLSessionFailure.overLimit(limit) }
             // The only other owner has to go, or the bytes so far are copied each time.
             storage = .memory(Data(), limit: limit)
             data.append(bytes)
             storage = .memory(data, limit: limit)
+        }
+        do throws(PartialFile.Failure) {
+            try appendToFile(bytes)
+        } catch {
+            throw URLSessionFailure(error)
+        }
+    }
+
+    private mutating func appendToFile(_ bytes: Data) throws(PartialFile.Failure) {
+        switch storage {
+        case .memory: break
         case .newFile(let url):
             let file = try PartialFile(replacing: url)
             storage = .file(file, url)
@@ -47,15 +57,19 @@ struct URLSessionSink: Sendable {
 
     /// The body, now that it is whole.
     func finish() throws(URLSessionFailure) -> TransportResponse.Body {
-        switch storage {
-        case .memory(let data, _):
-            return .data(data)
-        case .newFile(let url):
-            try PartialFile(replacing: url).move(to: url)
-            return .file(url)
-        case .file(let file, let url):
-            try file.move(to: url)
-            return .file(url)
+        do throws(PartialFile.Failure) {
+            switch storage {
+            case .memory(let data, _):
+                return .data(data)
+            case .newFile(let url):
+                try PartialFile(replacing: url).move(to: url)
+                return .file(url)
+            case .file(let file, let url):
+                try file.move(to: url)
+                return .file(url)
+            }
+        } catch {
+            throw URLSessionFailure(error)
         }
     }
 }

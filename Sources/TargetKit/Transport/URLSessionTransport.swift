@@ -20,6 +20,8 @@ import FoundationNetworking
 /// - A redirect status without `Location` but with a body ends with `.redirectToNonExistentLocation`.
 /// - A response header field that is not UTF-8 ends with `.cannotParseResponse`.
 /// - A request without a body is sent with `Content-Length: 0` for every method but GET and HEAD.
+/// - A host gets as many connections as `URLSessionConfiguration.httpMaximumConnectionsPerHost` says, six unless told, and
+///   further calls wait for one: a call that hangs keeps one from the others.
 /// - There are no metrics, and a response is always said to be HTTP/1.1.
 /// - Foundation ends the process when a connection is closed within the head of a response.
 public final class URLSessionTransport: Transport {

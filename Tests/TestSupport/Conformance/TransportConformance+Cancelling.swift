@@ -4,13 +4,12 @@ import TargetKit
 
 extension TransportConformance {
     static let cancelling: [TransportPromise] = [
-        TransportPromise("A call of a task that was cancelled before ends as cancelled", needsNetwork: false) {
-            transport in
+        TransportPromise("A call of a task that was cancelled before ends as cancelled") { transport in
             let server = try LoopbackServer(reply: .text("x"))
             let gate = Gate()
             let call = Task {
                 await gate.wait()
-                _ = try await ConformanceCall().send(to: server, with: transport)
+                _ = try await TestCall().send(to: server, with: transport)
             }
             call.cancel()
             gate.open()
@@ -31,7 +30,7 @@ extension TransportConformance {
             let reply: LoopbackReply = [
                 .head(status: 200, headers: ["Content-Length": "1000"]), .body(noise(100)), .hang,
             ]
-            try await expectCancel(ConformanceCall(destination: .file(file.url)), reply: reply, with: transport)
+            try await expectCancel(TestCall(destination: .file(file.url)), reply: reply, with: transport)
             // The connection is closed, but the transport may be about to remove its file.
             for _ in 0..<200 where !file.neighbours.isEmpty { try await Task.sleep(for: .milliseconds(10)) }
             try expect("the names in the folder", file.neighbours, is: [])
@@ -44,7 +43,7 @@ extension TransportConformance {
             let server = try LoopbackServer(options: options, reply: .hang)
             let body = TransportRequest.Body.data(Data(count: 16 << 20))
             let call = Task {
-                _ = try await ConformanceCall(method: "PUT", body: body).send(to: server, with: transport)
+                _ = try await TestCall(method: "PUT", body: body).send(to: server, with: transport)
             }
             await server.waitForConnections(1)
             call.cancel()
@@ -64,7 +63,7 @@ extension TransportConformance {
             }
             let task = Task {
                 await gate.wait()
-                _ = try await ConformanceCall(progress: progress).send(to: server, with: transport)
+                _ = try await TestCall(progress: progress).send(to: server, with: transport)
             }
             call.withLock { $0 = task }
             gate.open()
@@ -73,7 +72,7 @@ extension TransportConformance {
         TransportPromise("A cancel that races the completion ends each call once, one way or the other") { transport in
             let server = try LoopbackServer(reply: .text("x"))
             for round in 0..<200 {
-                let call = Task { _ = try await ConformanceCall().send(to: server, with: transport) }
+                let call = Task { _ = try await TestCall().send(to: server, with: transport) }
                 let canceller = Task {
                     // From "at once" to "after the answer", without a look at the clock.
                     for _ in 0..<(round * 40) { await Task.yield() }
@@ -84,21 +83,21 @@ extension TransportConformance {
                     try expect(isCancellation(error), "the error was \(error), expected a cancellation")
                 }
             }
-            try await ConformanceCall().expectNextCallWorks(transport)
+            try await TestCall().expectNextCallWorks(transport)
         },
         TransportPromise("A hundred calls that hang are cancelled, and a call after them works") { transport in
             let server = try LoopbackServer(reply: .hang)
-            let calls = (0..<100).map { _ in Task { _ = try await ConformanceCall().send(to: server, with: transport) }
+            let calls = (0..<100).map { _ in Task { _ = try await TestCall().send(to: server, with: transport) }
             }
             await server.waitForHeads(1)
             calls.forEach { $0.cancel() }
             for call in calls { try await expectCancelled(call) }
-            try await ConformanceCall().expectNextCallWorks(transport)
+            try await TestCall().expectNextCallWorks(transport)
         },
     ]
 
     private static func expectCancel(
-        _ call: ConformanceCall = ConformanceCall(),
+        _ call: TestCall = TestCall(),
         reply: LoopbackReply,
         with transport: any Transport
     ) async throws {
@@ -111,7 +110,7 @@ extension TransportConformance {
         try await call.expectNextCallWorks(transport)
     }
 
-    private static func expectCancelled(_ call: Task<Void, any Error>) async throws {
+    static func expectCancelled(_ call: Task<Void, any Error>) async throws {
         let result = await Deadline.value(.seconds(5)) { await call.result }
         switch result {
         case nil: throw BrokenPromise("the call did not end within 5 seconds of its cancel")

@@ -10,20 +10,20 @@ extension TransportConformance {
     static let failures: [TransportPromise] = [
         TransportPromise("A refused connection is .cannotConnectToHost") { transport in
             let port = try ClosedPort()
-            let call = ConformanceCall()
+            let call = TestCall()
             try call.expect(try await call.error(at: port.baseURL, with: transport), isOneOf: [.cannotConnectToHost])
             try await call.expectNextCallWorks(transport)
         },
         TransportPromise("A connection that ends before the head is .networkConnectionLost") { transport in
             for reply in [LoopbackReply.close, .reset] {
                 let server = try LoopbackServer(reply: reply)
-                try await ConformanceCall().expectFailure(.networkConnectionLost, at: server, with: transport)
+                try await TestCall().expectFailure(.networkConnectionLost, at: server, with: transport)
             }
         },
         TransportPromise("A connection that ends within the head is .networkConnectionLost") { transport in
             for text in ["HTTP/1.1 200 OK\r\nContent-Le", "HTTP/1.1 200 OK\r\n", "HTTP/1.1 200 OK\r\nA: b\r\n"] {
                 let server = try LoopbackServer(reply: .raw(text))
-                try await ConformanceCall().expectFailure(.networkConnectionLost, at: server, with: transport)
+                try await TestCall().expectFailure(.networkConnectionLost, at: server, with: transport)
             }
         },
         TransportPromise("A body that is cut short is .networkConnectionLost") { transport in
@@ -35,13 +35,13 @@ extension TransportConformance {
             ]
             for reply in replies {
                 let server = try LoopbackServer(reply: reply)
-                try await ConformanceCall().expectFailure(.networkConnectionLost, at: server, with: transport)
+                try await TestCall().expectFailure(.networkConnectionLost, at: server, with: transport)
             }
         },
         TransportPromise("An answer that is not HTTP is an error of the response") { transport in
             for text in ["garbage\r\n\r\n", "HTTP/1.1 abc OK\r\n\r\n", "SSH-2.0-OpenSSH_9.6\r\n"] {
                 let server = try LoopbackServer(reply: .raw(text))
-                try await ConformanceCall().expectFailure(
+                try await TestCall().expectFailure(
                     .badServerResponse,
                     .cannotParseResponse,
                     .networkConnectionLost,
@@ -53,7 +53,7 @@ extension TransportConformance {
         TransportPromise("A chunk that cannot be read is an error of the response") { transport in
             let head: LoopbackStep = .head(status: 200, headers: ["Transfer-Encoding": "chunked"])
             let server = try LoopbackServer(reply: [head, .text("zz\r\nabc\r\n"), .close])
-            try await ConformanceCall().expectFailure(
+            try await TestCall().expectFailure(
                 .badServerResponse,
                 .cannotParseResponse,
                 .networkConnectionLost,
@@ -64,7 +64,7 @@ extension TransportConformance {
         TransportPromise("A file that cannot be written is a URLError") { transport in
             let folder = FileManager.default.temporaryDirectory.appendingPathComponent("none-\(UUID().uuidString)")
             let server = try LoopbackServer(reply: .text("x"))
-            let call = ConformanceCall(destination: .file(folder.appendingPathComponent("file")))
+            let call = TestCall(destination: .file(folder.appendingPathComponent("file")))
             let error = try await call.error(at: server.baseURL, with: transport)
             try expect(error is URLError, "the error was \(error), expected a URLError")
             try await call.expectNextCallWorks(transport)
@@ -85,7 +85,7 @@ extension TransportConformance {
             options.onConnect = { _ in [.stopReading, .hang] }
             let server = try LoopbackServer(options: options, reply: .hang)
             try await expectTimeout(
-                ConformanceCall(method: "PUT", body: .data(Data(count: 16 << 20))),
+                TestCall(method: "PUT", body: .data(Data(count: 16 << 20))),
                 at: server,
                 with: transport
             )
@@ -93,14 +93,14 @@ extension TransportConformance {
         TransportPromise("A timeout of nothing has passed already") { transport in
             let server = try LoopbackServer(reply: .text("x"))
             for timeout in [Duration.zero, .seconds(-1)] {
-                let call = ConformanceCall(timeout: timeout)
+                let call = TestCall(timeout: timeout)
                 try call.expect(try await call.error(at: server.baseURL, with: transport), isOneOf: [.timedOut])
             }
         },
         TransportPromise("A timeout that is not reached does no harm") { transport in
             let server = try LoopbackServer(reply: .text("in time"))
             for timeout in [Duration.seconds(20), .seconds(1 << 40)] {
-                let response = try await ConformanceCall(timeout: timeout).send(to: server, with: transport)
+                let response = try await TestCall(timeout: timeout).send(to: server, with: transport)
                 try expect("the body", response.text, is: "in time")
             }
         },
@@ -108,7 +108,7 @@ extension TransportConformance {
 
     /// 300 ms: less than the whole second that Foundation counts in, and far from the limit of a check.
     private static func expectTimeout(
-        _ call: ConformanceCall = ConformanceCall(),
+        _ call: TestCall = TestCall(),
         at server: LoopbackServer,
         with transport: any Transport
     ) async throws {

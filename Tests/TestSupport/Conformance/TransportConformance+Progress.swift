@@ -8,7 +8,7 @@ extension TransportConformance {
             for size in [0, 1, 5 << 20] {
                 let server = try LoopbackServer(reply: LoopbackReply(body: noise(size)))
                 let reports = Recorder<TransferProgress>()
-                try await ConformanceCall(progress: { reports.append($0) }).send(to: server, with: transport)
+                try await TestCall(progress: { reports.append($0) }).send(to: server, with: transport)
                 try expectRise(reports.elements, .download, to: Int64(size))
             }
         },
@@ -18,7 +18,7 @@ extension TransportConformance {
                 .chunk(noise(300)), .endChunks,
             ])
             let reports = Recorder<TransferProgress>()
-            try await ConformanceCall(progress: { reports.append($0) }).send(to: server, with: transport)
+            try await TestCall(progress: { reports.append($0) }).send(to: server, with: transport)
             try expectRise(reports.elements, .download, to: 1_000)
         },
         TransportPromise("Progress of an upload ends with all its bytes, before the call returns") { transport in
@@ -28,7 +28,7 @@ extension TransportConformance {
             for body in [TransportRequest.Body.data(bytes), .file(file.url), .stream(source)] {
                 let server = try LoopbackServer(reply: .status(200))
                 let reports = Recorder<TransferProgress>()
-                let call = ConformanceCall(method: "PUT", body: body, progress: { reports.append($0) })
+                let call = TestCall(method: "PUT", body: body, progress: { reports.append($0) })
                 try await call.send(to: server, with: transport)
                 try expectRise(reports.elements, .upload, to: Int64(bytes.count))
             }
@@ -42,7 +42,7 @@ extension TransportConformance {
             let progress = { @Sendable (progress: TransferProgress) in
                 if progress.direction == .download, progress.completed > 0 { seen.open() }
             }
-            let response = try await ConformanceCall(progress: progress).send(to: server, with: transport)
+            let response = try await TestCall(progress: progress).send(to: server, with: transport)
             try expect("the bytes", response.bytes.count, is: 2_000)
         },
         TransportPromise("Another call can be made from a progress report") { transport in
@@ -50,16 +50,16 @@ extension TransportConformance {
             let inner = TestLock<Task<TransportResponse, any Error>?>(nil)
             let progress = { @Sendable (_: TransferProgress) in
                 inner.withLock { task in
-                    task = task ?? Task { try await ConformanceCall().send(to: server, with: transport) }
+                    task = task ?? Task { try await TestCall().send(to: server, with: transport) }
                 }
             }
-            try await ConformanceCall(progress: progress).send(to: server, with: transport)
+            try await TestCall(progress: progress).send(to: server, with: transport)
             let response = try await inner.withLock { $0 }?.value
             try expect("the bytes of the other call", response?.bytes.count, is: 1_000)
         },
     ]
 
-    private static func expectRise(
+    static func expectRise(
         _ reports: [TransferProgress],
         _ direction: TransferProgress.Direction,
         to total: Int64

@@ -11,7 +11,7 @@ extension TransportConformance {
         TransportPromise("It sends every method as it is") { transport in
             let server = try LoopbackServer(reply: .status(200))
             let methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "REPORT"]
-            for method in methods { try await ConformanceCall(method: method).send(to: server, with: transport) }
+            for method in methods { try await TestCall(method: method).send(to: server, with: transport) }
             try expect("the methods", server.requests.map(\.method), is: methods)
         },
         TransportPromise("It sends path and query as they are") { transport in
@@ -19,13 +19,13 @@ extension TransportConformance {
             for target in [
                 "/", "/a%2Fb/%C3%A9", "/a//b/", "/a?", "/a?q=a%20b&plus=1+2&x=%2B&x=%26", "/a%20b;v=1?q=%25",
             ] {
-                try await ConformanceCall(path: target).send(to: server, with: transport)
+                try await TestCall(path: target).send(to: server, with: transport)
                 try expect("the target", server.requests.last?.target, is: target)
             }
         },
         TransportPromise("It does not send the fragment") { transport in
             let server = try LoopbackServer(reply: .status(200))
-            try await ConformanceCall(path: "/a?q=1#part").send(to: server, with: transport)
+            try await TestCall(path: "/a?q=1#part").send(to: server, with: transport)
             try expect("the target", server.requests.last?.target, is: "/a?q=1")
         },
         TransportPromise("It sends header fields as they are") { transport in
@@ -36,7 +36,7 @@ extension TransportConformance {
                 "Content-Type": "application/json; charset=utf-8", "X-Text": "é",
             ]
             let body = TransportRequest.Body.data(Data("{}".utf8))
-            try await ConformanceCall(method: "POST", headers: headers, body: body).send(to: server, with: transport)
+            try await TestCall(method: "POST", headers: headers, body: body).send(to: server, with: transport)
             let sent = try await server.request(at: 0).headers
             for (name, value) in headers { try expect("the values of \(name)", sent.all(name), is: [value]) }
         },
@@ -44,7 +44,7 @@ extension TransportConformance {
             let server = try LoopbackServer(reply: .status(200))
             let source = ConformanceSource(bytes: Data("a=b".utf8), length: nil)
             for body in [TransportRequest.Body.none, .data(Data("a=b".utf8)), .stream(source)] {
-                try await ConformanceCall(method: "POST", body: body).send(to: server, with: transport)
+                try await TestCall(method: "POST", body: body).send(to: server, with: transport)
                 let sent = server.requests.last?.headers
                 try expect("Content-Type", sent?["Content-Type"], is: nil)
                 try expect("Authorization", sent?["Authorization"], is: nil)
@@ -53,14 +53,14 @@ extension TransportConformance {
         TransportPromise("It does not send what is before the @ of a URL") { transport in
             let server = try LoopbackServer(reply: .status(200))
             guard let base = URL(string: "http://user:secret@127.0.0.1:\(server.port)") else { return }
-            _ = try await transport.send(ConformanceCall(path: "/a@b").request(to: base))
+            _ = try await transport.send(TestCall(path: "/a@b").request(to: base))
             let sent = try await server.request(at: 0)
             try expect("Authorization", sent.headers["Authorization"], is: nil)
             try expect("the target", sent.target, is: "/a@b")
         },
         TransportPromise("It takes neither body nor timeout from the URLRequest") { transport in
             let server = try LoopbackServer { _ in [.wait(.milliseconds(1_200)), .text("HTTP/1.1 204 No\r\n\r\n")] }
-            var request = try ConformanceCall(method: "POST").request(to: server.baseURL)
+            var request = try TestCall(method: "POST").request(to: server.baseURL)
             request.urlRequest.httpBody = Data("not this".utf8)
             request.urlRequest.timeoutInterval = 1
             _ = try await transport.send(request)
@@ -69,16 +69,16 @@ extension TransportConformance {
         TransportPromise("It refuses what is neither http nor https, and a URL without a host") { transport in
             for text in ["file:///etc/hostname", "ftp://127.0.0.1/", "data:,x", "http:///path"] {
                 guard let url = URL(string: text) else { continue }
-                let error = try await ConformanceCall(path: "").error(at: url, with: transport)
+                let error = try await TestCall(path: "").error(at: url, with: transport)
                 try expect(error is URLError, "for \(text) the error was \(error), expected a URLError")
             }
         },
         TransportPromise("It never lets a line break into the head") { transport in
             let server = try LoopbackServer(reply: .status(200))
             for headers in [["X-A": "1\r\nX-B: 2"], ["X-A\r\nX-B": "2"], ["X-A": "1\nX-B: 2"]] {
-                _ = try? await ConformanceCall(headers: headers).send(to: server, with: transport)
+                _ = try? await TestCall(headers: headers).send(to: server, with: transport)
             }
-            _ = try? await ConformanceCall(method: "GET / HTTP/1.1\r\nX-B: 2\r\nX-C").send(to: server, with: transport)
+            _ = try? await TestCall(method: "GET / HTTP/1.1\r\nX-B: 2\r\nX-C").send(to: server, with: transport)
             for sent in server.requests { try expect("the smuggled field", sent.headers["X-B"], is: nil) }
         },
     ]
@@ -86,7 +86,7 @@ extension TransportConformance {
     static let bodies: [TransportPromise] = [
         TransportPromise("It sends neither length nor coding for a GET without a body") { transport in
             let server = try LoopbackServer(reply: .status(200))
-            try await ConformanceCall().send(to: server, with: transport)
+            try await TestCall().send(to: server, with: transport)
             let sent = try await server.request(at: 0).headers
             try expect("Content-Length", sent["Content-Length"], is: nil)
             try expect("Transfer-Encoding", sent["Transfer-Encoding"], is: nil)
@@ -96,7 +96,7 @@ extension TransportConformance {
             let server = try LoopbackServer(reply: .status(200))
             for method in ["POST", "PUT", "PATCH"] {
                 for body in [TransportRequest.Body.none, .data(Data())] {
-                    try await ConformanceCall(method: method, body: body).send(to: server, with: transport)
+                    try await TestCall(method: method, body: body).send(to: server, with: transport)
                     let sent = server.requests.last
                     try expect("Content-Length of \(method)", sent?.headers["Content-Length"], is: "0")
                     try expect("Transfer-Encoding of \(method)", sent?.headers["Transfer-Encoding"], is: nil)
@@ -127,17 +127,17 @@ extension TransportConformance {
             let server = try LoopbackServer(reply: .status(200))
             for failsAfter in [0, 50_000] {
                 let source = ConformanceSource(bytes: noise(100_000), length: 100_000, failsAfter: failsAfter)
-                let call = ConformanceCall(method: "PUT", body: .stream(source))
+                let call = TestCall(method: "PUT", body: .stream(source))
                 let error = try await call.error(at: server.baseURL, with: transport)
                 try expect(error is ConformanceSource.Failure, "the error was \(error), expected the source's")
                 try expect("the requests that arrived whole", server.requestCount, is: 0)
             }
-            try await ConformanceCall().expectNextCallWorks(transport)
+            try await TestCall().expectNextCallWorks(transport)
         },
         TransportPromise("It fails with a URLError for a body's file that is not there") { transport in
             let server = try LoopbackServer(reply: .status(200))
             let missing = FileManager.default.temporaryDirectory.appendingPathComponent("missing-\(UUID().uuidString)")
-            let call = ConformanceCall(method: "PUT", body: .file(missing))
+            let call = TestCall(method: "PUT", body: .file(missing))
             let error = try await call.error(at: server.baseURL, with: transport)
             try expect(error is URLError, "the error was \(error), expected a URLError")
             try expect("the requests that arrived whole", server.requestCount, is: 0)
@@ -161,7 +161,7 @@ extension TransportConformance {
         with transport: any Transport
     ) async throws {
         let server = try LoopbackServer(reply: .text("done"))
-        let response = try await ConformanceCall(method: "PUT", body: body).send(to: server, with: transport)
+        let response = try await TestCall(method: "PUT", body: body).send(to: server, with: transport)
         try expect("the response", response.text, is: "done")
         let sent = try await server.request(at: 0)
         try expect("the number of bytes", sent.body.count, is: bytes.count)
@@ -179,14 +179,14 @@ extension TransportConformance {
         let file = try ConformanceFile(bytes)
         let source = ConformanceSource(bytes: bytes, length: nil)
         for body in [TransportRequest.Body.data(bytes), .file(file.url), .stream(source)] {
-            try await ConformanceCall().send(to: server, with: transport)
+            try await TestCall().send(to: server, with: transport)
             beforeBody()
             do {
-                try await ConformanceCall(method: "POST", body: body).send(to: server, with: transport)
+                try await TestCall(method: "POST", body: body).send(to: server, with: transport)
                 let arrived = server.requests.last?.body
                 try expect(arrived == bytes, "\(arrived?.count ?? 0) bytes of the body arrived with a 200")
             } catch let error as URLError {
-                try ConformanceCall().expect(error, isOneOf: [.networkConnectionLost])
+                try TestCall().expect(error, isOneOf: [.networkConnectionLost])
             }
         }
     }

@@ -6,7 +6,7 @@ extension TransportConformance {
     static let responses: [TransportPromise] = [
         TransportPromise("It brings back status, header fields and body") { transport in
             let reply = LoopbackReply.text("teapot", status: 418, headers: ["X-One": "1", "x-two": "zwei"])
-            let response = try await ConformanceCall().send(to: LoopbackServer(reply: reply), with: transport)
+            let response = try await TestCall().send(to: LoopbackServer(reply: reply), with: transport)
             try expect("the status", response.head.statusCode, is: 418)
             try expect("X-One", response.head.headers["x-one"], is: "1")
             try expect("x-two", response.head.headers["X-Two"], is: "zwei")
@@ -19,20 +19,20 @@ extension TransportConformance {
             for status in [
                 200, 201, 204, 206, 300, 304, 400, 403, 404, 407, 409, 413, 422, 429, 500, 502, 503, 504, 599,
             ] {
-                let response = try await ConformanceCall(path: "/\(status)").send(to: server, with: transport)
+                let response = try await TestCall(path: "/\(status)").send(to: server, with: transport)
                 try expect("the status", response.head.statusCode, is: status)
             }
         },
         TransportPromise("It brings back a repeated field with all its values") { transport in
             let reply = LoopbackReply.text("", headers: ["Vary": "a", "X-B": "1", "Vary": "b"])
-            let response = try await ConformanceCall().send(to: LoopbackServer(reply: reply), with: transport)
+            let response = try await TestCall().send(to: LoopbackServer(reply: reply), with: transport)
             try expect("Vary", response.head.headers["Vary"], is: "a, b")
         },
         TransportPromise("It reads a header field that is not UTF-8 as ISO-8859-1") { transport in
             let head =
                 Data("HTTP/1.1 200 OK\r\nContent-Length: 0\r\nX-Name: Andr".utf8) + [0xE9, 0x0D, 0x0A, 0x0D, 0x0A]
             let server = try LoopbackServer(reply: [.bytes(head)])
-            let response = try await ConformanceCall().send(to: server, with: transport)
+            let response = try await TestCall().send(to: server, with: transport)
             try expect("X-Name", response.head.headers["X-Name"], is: "André")
         },
         TransportPromise("It reads a body in chunks, cut anywhere") { transport in
@@ -42,7 +42,7 @@ extension TransportConformance {
                 steps += [.chunk(bytes[start..<min(start + 777, bytes.count)]), .wait(.zero)]
             }
             let server = try LoopbackServer(reply: LoopbackReply(steps: steps + [.endChunks]))
-            let response = try await ConformanceCall().send(to: server, with: transport)
+            let response = try await TestCall().send(to: server, with: transport)
             try expect(
                 response.bytes == bytes,
                 "\(response.bytes.count) bytes came back, other than the \(bytes.count) sent"
@@ -50,13 +50,13 @@ extension TransportConformance {
         },
         TransportPromise("It reads a body that ends with the connection") { transport in
             let server = try LoopbackServer(reply: .raw("HTTP/1.1 200 OK\r\n\r\nuntil the end"))
-            let response = try await ConformanceCall().send(to: server, with: transport)
+            let response = try await TestCall().send(to: server, with: transport)
             try expect("the body", response.text, is: "until the end")
         },
         TransportPromise("It reads a large body whole") { transport in
             let bytes = noise(8 << 20)
             let server = try LoopbackServer(reply: .download(byteCount: Int64(bytes.count), repeating: bytes))
-            let response = try await ConformanceCall().send(to: server, with: transport)
+            let response = try await TestCall().send(to: server, with: transport)
             try expect(
                 response.bytes == bytes,
                 "\(response.bytes.count) bytes came back, other than the \(bytes.count) sent"
@@ -69,7 +69,7 @@ extension TransportConformance {
                     : request.path == "/204" ? [.head(status: 204)] : .text("not for HEAD")
             }
             for (method, path) in [("HEAD", "/"), ("GET", "/204"), ("GET", "/304"), ("HEAD", "/")] {
-                let response = try await ConformanceCall(path: path, method: method).send(to: server, with: transport)
+                let response = try await TestCall(path: path, method: method).send(to: server, with: transport)
                 try expect("the body after \(method) \(path)", response.bytes.count, is: 0)
             }
         },
@@ -79,7 +79,7 @@ extension TransportConformance {
                 let server = try LoopbackServer { _ in
                     LoopbackReply(steps: [.text(interim), .wait(.zero)] + LoopbackReply.text("final").steps)
                 }
-                let response = try await ConformanceCall(method: method).send(to: server, with: transport)
+                let response = try await TestCall(method: method).send(to: server, with: transport)
                 try expect("the status", response.head.statusCode, is: 200)
                 try expect("the body", response.text, is: "final")
                 try expect("the interim field", response.head.headers["X-A"], is: nil)
@@ -90,12 +90,12 @@ extension TransportConformance {
             let reply = LoopbackReply(headers: ["Content-Encoding": "gzip"], body: zeros)
             let server = try LoopbackServer(reply: reply)
             let headers = ["Accept-Encoding": "gzip"]
-            let response = try await ConformanceCall(headers: headers).send(to: server, with: transport)
+            let response = try await TestCall(headers: headers).send(to: server, with: transport)
             try expect(
                 response.bytes == Data(count: 200_000),
                 "\(response.bytes.count) bytes came back, expected 200000 zeros"
             )
-            try await ConformanceCall(headers: headers, destination: .memory(limit: 199_999))
+            try await TestCall(headers: headers, destination: .memory(limit: 199_999))
                 .expectFailure(.dataLengthExceedsMaximum, at: server, with: transport)
         },
         TransportPromise("It takes a body of just the limit, and refuses one byte more") { transport in
@@ -107,9 +107,9 @@ extension TransportConformance {
                     ] : LoopbackReply(body: noise(1_000))
             }
             for path in ["/", "/chunked"] {
-                let call = ConformanceCall(path: path, destination: .memory(limit: 1_000))
+                let call = TestCall(path: path, destination: .memory(limit: 1_000))
                 try expect("the bytes", try await call.send(to: server, with: transport).bytes.count, is: 1_000)
-                try await ConformanceCall(path: path, destination: .memory(limit: 999))
+                try await TestCall(path: path, destination: .memory(limit: 999))
                     .expectFailure(.dataLengthExceedsMaximum, at: server, with: transport)
             }
         },
@@ -117,14 +117,14 @@ extension TransportConformance {
             let server = try LoopbackServer(reply: [
                 .head(status: 200, headers: ["Content-Length": "1000000"]), .body(noise(2_000)), .hang,
             ])
-            try await ConformanceCall(destination: .memory(limit: 1_000))
+            try await TestCall(destination: .memory(limit: 1_000))
                 .expectFailure(.dataLengthExceedsMaximum, at: server, with: transport)
         },
         TransportPromise("It puts the body into a file, in the place of what was there") { transport in
             for size in [0, 10, 3 << 20] {
                 let file = try ConformanceFile(Data("old".utf8))
                 let server = try LoopbackServer(reply: LoopbackReply(body: noise(size)))
-                let response = try await ConformanceCall(destination: .file(file.url)).send(to: server, with: transport)
+                let response = try await TestCall(destination: .file(file.url)).send(to: server, with: transport)
                 guard case .file(let url) = response.body else { throw BrokenPromise("the body is not in a file") }
                 try expect("the file", url.standardizedFileURL.path, is: file.url.standardizedFileURL.path)
                 try expect(file.content == noise(size), "the file holds other bytes than were sent")
@@ -136,7 +136,7 @@ extension TransportConformance {
             let server = try LoopbackServer(reply: [
                 .head(status: 200, headers: ["Content-Length": "1000"]), .body(noise(500)), .close,
             ])
-            try await ConformanceCall(destination: .file(file.url))
+            try await TestCall(destination: .file(file.url))
                 .expectFailure(.networkConnectionLost, at: server, with: transport)
             try expect("the file", file.content, is: Data("old".utf8))
             try expect("the names in the folder", file.neighbours, is: ["file"])
@@ -152,7 +152,7 @@ extension TransportConformance {
             }
             for status in [301, 302, 303, 307, 308] {
                 for method in ["GET", "POST"] {
-                    let call = ConformanceCall(path: "/\(status)", method: method)
+                    let call = TestCall(path: "/\(status)", method: method)
                     let response = try await call.send(to: server, with: transport)
                     try expect("the status", response.head.statusCode, is: status)
                     try expect("Location", response.head.headers["Location"], is: "/target")
@@ -164,14 +164,14 @@ extension TransportConformance {
         TransportPromise("It brings back a redirect with a Location that is no place") { transport in
             for location in ["", "//", "::::", "http://", "/a b", "?", "http://127.0.0.1:99999/"] {
                 let server = try LoopbackServer(reply: .redirect(to: location))
-                let response = try await ConformanceCall().send(to: server, with: transport)
+                let response = try await TestCall().send(to: server, with: transport)
                 try expect("the status for '\(location)'", response.head.statusCode, is: 302)
             }
         },
         TransportPromise("It brings back a redirect without a Location, and its body") { transport in
             for status in [300, 301, 302, 303, 307, 308] {
                 let server = try LoopbackServer(reply: .text("where?", status: status))
-                let response = try await ConformanceCall().send(to: server, with: transport)
+                let response = try await TestCall().send(to: server, with: transport)
                 try expect("the status", response.head.statusCode, is: status)
                 try expect("the body", response.text, is: "where?")
             }
@@ -180,7 +180,7 @@ extension TransportConformance {
             for scheme in ["Basic realm=\"x\"", "Bearer realm=\"x\"", "Digest realm=\"x\", nonce=\"y\", qop=\"auth\""] {
                 let reply = LoopbackReply.text("who?", status: 401, headers: ["WWW-Authenticate": scheme])
                 let server = try LoopbackServer(reply: reply)
-                let response = try await ConformanceCall().send(to: server, with: transport)
+                let response = try await TestCall().send(to: server, with: transport)
                 try expect("the status", response.head.statusCode, is: 401)
                 try expect("WWW-Authenticate", response.head.headers["WWW-Authenticate"], is: scheme)
                 try expect("the body", response.text, is: "who?")
@@ -190,14 +190,14 @@ extension TransportConformance {
         TransportPromise("It brings back a 401 that does not say for which realm") { transport in
             for scheme in ["Bearer", "Basic", "Negotiate", ""] {
                 let reply = LoopbackReply.text("who?", status: 401, headers: ["WWW-Authenticate": scheme])
-                let response = try await ConformanceCall().send(to: LoopbackServer(reply: reply), with: transport)
+                let response = try await TestCall().send(to: LoopbackServer(reply: reply), with: transport)
                 try expect("the status", response.head.statusCode, is: 401)
                 try expect("the body", response.text, is: "who?")
             }
         },
         TransportPromise("It keeps no cookie") { transport in
             let server = try LoopbackServer(reply: .text("", headers: ["Set-Cookie": "id=1; Path=/; Max-Age=3600"]))
-            for _ in 0..<2 { try await ConformanceCall().send(to: server, with: transport) }
+            for _ in 0..<2 { try await TestCall().send(to: server, with: transport) }
             try expect("Cookie", server.requests.map { $0.headers["Cookie"] }, is: [nil, nil])
         },
         TransportPromise("It caches nothing") { transport in
@@ -205,7 +205,7 @@ extension TransportConformance {
                 .text("\(request.index)", headers: ["Cache-Control": "max-age=3600", "ETag": "\"1\""])
             }
             for index in 0..<3 {
-                let response = try await ConformanceCall().send(to: server, with: transport)
+                let response = try await TestCall().send(to: server, with: transport)
                 try expect("the body", response.text, is: "\(index)")
             }
             try expect("If-None-Match", server.requests.map { $0.headers["If-None-Match"] }, is: [nil, nil, nil])
@@ -215,7 +215,7 @@ extension TransportConformance {
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for number in 0..<64 {
                     group.addTask {
-                        let call = ConformanceCall(
+                        let call = TestCall(
                             path: "/\(number)",
                             method: "POST",
                             body: .data(Data("\(number)".utf8))

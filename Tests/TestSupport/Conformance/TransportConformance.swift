@@ -12,29 +12,21 @@ import TargetKit
 /// ```
 ///
 /// Each check starts a ``LoopbackServer`` of its own and ends within half a minute, also when the transport hangs.
+///
+/// A transport that answers by itself, a stub or a cache for one, is put to ``answers`` in their place.
 public enum TransportConformance {
     /// All promises of a transport that reaches the network.
     public static let promises = requests + bodies + responses + oneExchange + failures + cancelling + reporting
-
-    /// Those that a transport without a network can keep, a stub for one.
-    public static let promisesWithoutNetwork = promises.filter { !$0.needsNetwork }
 }
 
 /// One promise of ``Transport``.
 public struct TransportPromise: Sendable, CustomStringConvertible {
     /// The promise, as a sentence.
     public let description: String
-    /// Whether keeping it takes a connection to a server on this machine.
-    public let needsNetwork: Bool
     private let body: @Sendable (any Transport) async throws -> Void
 
-    init(
-        _ description: String,
-        needsNetwork: Bool = true,
-        check body: @escaping @Sendable (any Transport) async throws -> Void
-    ) {
+    init(_ description: String, check body: @escaping @Sendable (any Transport) async throws -> Void) {
         self.description = description
-        self.needsNetwork = needsNetwork
         self.body = body
     }
 
@@ -42,13 +34,7 @@ public struct TransportPromise: Sendable, CustomStringConvertible {
     ///
     /// - Throws: ``BrokenPromise``, saying what was expected and what happened.
     public func check(_ transport: any Transport) async throws {
-        do {
-            try await Deadline.run(.seconds(30)) { [body] in try await body(transport) }
-        } catch let broken as BrokenPromise {
-            throw BrokenPromise("\(description): \(broken.description)")
-        } catch {
-            throw BrokenPromise("\(description): \(error)")
-        }
+        try await BrokenPromise.named(description) { [body] in try await body(transport) }
     }
 }
 
@@ -59,6 +45,17 @@ public struct BrokenPromise: Error, CustomStringConvertible, Sendable {
 
     init(_ description: String) {
         self.description = description
+    }
+
+    /// Runs a check for half a minute at most, and says with its error which one it was.
+    static func named(_ name: String, _ check: @escaping @Sendable () async throws -> Void) async throws {
+        do {
+            try await Deadline.run(.seconds(30), check)
+        } catch let broken as BrokenPromise {
+            throw BrokenPromise("\(name): \(broken.description)")
+        } catch {
+            throw BrokenPromise("\(name): \(error)")
+        }
     }
 }
 

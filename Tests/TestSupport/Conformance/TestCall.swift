@@ -6,18 +6,36 @@ import TargetKit
 import FoundationNetworking
 #endif
 
-/// A call that a check makes, with what it leaves out filled in.
-struct ConformanceCall: Sendable {
-    var path = "/"
-    var method = "GET"
-    var headers: [String: String] = [:]
-    var body = TransportRequest.Body.none
-    var destination = TransportRequest.Destination.memory(limit: 64 << 20)
-    var timeout: Duration?
-    var progress: (@Sendable (TransferProgress) -> Void)?
+/// A call that a test or a check makes, with what it leaves out filled in.
+package struct TestCall: Sendable {
+    package var path: String
+    package var method: String
+    package var headers: [String: String]
+    package var body: TransportRequest.Body
+    package var destination: TransportRequest.Destination
+    package var timeout: Duration?
+    package var progress: (@Sendable (TransferProgress) -> Void)?
 
-    func request(to base: URL) throws -> TransportRequest {
-        guard let url = URL(string: base.absoluteString + path) else {
+    package init(
+        path: String = "/",
+        method: String = "GET",
+        headers: [String: String] = [:],
+        body: TransportRequest.Body = .none,
+        destination: TransportRequest.Destination = .memory(limit: 64 << 20),
+        timeout: Duration? = nil,
+        progress: (@Sendable (TransferProgress) -> Void)? = nil
+    ) {
+        self.path = path
+        self.method = method
+        self.headers = headers
+        self.body = body
+        self.destination = destination
+        self.timeout = timeout
+        self.progress = progress
+    }
+
+    package func request(to base: URL) throws -> TransportRequest {
+        guard let url = URL(string: base.absoluteString + path, encodingInvalidCharacters: false) else {
             throw BrokenPromise("the check's own URL is no URL: \(base.absoluteString + path)")
         }
         var request = URLRequest(url: url)
@@ -33,8 +51,18 @@ struct ConformanceCall: Sendable {
     }
 
     @discardableResult
-    func send(to server: LoopbackServer, with transport: any Transport) async throws -> TransportResponse {
+    package func send(to server: LoopbackServer, with transport: any Transport) async throws -> TransportResponse {
         try await transport.send(request(to: server.baseURL))
+    }
+
+    /// The code of the `URLError` that the call ends with; `nil` when it ends otherwise.
+    package func failure(at base: URL, with transport: any Transport) async -> URLError.Code? {
+        do {
+            _ = try await transport.send(request(to: base))
+            return nil
+        } catch {
+            return (error as? URLError)?.code
+        }
     }
 
     /// The error that the call has to end with.
@@ -57,7 +85,7 @@ struct ConformanceCall: Sendable {
 
     func expectNextCallWorks(_ transport: any Transport) async throws {
         let next = try LoopbackServer(reply: .text("next"))
-        let response = try await ConformanceCall().send(to: next, with: transport)
+        let response = try await TestCall().send(to: next, with: transport)
         try expect("the next call's body", response.text, is: "next")
     }
 
@@ -79,7 +107,7 @@ struct ConformanceCall: Sendable {
 
 extension TransportResponse {
     /// The body as bytes, also when it is in a file.
-    var bytes: Data {
+    package var bytes: Data {
         switch body {
         case .data(let data): data
         case .file(let url): (try? Data(contentsOf: url)) ?? Data()
@@ -88,7 +116,7 @@ extension TransportResponse {
         }
     }
 
-    var text: String { String(decoding: bytes, as: UTF8.self) }
+    package var text: String { String(decoding: bytes, as: UTF8.self) }
 }
 
 /// Whether the error is one of the two spellings of "cancelled".
