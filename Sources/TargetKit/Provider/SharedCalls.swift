@@ -39,6 +39,9 @@ final class SharedCalls: Sendable {
     /// The number of network calls in flight.
     var count: Int { table.withLock(\.flights.count) }
 
+    /// The number of calls that wait for them.
+    var waiterCount: Int { table.withLock { $0.flights.values.reduce(0) { $0 + $1.waiters.count } } }
+
     /// Joins the network call for the same, or begins one; returns what it brings, or `nil` when the caller has left before.
     ///
     /// - Parameters:

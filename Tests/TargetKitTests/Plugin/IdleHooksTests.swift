@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+import TestSupport
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// The chain leaves hooks out that do nothing. Nobody may notice.
+@Suite("Plugins without hooks")
+struct IdleHooksTests {
+    struct Idle: Plugin {}
+
+    /// Hands every hook on to another plugin.
+    struct Wrapper: Plugin {
+        let inner: any Plugin
+        let seen: Recorder<String>
+
+        func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
+            seen.append("prepare")
+            return try await inner.prepare(request, context: context)
+        }
+
+        func willSend(_ request: URLRequest, context: RequestContext) {
+            seen.append("willSend")
+            inner.willSend(request, context: context)
+        }
+
+        func didReceive(_ result: Result<Response, TargetKitError>, context: RequestContext) {
+            seen.append("didReceive")
+            inner.didReceive(result, context: context)
+        }
+
+        func retry(_ result: Result<Response, TargetKitError>, context: RequestContext) async -> RetryDecision {
+            seen.append("retry")
+            return await inner.retry(result, context: context)
+        }
+
+        func process(
+            _ result: Result<Response, TargetKitError>,
+            context: RequestContext
+        ) async -> Result<Response, TargetKitError> {
+            seen.append("process")
+            return await inner.process(result, context: context)
+        }
+    }
+
+    static let hooks = ["prepare", "willSend", "didReceive", "retry", "process"]
+
+    @Test("A plugin that hands its hooks on to an idle one keeps them, call after call")
+    func wrapped() async throws {
+        let (one, two) = (Recorder<String>(), Recorder<String>())
+        let provider = Provider<TestTarget>(
+            stubClosure: { _ in .immediate },
+            plugins: [Idle(), Wrapper(inner: Wrapper(inner: Idle(), seen: two), seen: one), Idle()]
+        )
+        for _ in 0..<3 { _ = try await provider.request(TestTarget(.example)) }
+        #expect(one.elements == Self.hooks + Self.hooks + Self.hooks)
+        #expect(two.elements == one.elements)
+    }
+
+    @Test("A round that ends early leaves the hooks of later plugins as they are")
+    func early() async throws {
+        let refusals = Recorder<Int>()
+        let later = RecordingPlugin("later")
+        let first = RecordingPlugin(
+            "first",
+            prepare: { request, _ in
+                refusals.append(1)
+                if refusals.count == 1 { throw Boom() }
+                return request
+            },
+            retry: { _, context in refusals.count == 2 && context.attempt == 0 ? .retry(after: .zero) : .doNotRetry }
+        )
+        let provider = Provider<TestTarget>(stubClosure: { _ in .immediate }, plugins: [first, later])
+        await #expect(throws: TargetKitError.self) { try await provider.request(TestTarget(.example)) }
+        _ = try await provider.request(TestTarget(.example))
+        _ = try await provider.request(TestTarget(.example))
+        let events = later.log.events(of: "later")
+        #expect(events.count { $0 == .prepare(attempt: 0) } == 2)
+        #expect(events.count { $0 == .prepare(attempt: 1) } == 1)
+        #expect(events.count { $0 == .retry(attempt: 1) } == 1)
+        #expect(events.count { $0 == .process(.status(200)) } == 2)
+    }
+}

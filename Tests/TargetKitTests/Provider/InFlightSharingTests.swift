@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+@testable import TargetKit
+import TestSupport
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@Suite("Sharing calls in flight")
+struct InFlightSharingTests {
+    struct Greedy: SharingTarget {
+        var sharesInFlight: Bool
+        var baseURL: URL { .example }
+        var path: RequestPath { "/greedy" }
+    }
+
+    let plugin = RecordingPlugin()
+    let transport = HeldTransport { request in
+        .response(status: 200, data: Data("\"\(request.urlRequest.url?.path ?? "")\"".utf8))
+    }
+    let target = TestTarget(.example)
+
+    private func provider(_ sharing: InFlightSharing = .identical, plugins: [any Plugin] = []) -> Provider<MultiTarget> {
+        Provider(transport: transport, plugins: [plugin] + plugins, sharing: sharing)
+    }
+
+    /// Calls of those targets, all of them started.
+    private func calls(
+        _ provider: Provider<MultiTarget>,
+        _ targets: [any TargetType]
+    ) -> [Task<Result<Response, any Error>, Never>] {
+        var calls: [Task<Result<Response, any Error>, Never>] = []
+        for target in targets {
+            let handle = provider.request(MultiTarget(target), callbackQueue: DispatchQueue(label: "test")) { _ in }
+            calls.append(
+                Task {
+                    await withTaskCancellationHandler {
+                        do { return .success(try await handle.response()) } catch { return .failure(error) }
+                    } onCancel: {
+                        handle.cancel()
+                    }
+                }
+            )
+        }
+        return calls
+    }
+
+    private func count(_ event: (RecordingPlugin.Event) -> Bool) -> Int {
+        plugin.log.events(of: "plugin").count(where: event)
+    }
+
+    /// Returns when that many calls wait for what they share.
+    private func joined(_ count: Int, _ provider: Provider<MultiTarget>) async {
+        while provider.sharedCalls.waiterCount < count { await Task.yield() }
+    }
+
+    @Test("Identical calls have one network call, one willSend and didReceive, and each its own prepare and process")
+    func identical() async throws {
+        let provider = provider()
+        let calls = calls(provider, [target, target, target])
+        await joined(3, provider)
+        await transport.release(0)
+        for call in calls { #expect(try await call.value.get().string() == "\"/v1/things\"") }
+        #expect(transport.sent.count == 1)
+        #expect(count { $0 == .prepare(attempt: 0) } == 3)
+        #expect(count { $0 == .willSend(attempt: 0) } == 1)
+        #expect(count { $0 == .didReceive(attempt: 0, .status(200)) } == 1)
+        #expect(count { $0 == .process(.status(200)) } == 3)
+    }
+
+    @Test(
+        "Calls that differ in method, URL, header field, body, file, destination or validation do not share",
+        arguments: [
+            TestTarget(.example).with { $0.path = "/others" },
+            TestTarget(.example).with { $0.method = .delete },
+            TestTarget(.example).with { $0.headers = ["X-A": "b"] },
+            TestTarget(.example).with { $0.task = .parameters(["a": 1]) },
+            TestTarget(.example).with { $0.method = .post; $0.task = .data(Data("a".utf8)) },
+            TestTarget(.example).with { $0.method = .post; $0.task = .upload(file: URL(filePath: #filePath)) },
+            TestTarget(.example).with { $0.task = .plain.limit(bytes: 9) },
+            TestTarget(.example).with { $0.validation = .successCodes },
+        ]
+    )
+    func different(other: TestTarget) async throws {
+        let provider = provider()
+        let calls = calls(provider, [target, other, other])
+        await joined(3, provider)
+        await transport.release(0)
+        await transport.release(1)
+        for call in calls { _ = await call.value }
+        #expect(transport.sent.count == 2)
+    }
+
+    @Test("Calls that a plugin makes different do not share")
+    func preparedApart() async throws {
+        struct Numbers: Plugin {
+            func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
+                var request = request
+                request.setValue("\(context.id)", forHTTPHeaderField: "X-Call")
+                return request
+            }
+        }
+        let calls = calls(provider(plugins: [Numbers()]), [target, target])
+        await transport.release(0)
+        await transport.release(1)
+        for call in calls { _ = try await call.value.get() }
+        #expect(transport.sent.count == 2)
+    }
+
+    static let deciders: [(sharing: InFlightSharing, target: any TargetType, isShared: Bool)] = [
+        (.never, TestTarget(.example), false), (.identical, TestTarget(.example), true),
+        (.where { $0 is TestTarget }, TestTarget(.example), true), (.where { $0 is Greedy }, TestTarget(.example), false),
+        (.never, Greedy(sharesInFlight: true), true), (.identical, Greedy(sharesInFlight: false), false),
+    ]
+
+    @Test("Who shares is said by the provider, by a closure, or by the target itself", arguments: deciders.indices)
+    func who(row: Int) async throws {
+        let (sharing, target, isShared) = Self.deciders[row]
+        let provider = provider(sharing)
+        let calls = calls(provider, [target, target])
+        if isShared { await joined(2, provider) } else { await transport.sent.waitForCount(2) }
+        await transport.release(0)
+        if !isShared { await transport.release(1) }
+        for call in calls { _ = try await call.value.get() }
+        #expect(transport.sent.count == (isShared ? 1 : 2))
+    }
+
+    @Test("Cancelling the call that began leaves the others what they wait for")
+    func cancelledLeader() async throws {
+        let provider = provider()
+        let calls = calls(provider, [target, target])
+        await joined(2, provider)
+        await transport.sent.waitForCount(1)
+        calls[0].cancel()
+        guard case .failure(let error as TargetKitError) = await calls[0].value else {
+            Issue.record("the cancelled call has brought a response")
+            return
+        }
+        #expect(error.stage == .cancelled)
+        #expect(transport.cancelled.fulfilledCount == 0)
+        await transport.release(0)
+        #expect(try await calls[1].value.get().statusCode == 200)
+        #expect(transport.sent.count == 1)
+    }
+
+    @Test("The network call is cancelled with the last that waits, and the next call begins another")
+    func lastLeaves() async throws {
+        let provider = provider()
+        let calls = calls(provider, [target, target])
+        await joined(2, provider)
+        await transport.sent.waitForCount(1)
+        for call in calls { call.cancel() }
+        for call in calls {
+            guard case .failure(let error as TargetKitError) = await call.value else {
+                Issue.record("a cancelled call has brought a response")
+                return
+            }
+            #expect(error.stage == .cancelled)
+        }
+        await transport.cancelled.wait()
+        #expect(count { $0 == .didReceive(attempt: 0, .failure(.cancelled)) } == 1)
+        async let next = provider.request(MultiTarget(target))
+        await transport.release(1)
+        #expect(try await next.statusCode == 200)
+    }
+
+    @Test("A failure before the send leaves nothing behind")
+    func failureBeforeSend() async throws {
+        let refuses = Recorder<Bool>()
+        refuses.append(true)
+        let provider = provider(
+            plugins: [
+                RecordingPlugin("refusing", prepare: { request, _ in
+                    if refuses.count == 1 { throw Boom() }
+                    return request
+                })
+            ]
+        )
+        await #expect(throws: TargetKitError.self) { try await provider.request(MultiTarget(target)) }
+        refuses.append(false)
+        async let next = provider.request(MultiTarget(target))
+        await transport.release(0)
+        #expect(try await next.statusCode == 200)
+        #expect(transport.sent.count == 1)
+    }
+
+    @Test("Each has its own decoding, validation target and error")
+    func ownDecoding() async throws {
+        let provider = provider()
+        async let text = provider.request(MultiTarget(target), as: String.self)
+        await transport.sent.waitForCount(1)
+        async let number = provider.request(MultiTarget(Twin()), as: Int.self)
+        await joined(2, provider)
+        await transport.release(0)
+        #expect(try await text == "/v1/things")
+        do {
+            _ = try await number
+            Issue.record("a text was decoded as a number")
+        } catch let error as TargetKitError {
+            #expect(error.stage == .decoding)
+            #expect(error.target is Twin)
+            #expect(error.description.hasPrefix("Twin"))
+        }
+    }
+
+    /// Another type that asks for the same.
+    struct Twin: TargetType {
+        var baseURL: URL { .example }
+        var path: RequestPath { "/things" }
+    }
+
+    @Test("Retrying is asked of the plugins once for all, and all see the attempt that succeeded")
+    func retries() async throws {
+        let attempts = Recorder<Int>()
+        let provider = Provider<MultiTarget>(
+            transport: transport,
+            plugins: [
+                plugin,
+                RecordingPlugin(
+                    "retrying",
+                    retry: { _, context in context.attempt == 0 ? .retry(after: .zero) : .doNotRetry },
+                    process: { result, _ in result }
+                ),
+                AttemptPlugin(attempts: attempts),
+            ],
+            sharing: .identical
+        )
+        let calls = calls(provider, [target, target])
+        await joined(2, provider)
+        await transport.release(0)
+        await transport.release(1)
+        for call in calls { _ = try await call.value.get() }
+        #expect(transport.sent.count == 2)
+        #expect(attempts.elements == [1, 1])
+    }
+
+    struct AttemptPlugin: Plugin {
+        let attempts: Recorder<Int>
+
+        func process(
+            _ result: Result<Response, TargetKitError>,
+            context: RequestContext
+        ) async -> Result<Response, TargetKitError> {
+            attempts.append(context.attempt)
+            return result
+        }
+    }
+
+    @Test("A provider that is let go of still finishes what its calls share")
+    func droppedProvider() async throws {
+        var provider: Provider<MultiTarget>? = provider()
+        let calls = calls(try #require(provider), [target, target])
+        await joined(2, try #require(provider))
+        let sharedCalls = try #require(provider).sharedCalls
+        weak let dropped = provider
+        provider = nil
+        await transport.release(0)
+        for call in calls { #expect(try await call.value.get().statusCode == 200) }
+        while dropped != nil { await Task.yield() }
+        #expect(transport.sent.count == 1)
+        #expect(sharedCalls.count == 0 && sharedCalls.waiterCount == 0)
+    }
+}

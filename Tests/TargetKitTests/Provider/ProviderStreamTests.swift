@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT
+#if os(Linux)
+import Foundation
+import TargetKit
+import TestSupport
+import Testing
+
+/// Streams as calls: counted, cancelled and timed like any other.
+@Suite("Streaming calls", .timeLimit(.minutes(1)))
+struct ProviderStreamTests {
+    let scope = RequestScope()
+    let clock = ManualClock()
+    let plugin = RecordingPlugin()
+
+    /// A server that sends a head, a piece, and the rest when the gate opens.
+    private func server(rest: Gate) throws -> LoopbackServer {
+        try LoopbackServer { _ in
+            [
+                .text("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\ntea \r\n"), .pause(until: rest),
+                .text("5\r\nleaf!\r\n0\r\n\r\n"),
+            ]
+        }
+    }
+
+    private func provider(timeout: CallTimeout = .none) -> Provider<TestTarget> {
+        Provider(plugins: [plugin], scope: scope, timeout: timeout, clock: clock)
+    }
+
+    @Test("The head comes before the body, and plugins and scope see the call until its end")
+    func head() async throws {
+        let rest = Gate()
+        let server = try server(rest: rest)
+        let stream = try await provider().stream(TestTarget(server.baseURL))
+        #expect(stream.statusCode == 200)
+        #expect(
+            plugin.log.events(of: "plugin") == [
+                .prepare(attempt: 0), .willSend(attempt: 0), .didReceive(attempt: 0, .status(200)), .retry(attempt: 0),
+                .process(.status(200)),
+            ]
+        )
+        #expect(scope.inFlightCount == 1)
+        var pieces = stream.makeAsyncIterator()
+        #expect(try await pieces.next() == Data("tea ".utf8))
+        rest.open()
+        #expect(try await pieces.next() == Data("leaf!".utf8))
+        #expect(try await pieces.next() == nil)
+        #expect(try await pieces.next() == nil)
+        #expect(scope.inFlightCount == 0)
+    }
+
+    @Test("A status that is not accepted is an error before the body")
+    func validation() async throws {
+        let server = try LoopbackServer { _ in .raw("HTTP/1.1 404 Not Found\r\nContent-Length: 3\r\n\r\nno!") }
+        let target = TestTarget(server.baseURL).with { $0.validation = .successCodes }
+        let error = await #expect(throws: TargetKitError.self) { try await provider().stream(target) }
+        #expect(error?.kind == .notFound)
+        #expect(scope.inFlightCount == 0)
+    }
+
+    enum Means: CaseIterable, Sendable { case task, scope, provider, timeout, shutdown }
+
+    @Test("A body that is waited for ends when the call does", arguments: Means.allCases)
+    func cancelling(means: Means) async throws {
+        let server = try server(rest: Gate())
+        let provider = provider(timeout: .wholeCall(.seconds(30)))
+        let stream = try await provider.stream(TestTarget(server.baseURL))
+        let reading = Gate()
+        let reader = Task { () -> TargetKitError? in
+            var pieces = stream.makeAsyncIterator()
+            do {
+                _ = try await pieces.next()
+                reading.open()
+                _ = try await pieces.next()
+                return nil
+            } catch {
+                return error as? TargetKitError
+            }
+        }
+        await reading.wait()
+        switch means {
+        case .task: reader.cancel()
+        case .scope: scope.cancelAll()
+        case .provider: provider.cancelAll()
+        case .timeout:
+            await clock.waitForSleepers(1)
+            clock.advance(by: .seconds(30))
+        case .shutdown: await scope.shutdown(grace: .zero)
+        }
+        let error = try #require(await reader.value)
+        #expect(error.kind == (means == .timeout ? .timedOut : .cancelled))
+        #expect(error.response?.statusCode == 200)
+        #expect(scope.inFlightCount == 0)
+    }
+
+    @Test("Letting go of a stream ends its call")
+    func lettingGo() async throws {
+        let server = try server(rest: Gate())
+        var stream: ResponseStream? = try await provider().stream(TestTarget(server.baseURL))
+        #expect(stream?.statusCode == 200)
+        stream = nil
+        await scope.shutdown(grace: .seconds(60))
+        #expect(scope.inFlightCount == 0)
+    }
+
+    @Test("A body that breaks off is an error where it is read")
+    func broken() async throws {
+        let server = try LoopbackServer { _ in .raw("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\ntea") }
+        let stream = try await provider().stream(TestTarget(server.baseURL))
+        var bytes = Data()
+        let error = await #expect(throws: TargetKitError.self) {
+            for try await piece in stream { bytes += piece }
+        }
+        #expect(bytes == Data("tea".utf8))
+        #expect(error?.stage == .transport && error?.kind == .connectionLost)
+        #expect(error?.response?.statusCode == 200)
+        #expect(scope.inFlightCount == 0)
+    }
+
+    @Test("A stubbed stream gives its sample, and an answer that a plugin has made is streamed too")
+    func stubs() async throws {
+        let answering = RecordingPlugin(process: { _, _ in .success(Response(statusCode: 203, data: Data("own".utf8))) })
+        for (plugins, text) in [([], #"{"name":"tea"}"#), ([answering], "own")] as [([any Plugin], String)] {
+            let provider = Provider<TestTarget>(stubClosure: { _ in .immediate }, plugins: plugins, scope: scope)
+            let stream = try await provider.stream(TestTarget(.example))
+            var bytes = Data()
+            for try await piece in stream { bytes += piece }
+            #expect(String(decoding: bytes, as: UTF8.self) == text)
+        }
+        #expect(scope.inFlightCount == 0)
+    }
+
+    @Test("A download into a file cannot be streamed")
+    func download() async throws {
+        let target = TestTarget(.example).with { $0.task = .plain.download(to: URL(filePath: "/nowhere")) }
+        let error = await #expect(throws: TargetKitError.self) { try await provider().stream(target) }
+        #expect(error?.underlying as? InvalidRequest == .streamedDownload)
+    }
+}
+#endif

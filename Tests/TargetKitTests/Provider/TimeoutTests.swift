@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+import TestSupport
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@Suite("Timeouts")
+struct TimeoutTests {
+    struct Patient: TimedTarget {
+        var callTimeout: CallTimeout
+        var timeout: Duration?
+        var baseURL: URL { .example }
+        var path: RequestPath { "/patient" }
+    }
+
+    @Test("A whole call that takes too long ends as timed out, wherever it is", arguments: ["prepare", "transport", "retry"])
+    func wholeCall(place: String) async throws {
+        let clock = ManualClock()
+        let transport = HeldTransport()
+        let plugin = RecordingPlugin(
+            prepare: { request, _ in
+                if place == "prepare" { try await Gate().waitUnlessCancelled() }
+                return request
+            },
+            retry: { _, _ in place == "retry" ? .retry(after: .seconds(60)) : .doNotRetry }
+        )
+        let provider = Provider<TestTarget>(
+            transport: transport,
+            plugins: [plugin],
+            timeout: .wholeCall(.milliseconds(1500)),
+            clock: clock
+        )
+        let call = Task { try await provider.request(TestTarget(.example)) }
+        if place == "retry" { await transport.release(0) }
+        await clock.waitForSleepers(place == "retry" ? 2 : 1)
+        #expect(clock.remainingSleeps.first == .milliseconds(1500))
+        clock.advance(by: .milliseconds(1500))
+        let error = await #expect(throws: TargetKitError.self) { try await call.value }
+        #expect(error?.stage == .transport)
+        #expect(error?.kind == .timedOut)
+        #expect((error?.underlying as? URLError)?.code == .timedOut)
+        #expect(plugin.log.events(of: "plugin").last == .process(.failure(.transport)))
+        #expect(clock.sleeperCount == 0)
+    }
+
+    @Test("A call that is quick enough leaves nothing on the clock")
+    func quick() async throws {
+        let clock = ManualClock()
+        let provider = Provider<TestTarget>(stubClosure: { _ in .immediate }, clock: clock)
+        let response = try await provider.request(TestTarget(.example), timeout: .wholeCall(.seconds(1)))
+        #expect(response.statusCode == 200)
+        // The clock's sleeper goes when its task has seen the cancel.
+        while clock.sleeperCount > 0 { await Task.yield() }
+    }
+
+    @Test("An exchange is timed by an injected clock, at each attempt anew")
+    func exchange() async throws {
+        let clock = ManualClock()
+        let transport = HeldTransport()
+        let plugin = RecordingPlugin(retry: { _, context in context.attempt == 0 ? .retry(after: .zero) : .doNotRetry })
+        let provider = Provider<TestTarget>(transport: transport, plugins: [plugin], clock: clock)
+        let call = Task { try await provider.request(TestTarget(.example), timeout: .exchange(.milliseconds(800))) }
+        for attempt in 0...1 {
+            await transport.sent.waitForCount(attempt + 1)
+            await clock.waitForSleepers(1)
+            #expect(clock.remainingSleeps == [.milliseconds(800)])
+            clock.advance(by: .milliseconds(800))
+        }
+        let error = await #expect(throws: TargetKitError.self) { try await call.value }
+        #expect(error?.kind == .timedOut)
+        #expect(plugin.log.events(of: "plugin").contains(.didReceive(attempt: 1, .failure(.transport))))
+    }
+
+    @Test("What is said for the call goes before the target's, and that before the provider's")
+    func precedence() async throws {
+        let seen = Recorder<Duration?>()
+        let transport = StubTransport { request in
+            seen.append(request.timeout)
+            return .response(status: 200, data: Data())
+        }
+        let provider = Provider<MultiTarget>(transport: transport, timeout: .exchange(.seconds(9)))
+        let plain = TestTarget(.example)
+        _ = try await provider.request(MultiTarget(plain))
+        _ = try await provider.request(MultiTarget(Patient(callTimeout: .exchange(.seconds(8)))))
+        _ = try await provider.request(MultiTarget(Patient(callTimeout: .exchange(.seconds(8)), timeout: .seconds(7))))
+        _ = try await provider.request(MultiTarget(plain.with { $0.timeout = .seconds(6) }), timeout: .exchange(.seconds(5)))
+        _ = try await provider.request(MultiTarget(plain), timeout: .wholeCall(.seconds(5)))
+        #expect(seen.elements == [.seconds(9), .seconds(8), .seconds(7), .seconds(5), .seconds(9)])
+    }
+
+    @Test("A timeout of zero or less is a mistake of the program", arguments: [
+        CallTimeout.exchange(.zero), .wholeCall(.zero), .wholeCall(.seconds(-1)),
+    ])
+    func invalid(timeout: CallTimeout) async throws {
+        let provider = Provider<TestTarget>(stubClosure: { _ in .immediate }, timeout: timeout)
+        let error = await #expect(throws: TargetKitError.self) { try await provider.request(TestTarget(.example)) }
+        #expect(error?.kind == .invalidRequest)
+        #expect(error?.underlying is InvalidRequest)
+    }
+}
