@@ -17,7 +17,7 @@ struct JSONScanner {
         skipSpace()
         switch peek() {
         case UInt8(ascii: "{"): return try enterMember(key)
-        case UInt8(ascii: "["): return try Int(key).map { try enterElement($0) } ?? false
+        case UInt8(ascii: "["): return try JSONPath.index(key).map { try enterElement($0) } ?? false
         default: return false
         }
     }
