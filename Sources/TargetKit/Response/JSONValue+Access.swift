@@ -105,7 +105,4 @@ extension JSONValue {
 
     /// The members without order; `nil` for any other value.
     public var dictionary: [String: JSONValue]? { object?.dictionary }
-
-    /// How many elements or members there are; 0 for any other value.
-    public var count: Int { array?.count ?? object?.count ?? 0 }
 }

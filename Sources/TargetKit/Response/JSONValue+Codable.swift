@@ -120,6 +120,6 @@ extension JSONValue {
         _ type: Value.Type,
         using decoder: JSONDecoder = JSONDecoder()
     ) throws -> Value {
-        try decoder.decode(type, from: data())
+        try decoder.decode(type, from: jsonData())
     }
 }

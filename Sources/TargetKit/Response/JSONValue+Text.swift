@@ -47,7 +47,7 @@ extension JSONValue {
     /// - Parameters:
     ///   - sortedKeys: Whether keys are sorted at every level; default: no, they stay in their order.
     ///   - pretty: Whether the text is broken into lines and indented by two spaces; default: no.
-    public func data(sortedKeys: Bool = false, pretty: Bool = false) -> Data {
+    public func jsonData(sortedKeys: Bool = false, pretty: Bool = false) -> Data {
         var writer = JSONWriter(sortedKeys: sortedKeys, pretty: pretty)
         writer.append(self)
         return writer.json.data

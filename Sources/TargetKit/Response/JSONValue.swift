@@ -10,7 +10,7 @@ import Foundation
 /// ```
 ///
 /// What is not there reads as ``null``, however far one goes, so a chain needs no `?`. Names of this type's own properties
-/// (`string`, `array`, `count`, …) win over keys: take `json["string"]` for such a key.
+/// (`string`, `number`, `description`, …) win over keys: take `json["string"]` for such a key.
 @dynamicMemberLookup
 public enum JSONValue: Sendable, Hashable {
     /// `null`.
@@ -26,29 +26,29 @@ public enum JSONValue: Sendable, Hashable {
     /// Values by key.
     case object(JSONObject)
 
-    /// The text, or ``null`` for `nil`.
-    public init(_ text: String?) {
-        self = text.map { .string($0) } ?? .null
+    /// A text.
+    public init(_ text: String) {
+        self = .string(text)
     }
 
-    /// The flag, or ``null`` for `nil`.
-    public init(_ flag: Bool?) {
-        self = flag.map { .bool($0) } ?? .null
+    /// A flag.
+    public init(_ flag: Bool) {
+        self = .bool(flag)
     }
 
-    /// The integer, or ``null`` for `nil`.
-    public init(_ number: Int?) {
-        self = number.map { .number(JSONNumber($0)) } ?? .null
+    /// An integer.
+    public init(_ number: Int) {
+        self = .number(JSONNumber(number))
     }
 
-    /// The number; ``null`` for `nil`, NaN and the infinities, which JSON does not have.
-    public init(_ number: Double?) {
-        self = number.flatMap { JSONNumber($0) }.map { .number($0) } ?? .null
+    /// A number; ``null`` for NaN and the infinities, which JSON does not have.
+    public init(_ number: Double) {
+        self = JSONNumber(number).map { .number($0) } ?? .null
     }
 
-    /// The decimal in all its digits; ``null`` for `nil` and NaN.
-    public init(_ number: Decimal?) {
-        self = number.flatMap { JSONNumber($0) }.map { .number($0) } ?? .null
+    /// A decimal in all its digits; ``null`` for NaN.
+    public init(_ number: Decimal) {
+        self = JSONNumber(number).map { .number($0) } ?? .null
     }
 
     /// An object with these members.
