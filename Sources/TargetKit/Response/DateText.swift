@@ -34,13 +34,16 @@ struct DateText {
     /// `1994-11-06T08:49:37.5+01:00` and what is shorter.
     private mutating func calendarDate(zone: TimeZone?) -> Date? {
         index = 0
-        guard let year = digits(4), let separator = next(), separator == UInt8(ascii: "-") || separator == UInt8(ascii: "/"),
+        guard let year = digits(4), let separator = next(),
+            separator == UInt8(ascii: "-") || separator == UInt8(ascii: "/"),
             let month = digits(2), take(separator), let day = digits(2), var seconds = Self.days(year, month, day)
         else { return nil }
         seconds *= 86_400
         var fraction = 0.0
         if index < bytes.count {
-            guard let mark = next(), mark | 0x20 == UInt8(ascii: "t") || mark == 0x20, let time = timeOfDay() else { return nil }
+            guard let mark = next(), mark | 0x20 == UInt8(ascii: "t") || mark == 0x20, let time = timeOfDay() else {
+                return nil
+            }
             seconds += time
             fraction = self.fraction()
             if take(0x20), index == bytes.count { return nil }
@@ -73,7 +76,9 @@ struct DateText {
 
     /// Hours and minutes, seconds if they are there; the 60th second of a leap minute is taken as the next minute's first.
     private mutating func timeOfDay() -> Int? {
-        guard let hour = digits(2), hour < 24, take(UInt8(ascii: ":")), let minute = digits(2), minute < 60 else { return nil }
+        guard let hour = digits(2), hour < 24, take(UInt8(ascii: ":")), let minute = digits(2), minute < 60 else {
+            return nil
+        }
         guard take(UInt8(ascii: ":")) else { return hour * 3_600 + minute * 60 }
         guard let second = digits(2), second <= 60 else { return nil }
         return hour * 3_600 + minute * 60 + second
@@ -97,7 +102,9 @@ struct DateText {
     private mutating func zoneOffset() -> Int? {
         guard let sign = next() else { return nil }
         if sign | 0x20 == UInt8(ascii: "z") { return 0 }
-        guard sign == UInt8(ascii: "+") || sign == UInt8(ascii: "-"), let hours = digits(2), hours < 24 else { return nil }
+        guard sign == UInt8(ascii: "+") || sign == UInt8(ascii: "-"), let hours = digits(2), hours < 24 else {
+            return nil
+        }
         let hasColon = take(UInt8(ascii: ":"))
         var minutes = 0
         if hasColon || index < bytes.count {

@@ -22,7 +22,10 @@ extension JSONDecoder.DateDecodingStrategy {
                 date = DateText.date(sinceEpoch: try container.decode(Double.self))
             }
             guard let date else {
-                throw DecodingError.dataCorruptedError(in: container, debugDescription: "No date in a form that is known.")
+                throw DecodingError.dataCorruptedError(
+                    in: container,
+                    debugDescription: "No date in a form that is known."
+                )
             }
             return date
         }

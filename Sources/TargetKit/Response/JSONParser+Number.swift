@@ -15,7 +15,8 @@ extension JSONParser {
         // After a leading zero no digit may follow: what does is found to be no comma.
         if digit != 0 { readDigits(into: &digits) }
         let count = cursor - whole
-        let isLonger = cursor < end && (cursor.pointee == UInt8(ascii: ".") || cursor.pointee | 0x20 == UInt8(ascii: "e"))
+        let isLonger =
+            cursor < end && (cursor.pointee == UInt8(ascii: ".") || cursor.pointee | 0x20 == UInt8(ascii: "e"))
         if !isLonger, count <= 18, !(isNegative && digits == 0) {
             return JSONNumber(.signed(isNegative ? -Int64(digits) : Int64(digits)))
         }
@@ -49,7 +50,8 @@ extension JSONParser {
 
     /// A number with a fraction that is written just as Swift writes the `Double`, which is how most programs write one.
     private static func shortest(_ text: UnsafeBufferPointer<UInt8>) -> JSONNumber? {
-        guard text.last != UInt8(ascii: "0"), text.contains(UInt8(ascii: ".")), !text.contains(where: { $0 | 0x20 == 0x65 }),
+        guard text.last != UInt8(ascii: "0"), text.contains(UInt8(ascii: ".")),
+            !text.contains(where: { $0 | 0x20 == 0x65 }),
             let value = Double(String(decoding: text, as: UTF8.self)),
             ContiguousText.read(value.description, { $0.elementsEqual(text) })
         else { return nil }

@@ -117,7 +117,8 @@ struct JSONParser: ~Copyable {
                 Dictionary(members.enumerated().map { ($1.key, $0) }) { first, _ in first }
             }
         }
-        let position = seen.positions.map { $0[key] }
+        let position =
+            seen.positions.map { $0[key] }
             ?? members.read(from: first) { members in members.firstIndex { $0.key == key } }
         if let position {
             members.replace(at: first + position, with: JSONObject.Member(key: key, value: value))

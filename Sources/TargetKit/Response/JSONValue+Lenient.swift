@@ -80,7 +80,8 @@ extension JSONValue {
         /// A number as people and programs write it: also with a plus, without the zero before the point, with zeros in front.
         private static func number(_ text: String) -> JSONNumber? {
             if let number = JSONNumber(text: text) { return number }
-            let isPlain = text.utf8.contains(where: \.isDigit)
+            let isPlain =
+                text.utf8.contains(where: \.isDigit)
                 && text.utf8.allSatisfy { $0.isDigit || "+-.eE".utf8.contains($0) }
             guard isPlain else { return nil }
             return Int64(text).map { JSONNumber($0) } ?? Double(text).flatMap { JSONNumber($0) }

@@ -22,11 +22,6 @@ public struct Lenient<Value: LenientDecodable> {
     public init(wrappedValue: Value) {
         self.wrappedValue = wrappedValue
     }
-
-    /// A property with its type's default.
-    public init() {
-        wrappedValue = Value.lenientDefault
-    }
 }
 
 extension Lenient: Sendable where Value: Sendable {}
@@ -53,7 +48,7 @@ extension Lenient: Encodable where Value: Encodable {
 extension KeyedDecodingContainer {
     /// The lenient property of a key, with its default when there is no such key. Throws nothing.
     public func decode<Value>(_ type: Lenient<Value>.Type, forKey key: Key) -> Lenient<Value> {
-        Mending.property(Value.self, of: key, in: self) ?? Lenient()
+        Mending.property(Value.self, of: key, in: self) ?? Lenient(wrappedValue: Value.lenientDefault)
     }
 }
 

@@ -26,11 +26,6 @@ public struct LenientDefault<Provider: LenientDefaultProvider> {
     public init(wrappedValue: Provider.Value) {
         self.wrappedValue = wrappedValue
     }
-
-    /// A property with the default.
-    public init() {
-        wrappedValue = Provider.lenientDefault
-    }
 }
 
 extension LenientDefault: Sendable where Provider.Value: Sendable {}
@@ -60,7 +55,8 @@ extension KeyedDecodingContainer {
         _ type: LenientDefault<Provider>.Type,
         forKey key: Key
     ) -> LenientDefault<Provider> {
-        Mending.property(Provider.Value.self, of: key, in: self) ?? LenientDefault()
+        Mending.property(Provider.Value.self, of: key, in: self)
+            ?? LenientDefault(wrappedValue: Provider.lenientDefault)
     }
 }
 

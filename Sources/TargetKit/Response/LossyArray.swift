@@ -22,11 +22,6 @@ public struct LossyArray<Element: Decodable> {
     public init(wrappedValue: [Element]) {
         self.wrappedValue = wrappedValue
     }
-
-    /// An empty array.
-    public init() {
-        wrappedValue = []
-    }
 }
 
 extension LossyArray: Sendable where Element: Sendable {}
@@ -44,7 +39,7 @@ extension LossyArray: Hashable where Element: Hashable {
 extension LossyArray: Decodable {
     /// The elements of a decoder's array that decode. Throws nothing.
     public init(from decoder: any Decoder) {
-        self.init()
+        self.init(wrappedValue: [])
         guard let found = LossyElement<Element>.elements(of: decoder, mending: false) else {
             Mending.reportFailure([Element].self, decoder)
             return
@@ -67,6 +62,6 @@ extension LossyArray: Encodable where Element: Encodable {
 extension KeyedDecodingContainer {
     /// The lossy array of a key, empty when there is no such key. Throws nothing.
     public func decode<Element>(_ type: LossyArray<Element>.Type, forKey key: Key) -> LossyArray<Element> {
-        Mending.property([Element].self, of: key, in: self) ?? LossyArray()
+        Mending.property([Element].self, of: key, in: self) ?? LossyArray(wrappedValue: [])
     }
 }

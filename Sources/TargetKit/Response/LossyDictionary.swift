@@ -22,11 +22,6 @@ public struct LossyDictionary<Key: Hashable & LosslessStringConvertible, Value: 
     public init(wrappedValue: [Key: Value]) {
         self.wrappedValue = wrappedValue
     }
-
-    /// An empty dictionary.
-    public init() {
-        wrappedValue = [:]
-    }
 }
 
 extension LossyDictionary: Sendable where Key: Sendable, Value: Sendable {}
@@ -44,7 +39,7 @@ extension LossyDictionary: Hashable where Value: Hashable {
 extension LossyDictionary: Decodable {
     /// The members of a decoder's object that decode. Throws nothing.
     public init(from decoder: any Decoder) {
-        self.init()
+        self.init(wrappedValue: [:])
         guard let found = LossyElement<Value>.members(of: decoder, mending: false) else {
             Mending.reportFailure([Key: Value].self, decoder)
             return
@@ -83,6 +78,6 @@ extension KeyedDecodingContainer {
         _ type: LossyDictionary<Name, Value>.Type,
         forKey key: Key
     ) -> LossyDictionary<Name, Value> {
-        Mending.property([Name: Value].self, of: key, in: self) ?? LossyDictionary()
+        Mending.property([Name: Value].self, of: key, in: self) ?? LossyDictionary(wrappedValue: [:])
     }
 }

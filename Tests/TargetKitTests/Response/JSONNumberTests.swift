@@ -33,7 +33,10 @@ struct JSONNumberTests {
         #expect(try #require(JSONNumber(text: one)) != #require(JSONNumber(text: other)))
     }
 
-    @Test("Only a text in JSON's grammar is a number", arguments: ["", " 1", "1 ", "+1", "01", ".5", "1.", "0x1", "NaN", "\"1\"", "1\n", "\u{FEFF}1"])
+    @Test(
+        "Only a text in JSON's grammar is a number",
+        arguments: ["", " 1", "1 ", "+1", "01", ".5", "1.", "0x1", "NaN", "\"1\"", "1\n", "\u{FEFF}1"]
+    )
     func refusedTexts(text: String) {
         #expect(JSONNumber(text: text) == nil)
     }
@@ -42,8 +45,10 @@ struct JSONNumberTests {
         "A number is an integer of each width when it is one and fits",
         arguments: [
             ("7", 7, 7), ("7.0", 7, 7), ("7e2", 700, 700), ("7.5", nil, nil), ("-1", -1, nil),
-            ("9223372036854775807", .max, 9_223_372_036_854_775_807), ("9223372036854775808", nil, 9_223_372_036_854_775_808),
-            ("18446744073709551615", nil, .max), ("18446744073709551616", nil, nil), ("-9223372036854775808", .min, nil),
+            ("9223372036854775807", .max, 9_223_372_036_854_775_807),
+            ("9223372036854775808", nil, 9_223_372_036_854_775_808),
+            ("18446744073709551615", nil, .max), ("18446744073709551616", nil, nil),
+            ("-9223372036854775808", .min, nil),
             ("-9223372036854775809", nil, nil), ("1e400", nil, nil), ("1e-400", nil, nil),
         ] as [(String, Int64?, UInt64?)]
     )
@@ -71,7 +76,9 @@ struct JSONNumberTests {
 
     @Test(
         "A decimal keeps 38 digits",
-        arguments: ["0.1", "123456789.123456789", "1234567890123456789012345678.0123456789", "-0.000000000000000000000001"]
+        arguments: [
+            "0.1", "123456789.123456789", "1234567890123456789012345678.0123456789", "-0.000000000000000000000001",
+        ]
     )
     func decimals(text: String) throws {
         let decimal = try #require(Decimal(string: text))

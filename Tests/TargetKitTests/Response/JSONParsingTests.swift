@@ -15,12 +15,18 @@ struct JSONParsingTests {
         #expect(try JSONValue(parsing: value.jsonData(sortedKeys: true, pretty: true)) == value)
     }
 
-    @Test("A text that RFC 8259 does not allow is an error that says where and what was expected", arguments: JSONTexts.refused)
+    @Test(
+        "A text that RFC 8259 does not allow is an error that says where and what was expected",
+        arguments: JSONTexts.refused
+    )
     func refuses(text: String, offset: Int, reason: JSONParsingError.Reason) {
         #expect(throws: JSONParsingError(reason, at: offset)) { try JSONValue(parsing: Data(text.utf8)) }
     }
 
-    @Test("Each beginning of a text that ends with a bracket or quote is an error, not a value", arguments: JSONTexts.accepted)
+    @Test(
+        "Each beginning of a text that ends with a bracket or quote is an error, not a value",
+        arguments: JSONTexts.accepted
+    )
     func refusesBeginnings(text: String, written: String) {
         let bytes = Data(text.utf8)
         guard let last = bytes.last, "]}\"".utf8.contains(last) else { return }
@@ -59,7 +65,9 @@ struct JSONParsingTests {
             if limit > 0 { #expect(try JSONValue(parsing: text, options: options) != nil) }
             let deeper = open + text + close
             let place = open.utf8.count * limit
-            #expect(throws: JSONParsingError(.lessNesting, at: place)) { try JSONValue(parsing: deeper, options: options) }
+            #expect(throws: JSONParsingError(.lessNesting, at: place)) {
+                try JSONValue(parsing: deeper, options: options)
+            }
         }
     }
 

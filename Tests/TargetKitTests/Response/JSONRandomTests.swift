@@ -5,10 +5,13 @@ import Testing
 
 @Suite("JSON of all kinds")
 struct JSONRandomTests {
+    /// How many values each test makes: 5,000, or what the environment's `TARGETKIT_FUZZ` says.
+    static let count = ProcessInfo.processInfo.environment["TARGETKIT_FUZZ"].flatMap(Int.init) ?? 5_000
+
     @Test("Any value comes back from its text, compact, sorted or in lines")
     func roundTrip() throws {
         var random = RandomValues(seed: 6_001)
-        for round in 0..<RandomValues.count {
+        for round in 0..<Self.count {
             let value = random.json(depth: 0)
             let data = value.jsonData(sortedKeys: round % 2 == 0, pretty: round % 3 == 0)
             guard try JSONValue(parsing: data) == value else {
@@ -21,7 +24,7 @@ struct JSONRandomTests {
     @Test("Equal values hash equally, in whatever order the members are")
     func hashing() {
         var random = RandomValues(seed: 6_002)
-        for _ in 0..<(RandomValues.count / 10) {
+        for _ in 0..<(Self.count / 10) {
             let value = random.json(depth: 0)
             guard case .object(let object) = value else { continue }
             let turned = JSONValue.object(JSONObject(object.reversed()))
@@ -35,9 +38,10 @@ struct JSONRandomTests {
         var random = RandomValues(seed: 6_003)
         let alphabet = Array("[]{}\":,\\ue+-.0123456789tfnalsr \u{1}é😀\u{FEFF}".utf8) + [0xFF, 0x80, 0xED, 0xF4]
         var errors = 0
-        for round in 0..<RandomValues.count {
+        for round in 0..<Self.count {
             let bytes = (0..<Int.random(in: 0...40, using: &random)).map { _ in
-                round % 4 == 0 ? UInt8(truncatingIfNeeded: random.next()) : alphabet[Int(random.next() % UInt64(alphabet.count))]
+                round % 4 == 0
+                    ? UInt8(truncatingIfNeeded: random.next()) : alphabet[Int(random.next() % UInt64(alphabet.count))]
             }
             do { _ = try JSONValue(parsing: Data(bytes)) } catch {
                 errors += 1
@@ -45,13 +49,13 @@ struct JSONRandomTests {
             }
             _ = JSONPath(String(decoding: bytes, as: UTF8.self))
         }
-        #expect(errors > RandomValues.count / 2)
+        #expect(errors > Self.count / 2)
     }
 
     @Test("A text with one byte changed is a value that comes back, or an error")
     func changedTexts() throws {
         var random = RandomValues(seed: 6_004)
-        for _ in 0..<(RandomValues.count / 2) {
+        for _ in 0..<(Self.count / 2) {
             var data = random.json(depth: 0).jsonData()
             data[Int(random.next() % UInt64(data.count))] = UInt8(truncatingIfNeeded: random.next())
             guard let value = try? JSONValue(parsing: data) else { continue }
@@ -62,7 +66,7 @@ struct JSONRandomTests {
     @Test("A number is the Double that Swift reads in the same text")
     func doubles() throws {
         var random = RandomValues(seed: 6_005)
-        for round in 0..<RandomValues.count {
+        for round in 0..<Self.count {
             var text = random.double().description
             if round % 4 == 0 { text = "\(Int.random(in: -99...99, using: &random)).\(random.next() % 1_000_000)" }
             if round % 4 == 1 { text = "\(random.next() % 100_000)e\(Int.random(in: -30...30, using: &random))" }

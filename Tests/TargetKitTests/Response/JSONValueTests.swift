@@ -54,7 +54,8 @@ struct JSONValueTests {
     @Test(
         "A lenient accessor reads what is near to its type",
         arguments: [
-            ("12", 12, 12, nil, "12"), ("12.0", 12, 12, nil, "12"), ("-7.9", -7, -7.9, nil, "-7.9"), ("0", 0, 0, false, "0"),
+            ("12", 12, 12, nil, "12"), ("12.0", 12, 12, nil, "12"), ("-7.9", -7, -7.9, nil, "-7.9"),
+            ("0", 0, 0, false, "0"),
             ("1", 1, 1, true, "1"), ("true", 1, 1, true, "true"), ("false", 0, 0, false, "false"),
             (#""12""#, 12, 12, nil, "12"), (#"" 12 ""#, 12, 12, nil, " 12 "), (#""-7.9""#, -7, -7.9, nil, "-7.9"),
             (#""007""#, 7, 7, nil, "007"), (#""+3""#, 3, 3, nil, "+3"), (#""1e3""#, 1_000, 1_000, nil, "1e3"),
@@ -62,7 +63,8 @@ struct JSONValueTests {
             (#""""#, nil, nil, nil, ""), (#""x""#, nil, nil, nil, "x"), (#""12x""#, nil, nil, nil, "12x"),
             (#""0x1F""#, nil, nil, nil, "0x1F"), (#""nan""#, nil, nil, nil, "nan"), (#""inf""#, nil, nil, nil, "inf"),
             ("null", nil, nil, nil, nil), ("[1]", nil, nil, nil, nil), (#"{"a":1}"#, nil, nil, nil, nil),
-            ("1e30", nil, 1e30, nil, "1e+30"), ("9223372036854775808", nil, 9_223_372_036_854_775_808, nil, "9223372036854775808"),
+            ("1e30", nil, 1e30, nil, "1e+30"),
+            ("9223372036854775808", nil, 9_223_372_036_854_775_808, nil, "9223372036854775808"),
         ] as [(String, Int?, Double?, Bool?, String?)]
     )
     func lenient(json: String, int: Int?, double: Double?, bool: Bool?, string: String?) throws {
