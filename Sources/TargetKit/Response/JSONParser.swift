@@ -102,7 +102,8 @@ struct JSONParser: ~Copyable {
     private mutating func add(_ key: ScannedString, _ value: JSONValue, from first: Int, seen: inout SeenKeys) {
         let bit: UInt64 = 1 &<< UInt64(key.mark)
         let isNew = seen.marks & bit == 0 && key.isPlain && seen.positions == nil
-        seen.marks |= bit
+        // A key beyond ASCII may equal one of other bytes (`\u{212A}` is `K`), so from then on every key is compared.
+        seen.marks |= key.isPlain ? bit : ~0
         if !isNew || members.count - first >= JSONObject.longestList {
             addSlowly(key.text, value, from: first, seen: &seen)
         } else {

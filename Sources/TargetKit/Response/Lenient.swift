@@ -11,7 +11,8 @@
 /// }
 /// ```
 /// Strings, numbers and `Bool` stand for each other as ``JSONValue/lenient`` says. The default is the type's
-/// ``LenientDecodable/lenientDefault``; take ``LenientDefault`` for another one. What was mended is told to the decoder's
+/// ``LenientDecodable/lenientDefault``; take ``LenientDefault`` for another one, since a value that the declaration sets is only
+/// for the memberwise initializer. What was mended is told to the decoder's
 /// ``LenientObserver``. Encoding writes the plain value; `nil` is left out.
 @propertyWrapper
 public struct Lenient<Value: LenientDecodable> {

@@ -33,13 +33,17 @@ extension Response {
         }
     }
 
-    /// A ``JSONValue`` needs no decoder: its own parser is many times as quick.
+    /// Dynamic values need no decoder: their own parser is many times as quick.
     private static func value<Value: Decodable>(
         _ type: Value.Type,
         from data: Data,
         using decoder: JSONDecoder
     ) throws -> Value {
-        if type == JSONValue.self, let value = try JSONValue(parsing: data) as? Value { return value }
+        if let dynamic = type as? any DynamicJSON.Type,
+            let value = dynamic.init(json: try JSONValue(parsing: data)) as? Value
+        {
+            return value
+        }
         return try decoder.decode(type, from: data)
     }
 

@@ -46,6 +46,55 @@ struct ResponseValueTests {
         #expect(throws: TargetKitError.self) { try response.decode(JSONValue.self, atKeyPath: keyPath) }
     }
 
+    @Test("Objects, arrays and dictionaries of dynamic values are decoded, and what is of another kind is an error")
+    func dynamicTypes() throws {
+        let response = Response(statusCode: 200, data: Data(#"{"b":[1,null],"a":{"x":"y"}}"#.utf8))
+        #expect(try response.decode(JSONObject.self).keys == ["b", "a"])
+        #expect(try response.decode([String: JSONValue].self) == ["b": [1, nil], "a": ["x": "y"]])
+        #expect(try response.decode([JSONValue].self, atKeyPath: "b") == [1, nil])
+        for keyPath in ["b", "a"] {
+            let error = try #require(throws: TargetKitError.self) {
+                if keyPath == "b" { _ = try response.decode(JSONObject.self, atKeyPath: keyPath) }
+                _ = try response.decode([JSONValue].self, atKeyPath: keyPath)
+            }
+            #expect(error.underlying is DecodingError)
+        }
+    }
+
+    @Test("A key path leads to the same value in the bytes and in the parsed value")
+    func sameWay() throws {
+        var random = RandomValues(seed: 6_006)
+        for _ in 0..<2_000 {
+            let json = random.json(depth: 0)
+            var (value, keys) = (json, [String]())
+            while let member = value.object?.randomElement(using: &random) {
+                (value, keys) = (member.value, keys + [member.key])
+            }
+            let escaped = keys.map { $0.replacing(#"\"#, with: #"\\"#).replacing(".", with: #"\."#) }
+            let path = escaped.joined(separator: ".")
+            let response = Response(statusCode: 200, data: json.jsonData())
+            guard !path.isEmpty else { continue }
+            #expect(try response.json(atKeyPath: path) == value)
+            #expect(json[path: JSONPath(path)] == value)
+        }
+    }
+
+    @Test("Random bytes under random key paths are values or errors, never a trap")
+    func randomBytes() {
+        var random = RandomValues(seed: 6_007)
+        let alphabet = Array("[]{}\":,\\u0a1. \n".utf8) + [0xFF]
+        var errors = 0
+        for _ in 0..<JSONRandomTests.count {
+            let bytes = (0..<Int.random(in: 1...30, using: &random)).map { _ in
+                alphabet[Int(random.next() % UInt64(alphabet.count))]
+            }
+            let keyPath = ["0", "a", "a.0", "1.a", ".", #"\"#, #"a\.a"#].randomElement(using: &random)
+            let response = Response(statusCode: 200, data: Data(bytes))
+            if (try? response.json(atKeyPath: keyPath)) == nil { errors += 1 }
+        }
+        #expect(errors > JSONRandomTests.count / 2)
+    }
+
     @Test("An error about the JSON says where it is broken, and nothing of the body")
     func errorText() throws {
         let response = Response(statusCode: 200, data: Data(#"{"token":"secret",}"#.utf8))
