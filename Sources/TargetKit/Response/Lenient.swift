@@ -49,7 +49,7 @@ extension Lenient: Encodable where Value: Encodable {
 extension KeyedDecodingContainer {
     /// The lenient property of a key, with its default when there is no such key. Throws nothing.
     public func decode<Value>(_ type: Lenient<Value>.Type, forKey key: Key) -> Lenient<Value> {
-        Mending.property(Value.self, of: key, in: self) ?? Lenient(wrappedValue: Value.lenientDefault)
+        Lenient(wrappedValue: Mending.value(of: Value.self, forKey: key, in: self) ?? Value.lenientDefault)
     }
 }
 

@@ -7,7 +7,8 @@ extension Optional: LenientDecodable where Wrapped: Decodable {
     /// What the wrapped type makes of what is there.
     public static func mended(from decoder: any Decoder) -> Wrapped?? {
         guard let type = Wrapped.self as? any LenientDecodable.Type else { return nil }
-        return (type.mended(from: decoder) as? Wrapped).map { .some($0) }
+        guard let wrapped = type.mended(from: decoder) as? Wrapped else { return nil }
+        return .some(.some(wrapped))
     }
 }
 

@@ -55,8 +55,8 @@ extension KeyedDecodingContainer {
         _ type: LenientDefault<Provider>.Type,
         forKey key: Key
     ) -> LenientDefault<Provider> {
-        Mending.property(Provider.Value.self, of: key, in: self)
-            ?? LenientDefault(wrappedValue: Provider.lenientDefault)
+        let value = Mending.value(of: Provider.Value.self, forKey: key, in: self)
+        return LenientDefault(wrappedValue: value ?? Provider.lenientDefault)
     }
 }
 

@@ -62,6 +62,7 @@ extension LossyArray: Encodable where Element: Encodable {
 extension KeyedDecodingContainer {
     /// The lossy array of a key, empty when there is no such key. Throws nothing.
     public func decode<Element>(_ type: LossyArray<Element>.Type, forKey key: Key) -> LossyArray<Element> {
-        Mending.property([Element].self, of: key, in: self) ?? LossyArray(wrappedValue: [])
+        Mending.decoder(forKey: key, in: self, [Element].self).map { LossyArray(from: $0) }
+            ?? LossyArray(wrappedValue: [])
     }
 }

@@ -78,6 +78,7 @@ extension KeyedDecodingContainer {
         _ type: LossyDictionary<Name, Value>.Type,
         forKey key: Key
     ) -> LossyDictionary<Name, Value> {
-        Mending.property([Name: Value].self, of: key, in: self) ?? LossyDictionary(wrappedValue: [:])
+        Mending.decoder(forKey: key, in: self, [Name: Value].self).map { LossyDictionary(from: $0) }
+            ?? LossyDictionary(wrappedValue: [:])
     }
 }

@@ -11,18 +11,51 @@ enum Mending {
         return value
     }
 
+    /// The value of a key, or what can be made of it; `nil` when the default must stand for it.
+    static func value<Value: Decodable, Key>(
+        of type: Value.Type,
+        forKey key: Key,
+        in container: KeyedDecodingContainer<Key>
+    ) -> Value? {
+        guard !mendsElements(type) else {
+            return decoder(forKey: key, in: container, type).flatMap { value(of: type, from: $0) }
+        }
+        do {
+            // Most values are as they should be, and need no decoder of their own.
+            if let value = try container.decodeIfPresent(type, forKey: key) { return value }
+            return decoder(forKey: key, in: container, type).flatMap { value(of: type, from: $0) }
+        } catch {
+            guard let decoder = decoder(forKey: key, in: container, type) else { return nil }
+            if let value = mended(type, from: decoder) { return value }
+            reportFailure(type, decoder)
+            return nil
+        }
+    }
+
     /// The value that a decoder holds, or what can be made of it; else why it does not decode.
     static func attempt<Value: Decodable>(_ type: Value.Type, from decoder: any Decoder) -> Result<Value, any Error> {
-        let lenient = type as? any LenientDecodable.Type
         // An array mends itself element by element; to decode it plainly first would tell the observer twice.
-        if mendsElements(type), let value = lenient?.mended(from: decoder) as? Value { return .success(value) }
+        if mendsElements(type), let value = made(type, from: decoder) { return .success(value) }
         do {
             return .success(try decoder.singleValueContainer().decode(type))
         } catch {
-            guard let value = lenient?.mended(from: decoder) as? Value else { return .failure(error) }
-            report(.converted, type, decoder)
-            return .success(value)
+            return mended(type, from: decoder).map { .success($0) } ?? .failure(error)
         }
+    }
+
+    /// What can be made of a value that does not decode.
+    private static func mended<Value>(_ type: Value.Type, from decoder: any Decoder) -> Value? {
+        guard let value = made(type, from: decoder) else { return nil }
+        report(.converted, type, decoder)
+        return value
+    }
+
+    private static func made<Value>(_ type: Value.Type, from decoder: any Decoder) -> Value? {
+        // In two steps: for an Optional type, `nil as? Value` would be a value.
+        guard let lenient = type as? any LenientDecodable.Type, let made = lenient.mended(from: decoder) else {
+            return nil
+        }
+        return made as? Value
     }
 
     private static func mendsElements<Value>(_ type: Value.Type) -> Bool {
@@ -30,19 +63,19 @@ enum Mending {
         return wrapped is any ElementMending.Type
     }
 
-    /// The property of a key; `nil` when there is none.
-    static func property<Property: Decodable, Value, Key>(
-        _ valueType: Value.Type,
-        of key: Key,
-        in container: KeyedDecodingContainer<Key>
-    ) -> Property? {
+    /// The decoder of a key's value; `nil` when there is no such key.
+    static func decoder<Value, Key>(
+        forKey key: Key,
+        in container: KeyedDecodingContainer<Key>,
+        _ type: Value.Type
+    ) -> (any Decoder)? {
         guard let decoder = try? container.superDecoder(forKey: key) else { return nil }
         guard container.contains(key) else {
             // A missing key is what an Optional means, and no repair.
-            if !(valueType is any OptionalType.Type) { report(.missing, valueType, decoder) }
+            if !(type is any OptionalType.Type) { report(.missing, type, decoder) }
             return nil
         }
-        return try? Property(from: decoder)
+        return decoder
     }
 
     /// Says that there is null, or something of another kind.

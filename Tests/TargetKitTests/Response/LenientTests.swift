@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import TargetKit
-import TestSupport
 import Testing
 
 @Suite("Lenient")
@@ -181,46 +180,6 @@ struct LenientTests {
                 "page": 1, "isVisible": true, "size": 1,
             ]
         )
-    }
-
-    @Test("The observer hears of each repair once: where, for what type and why")
-    func observer() throws {
-        let repairs = Recorder<LenientRepair>()
-        let observer = LenientObserver { repairs.append($0) }
-        _ = try Self.product(
-            #"""
-            {"id":"7","price":null,"isNew":[],"tags":["a",1,null],"note":5,"status":"active","level":1,"counts":{"b":{}}}
-            """#,
-            observer: observer
-        )
-        #expect(
-            Set(repairs.elements) == [
-                LenientRepair(.converted, type: "Int", at: "id"), LenientRepair(.missing, type: "String", at: "name"),
-                LenientRepair(.null, type: "Double", at: "price"), LenientRepair(.mistyped, type: "Bool", at: "isNew"),
-                LenientRepair(.converted, type: "String", at: "tags.1"),
-                LenientRepair(.dropped, type: "String", at: "tags.2"),
-                LenientRepair(.converted, type: "Optional<String>", at: "note"),
-                LenientRepair(.dropped, type: "Int", at: "counts.b"),
-            ]
-        )
-        #expect(repairs.elements.count == 8)
-    }
-
-    @Test("The observer hears nothing when all is as it should be")
-    func silence() throws {
-        let repairs = Recorder<LenientRepair>()
-        let json =
-            #"{"id":7,"name":"a","price":1.5,"isNew":true,"tags":["a"],"status":"active","level":2,"counts":{"a":1}}"#
-        _ = try Self.product(json, observer: LenientObserver { repairs.append($0) })
-        #expect(repairs.elements.isEmpty)
-    }
-
-    @Test("A repair's text names the place and the type, for each reason")
-    func repairText() {
-        #expect(LenientRepair(.converted, type: "Int", at: "a.0").description == "a.0: of another type, made into Int")
-        let texts = LenientRepair.Reason.allCases.map { LenientRepair($0, type: "Int", at: "").description }
-        #expect(Set(texts).count == 5)
-        #expect(texts.allSatisfy { $0.hasPrefix("the body: ") })
     }
 
     @Test("Names in snake case are read, and nested models are lenient on their own")
