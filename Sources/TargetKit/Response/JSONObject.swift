@@ -110,13 +110,13 @@ extension JSONObject: Hashable {
         return true
     }
 
-    /// Feeds the members so that their order makes no difference.
+    /// Feeds the members so that their order makes no difference, and of arrays and objects in them the size.
     public func hash(into hasher: inout Hasher) {
         var sum = 0
         for member in members {
             var one = Hasher()
             one.combine(member.key)
-            one.combine(member.value)
+            member.value.hashSurface(into: &one)
             sum ^= one.finalize()
         }
         hasher.combine(sum)

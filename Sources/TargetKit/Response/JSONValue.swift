@@ -62,6 +62,31 @@ public enum JSONValue: Sendable, Hashable {
     }
 }
 
+extension JSONValue {
+    /// Feeds what equal values have in common. Of arrays and objects in arrays and objects only the size counts, so that it takes
+    /// neither time nor stack to go down to the last of them.
+    public func hash(into hasher: inout Hasher) {
+        switch self {
+        case .array(let elements):
+            hasher.combine(elements.count)
+            for element in elements { element.hashSurface(into: &hasher) }
+        case .object(let object): object.hash(into: &hasher)
+        default: hashSurface(into: &hasher)
+        }
+    }
+
+    func hashSurface(into hasher: inout Hasher) {
+        switch self {
+        case .null: hasher.combine(0 as UInt8)
+        case .bool(let flag): hasher.combine(flag)
+        case .number(let number): hasher.combine(number)
+        case .string(let text): hasher.combine(text)
+        case .array(let elements): hasher.combine(elements.count)
+        case .object(let object): hasher.combine(object.count)
+        }
+    }
+}
+
 extension JSONValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral,
     ExpressibleByFloatLiteral, ExpressibleByStringInterpolation, ExpressibleByArrayLiteral,
     ExpressibleByDictionaryLiteral

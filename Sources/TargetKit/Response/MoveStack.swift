@@ -24,6 +24,14 @@ struct MoveStack<Element>: ~Copyable {
         count += 1
     }
 
+    /// The last value, which is no longer here; `nil` when there is none.
+    @inline(__always)
+    mutating func pop() -> Element? {
+        guard count > 0 else { return nil }
+        count -= 1
+        return (base + count).move()
+    }
+
     /// The values from an offset on, of which nothing is left here.
     @inline(__always)
     mutating func take(from start: Int) -> [Element] {

@@ -56,7 +56,7 @@ struct JSONParsingTests {
         #expect(throws: JSONParsingError(.commaOrArrayEnd, at: 4)) { try JSONValue(parsing: data.dropLast()) }
     }
 
-    @Test("Nesting is allowed to the limit, and is an error one level deeper", arguments: [0, 1, 2, 512, 1_000])
+    @Test("Nesting is allowed to the limit, and is an error one level deeper", arguments: [0, 1, 2, 100, 512])
     func depth(limit: Int) throws {
         let options = JSONParsingOptions(maximumDepth: limit)
         for (open, close) in [("[", "]"), (#"{"a":"#, "}")] {

@@ -119,6 +119,7 @@ struct JSONValueTests {
         #expect(object.count == 251)
         #expect(object["k1"] == "one")
         #expect(object["k499"] == 499)
+        #expect((0..<250).allSatisfy { object["k\($0 * 2 + 1)"] == ($0 == 0 ? "one" : JSONValue($0 * 2 + 1)) })
         #expect(object["k498"] == nil)
         #expect(object.last?.key == "new")
     }
