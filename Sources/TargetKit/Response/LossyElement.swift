@@ -42,7 +42,7 @@ struct LossyElement<Element: Decodable>: Decodable {
         }
     }
 
-    /// The values of an object by key; `nil` when there is no object.
+    /// The values of an object by key, in no particular order; `nil` when there is no object.
     static func members(
         of decoder: any Decoder,
         mending: Bool
@@ -67,7 +67,6 @@ struct LossyElement<Element: Decodable>: Decodable {
                 report(JSONPath.PathKey(key), decoder)
             }
         }
-        dropped.sort { $0.position < $1.position }
         return (kept, dropped)
     }
 

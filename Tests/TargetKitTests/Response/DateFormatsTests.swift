@@ -74,6 +74,7 @@ struct DateFormatsTests {
         #expect(try Self.date(#""2024-05-06 09:08:09""#, strategy).timeIntervalSince1970 == 1_714_979_289)
         #expect(try Self.date(#""2024-01-06 08:08:09""#, strategy).timeIntervalSince1970 == 1_704_524_889)
         #expect(try Self.date(#""2024-03-31 03:00:00""#, strategy).timeIntervalSince1970 == 1_711_846_800)
+        #expect(try Self.date(#""2024-03-31 01:30:00""#, strategy).timeIntervalSince1970 == 1_711_845_000)
         #expect(try Self.date(#""2024-05-06T07:08:09Z""#, strategy).timeIntervalSince1970 == 1_714_979_289)
     }
 

@@ -70,6 +70,7 @@ struct JSONNumberTests {
         #expect(JSONNumber(Double.nan) == nil)
         #expect(JSONNumber(-Double.infinity) == nil)
         #expect(JSONNumber(0.1) == JSONNumber(text: "0.1"))
+        #expect(JSONNumber(1.2345678901234567e18) == JSONNumber(text: "1234567890123456800"))
         #expect(JSONNumber(1e18) == JSONNumber(text: "1000000000000000000"))
         #expect(JSONNumber(Double.greatestFiniteMagnitude)?.double == .greatestFiniteMagnitude)
     }

@@ -122,6 +122,11 @@ struct JSONValueTests {
         #expect((0..<250).allSatisfy { object["k\($0 * 2 + 1)"] == ($0 == 0 ? "one" : JSONValue($0 * 2 + 1)) })
         #expect(object["k498"] == nil)
         #expect(object.last?.key == "new")
+        for key in object.keys.dropLast(3) { object[key] = nil }
+        #expect(object == ["k497": 497, "k499": 499, "new": true])
+        #expect(object["k1"] == nil)
+        object["k1"] = "again"
+        #expect(object["k1"] == "again")
     }
 
     @Test("Text is written compact, or sorted and in lines")
