@@ -61,13 +61,13 @@ extension KeyedDecodingContainer {
 }
 
 /// `true` as a default.
-public enum LenientTrue: LenientDefaultProvider {
+public enum LenientTrue: LenientDefaultProvider, Sendable {
     /// `true`.
     public static let lenientDefault = true
 }
 
 /// 1 as a default.
-public enum LenientOne: LenientDefaultProvider {
+public enum LenientOne: LenientDefaultProvider, Sendable {
     /// 1.
     public static let lenientDefault = 1
 }
