@@ -1,14 +1,20 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 
-/// A place in a JSON text: keys and array indices with dots between them, `data.items.0.name`. A dot that belongs to a key is
-/// written `\.`.
+/// A place in a JSON value: keys and array indices with dots between them, `data.items.0.name`. A dot that belongs to a key is
+/// written `\.`, a backslash `\\`. An empty text is the whole value.
 ///
-/// The bytes of the value are found without decoding what lies around it.
-package struct JSONPath: Sendable, Hashable {
+/// The bytes of the value are found without decoding what lies around it. An index is a number from 0 on; in an object it is
+/// a key like any other.
+public struct JSONPath: Sendable, Hashable {
     package let keys: [String]
 
-    package init(_ text: String) {
+    /// The place that a text names. Every text names one.
+    public init(_ text: String) {
+        guard !text.isEmpty else {
+            keys = []
+            return
+        }
         var keys = [""]
         var isEscaped = false
         for character in text {
@@ -45,12 +51,26 @@ package struct JSONPath: Sendable, Hashable {
         return .keyNotFound(PathKey(keys[depth]), context)
     }
 
-    private struct PathKey: CodingKey {
+    struct PathKey: CodingKey {
         let stringValue: String
         var intValue: Int? { nil }
 
         init(_ key: String) { stringValue = key }
         init(stringValue: String) { self.stringValue = stringValue }
         init?(intValue: Int) { nil }
+    }
+}
+
+extension JSONPath: ExpressibleByStringLiteral {
+    /// The place that a text in the source names.
+    public init(stringLiteral text: String) {
+        self.init(text)
+    }
+}
+
+extension JSONPath {
+    /// The array index that a key writes: digits alone, so neither `+1` nor `-1`.
+    static func index(_ key: String) -> Int? {
+        key.utf8.allSatisfy(\.isDigit) ? Int(key) : nil
     }
 }

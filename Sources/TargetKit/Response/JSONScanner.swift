@@ -17,7 +17,7 @@ struct JSONScanner {
         skipSpace()
         switch peek() {
         case UInt8(ascii: "{"): return try enterMember(key)
-        case UInt8(ascii: "["): return try Int(key).map { try enterElement($0) } ?? false
+        case UInt8(ascii: "["): return try JSONPath.index(key).map { try enterElement($0) } ?? false
         default: return false
         }
     }
@@ -93,7 +93,8 @@ struct JSONScanner {
         let range = try stringRange()
         let content = bytes[(range.lowerBound + 1)..<(range.upperBound - 1)]
         guard content.contains(UInt8(ascii: "\\")) else { return String(decoding: content, as: UTF8.self) }
-        return try JSONDecoder().decode(String.self, from: Data(bytes[range]))
+        guard case .string(let text)? = try? JSONValue(parsing: Data(bytes[range])) else { throw corrupted }
+        return text
     }
 
     private mutating func stringRange() throws -> Range<Int> {

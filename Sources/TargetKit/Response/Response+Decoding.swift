@@ -26,17 +26,25 @@ extension Response {
     ) throws(TargetKitError) -> Value {
         do {
             if data.isEmpty, emptyBody == .emptyValue { return try Self.emptyValue(type, using: decoder) }
-            guard let keyPath, !keyPath.isEmpty else { return try decoder.decode(type, from: data) }
-            return try decoder.decode(type, from: JSONPath(keyPath).value(in: data))
+            guard let keyPath, !keyPath.isEmpty else { return try Self.value(type, from: data, using: decoder) }
+            return try Self.value(type, from: JSONPath(keyPath).value(in: data), using: decoder)
         } catch {
-            throw TargetKitError(
-                stage: .decoding,
-                target: target,
-                request: request,
-                response: self,
-                underlying: error
-            )
+            throw decodingError(error)
         }
+    }
+
+    /// Dynamic values need no decoder: their own parser is many times as quick.
+    private static func value<Value: Decodable>(
+        _ type: Value.Type,
+        from data: Data,
+        using decoder: JSONDecoder
+    ) throws -> Value {
+        if let dynamic = type as? any DynamicJSON.Type,
+            let value = dynamic.init(json: try JSONValue(parsing: data)) as? Value
+        {
+            return value
+        }
+        return try decoder.decode(type, from: data)
     }
 
     private static func emptyValue<Value: Decodable>(_ type: Value.Type, using decoder: JSONDecoder) throws -> Value {

@@ -36,6 +36,16 @@ extension Response {
         "utf-8": .utf8, "utf8": .utf8, "us-ascii": .ascii, "iso-8859-1": .isoLatin1, "latin1": .isoLatin1,
         "iso-8859-2": .isoLatin2, "windows-1252": .windowsCP1252, "windows-1251": .windowsCP1251, "utf-16": .utf16,
         "utf-16le": .utf16LittleEndian, "utf-16be": .utf16BigEndian, "utf-32": .utf32, "shift_jis": .shiftJIS,
-        "euc-jp": .japaneseEUC, "iso-2022-jp": .iso2022JP,
+        "euc-jp": .japaneseEUC, "iso-2022-jp": .iso2022JP, "gb18030": simplifiedChinese, "gbk": simplifiedChinese,
+        "gb2312": simplifiedChinese, "big5": traditionalChinese, "euc-kr": korean,
     ]
+
+    // Encodings that Foundation reads and has no names for: Core Foundation's numbers with the top bit set.
+
+    /// GB 18030, which GBK and GB 2312 are parts of.
+    private static let simplifiedChinese = String.Encoding(rawValue: 0x8000_0632)
+    /// Big5.
+    private static let traditionalChinese = String.Encoding(rawValue: 0x8000_0A03)
+    /// EUC-KR.
+    private static let korean = String.Encoding(rawValue: 0x8000_0940)
 }

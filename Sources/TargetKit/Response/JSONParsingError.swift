@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+
+/// Why a text is not JSON (RFC 8259): the place, and what was expected there. It never quotes the text.
+public struct JSONParsingError: Error, Sendable, Hashable {
+    /// What should have been at the place.
+    public enum Reason: Sendable, Hashable, CaseIterable {
+        /// A value: an object, array, string, number, `true`, `false` or `null`.
+        case value
+        /// A comma, or the `]` of the array.
+        case commaOrArrayEnd
+        /// A comma, or the `}` of the object.
+        case commaOrObjectEnd
+        /// A key in quotes.
+        case key
+        /// The colon after a key.
+        case colon
+        /// A digit of a number.
+        case digit
+        /// The quote that ends a string.
+        case quote
+        /// An escaped control character: those below U+0020 may not stand in a string as they are.
+        case escapedControlCharacter
+        /// One of `" \ / b f n r t u` after a backslash.
+        case escape
+        /// Four hexadecimal digits after `\u`.
+        case hexadecimalDigits
+        /// The second half of a surrogate pair, or a first half before a second one.
+        case surrogatePair
+        /// Well-formed UTF-8 (RFC 3629).
+        case validUTF8
+        /// Nothing but white space after the value.
+        case endOfText
+        /// Fewer arrays and objects in each other: ``JSONParsingOptions/maximumDepth``.
+        case lessNesting
+        /// A shorter text: ``JSONParsingOptions/maximumSize``.
+        case shorterText
+    }
+
+    /// The offset, in bytes from the start of the text, of the first byte that cannot be right.
+    public let offset: Int
+
+    /// What should have been there.
+    public let reason: Reason
+
+    /// An error about a byte.
+    public init(_ reason: Reason, at offset: Int) {
+        self.reason = reason
+        self.offset = offset
+    }
+}
+
+extension JSONParsingError: CustomStringConvertible, LocalizedError {
+    /// One line: the place, and what was expected there.
+    public var description: String { "the JSON is broken at byte \(offset): expected \(reason.words)" }
+
+    /// The description.
+    public var errorDescription: String? { description }
+}
+
+extension JSONParsingError.Reason {
+    fileprivate var words: String {
+        switch self {
+        case .value: "a value"
+        case .commaOrArrayEnd: "a comma or the end of the array"
+        case .commaOrObjectEnd: "a comma or the end of the object"
+        case .key: "a key in quotes"
+        case .colon: "a colon"
+        case .digit: "a digit"
+        case .quote: "the quote that ends the string"
+        case .escapedControlCharacter: "no bare control character in a string"
+        case .escape: "an escape that exists"
+        case .hexadecimalDigits: "four hexadecimal digits"
+        case .surrogatePair: "both halves of a surrogate pair"
+        case .validUTF8: "valid UTF-8"
+        case .endOfText: "nothing more"
+        case .lessNesting: "fewer levels of nesting"
+        case .shorterText: "a shorter text"
+        }
+    }
+}

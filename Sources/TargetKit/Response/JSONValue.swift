@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+
+/// Any JSON value, to look at without a model.
+///
+/// ```swift
+/// let json = try JSONValue(parsing: response.data)
+/// let name = json.data.users[0].name.string
+/// let total = json[path: "meta.total"].lenient.int ?? 0
+/// ```
+///
+/// What is not there reads as ``null``, however far one goes, so a chain needs no `?`. Names of this type's own properties
+/// (`string`, `number`, `description`, …) win over keys: take `json["string"]` for such a key.
+@dynamicMemberLookup
+public enum JSONValue: Sendable, Hashable {
+    /// `null`.
+    case null
+    /// `true` or `false`.
+    case bool(Bool)
+    /// A number, exactly as it was.
+    case number(JSONNumber)
+    /// A text.
+    case string(String)
+    /// Values in order.
+    case array([JSONValue])
+    /// Values by key.
+    case object(JSONObject)
+
+    /// A text.
+    public init(_ text: String) {
+        self = .string(text)
+    }
+
+    /// A flag.
+    public init(_ flag: Bool) {
+        self = .bool(flag)
+    }
+
+    /// An integer.
+    public init(_ number: Int) {
+        self = .number(JSONNumber(number))
+    }
+
+    /// A number; ``null`` for NaN and the infinities, which JSON does not have.
+    public init(_ number: Double) {
+        self = JSONNumber(number).map { .number($0) } ?? .null
+    }
+
+    /// A decimal in all its digits; ``null`` for NaN.
+    public init(_ number: Decimal) {
+        self = JSONNumber(number).map { .number($0) } ?? .null
+    }
+
+    /// An object with these members.
+    public init(_ members: [String: JSONValue]) {
+        self = .object(JSONObject(members.lazy.map { (key: $0.key, value: $0.value) }))
+    }
+
+    /// An array of these values.
+    public init(_ elements: [JSONValue]) {
+        self = .array(elements)
+    }
+}
+
+extension JSONValue {
+    /// Feeds what equal values have in common. Of arrays and objects in arrays and objects only the size counts, so that it takes
+    /// neither time nor stack to go down to the last of them.
+    public func hash(into hasher: inout Hasher) {
+        switch self {
+        case .array(let elements):
+            hasher.combine(elements.count)
+            for element in elements { element.hashSurface(into: &hasher) }
+        case .object(let object): object.hash(into: &hasher)
+        default: hashSurface(into: &hasher)
+        }
+    }
+
+    func hashSurface(into hasher: inout Hasher) {
+        switch self {
+        case .null: hasher.combine(0 as UInt8)
+        case .bool(let flag): hasher.combine(flag)
+        case .number(let number): hasher.combine(number)
+        case .string(let text): hasher.combine(text)
+        case .array(let elements): hasher.combine(elements.count)
+        case .object(let object): hasher.combine(object.count)
+        }
+    }
+}
+
+extension JSONValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral,
+    ExpressibleByFloatLiteral, ExpressibleByStringInterpolation, ExpressibleByArrayLiteral,
+    ExpressibleByDictionaryLiteral
+{
+    /// `nil` in the source.
+    public init(nilLiteral: ()) {
+        self = .null
+    }
+
+    /// `true` or `false` in the source.
+    public init(booleanLiteral value: Bool) {
+        self = .bool(value)
+    }
+
+    /// An integer in the source.
+    public init(integerLiteral value: Int64) {
+        self = .number(JSONNumber(value))
+    }
+
+    /// A number in the source; one beyond `Double` is ``null``.
+    public init(floatLiteral value: Double) {
+        self.init(value)
+    }
+
+    /// A text in the source.
+    public init(stringLiteral value: String) {
+        self = .string(value)
+    }
+
+    /// An array in the source.
+    public init(arrayLiteral elements: JSONValue...) {
+        self = .array(elements)
+    }
+
+    /// An object in the source; of the same keys the last counts.
+    public init(dictionaryLiteral elements: (String, JSONValue)...) {
+        self = .object(JSONObject(elements.lazy.map { (key: $0, value: $1) }))
+    }
+}
