@@ -100,6 +100,87 @@ struct DocumentationTests {
         #expect(orders.scope === everything.scope)
     }
 
+    // MARK: Calls from start to end
+
+    @Test("Calls from start to end: sharing, events, streams, many calls, time")
+    func lifecycle() async throws {
+        let transport = StubTransport(Orders.latest.sampleResponse)
+        do {
+            let provider = Provider<Orders>(sharing: .where { target in target.method == .get })
+            #expect(provider.scope.inFlightCount == 0)
+        }
+        let provider = Provider<Orders>(transport: transport, sharing: .identical)
+        let order = NewOrder(product: "7")
+        for try await event in provider.events(for: .place(order)) {
+            switch event {
+            case .uploadProgress(let step): showFraction(step.fraction)
+            case .downloadProgress: break
+            case .response(let response): show(response)
+            }
+        }
+        let stream = try await provider.stream(.latest)
+        for try await line in stream.lines { print(line) }
+        await #expect(throws: TargetKitError.self) {
+            for try await event in provider.serverSentEvents(for: .latest, reconnecting: .always()) { print(event.data) }
+        }
+        async let first = provider.request(.order(id: "A1"), as: Order.self)
+        async let second = provider.request(.order(id: "A2"), as: Order.self)
+        let both = try await [first, second]
+        #expect(both.map(\.total) == [12.5, 12.5])
+        let ids = ["A1", "A2", "A3"]
+        for await outcome in provider.requests(ids.map(Orders.order), maxConcurrent: 6, inOrder: true) {
+            guard case .success(let response) = outcome.result else { continue }
+            show(response)
+        }
+        let patient = Provider<Orders>(timeout: .wholeCall(.seconds(30)))
+        patient.cancelAll()
+    }
+
+    @Test("Calls from start to end: scopes")
+    func scopes() async throws {
+        let session = RequestScope()
+        let screen = RequestScope(parent: session)
+        let orders = Provider<Orders>(scope: screen)
+        screen.cancelAll()
+        session.cancelAll(of: Orders.self)
+        for await count in session.inFlightCounts { if count == 0 { break } }
+        #expect(orders.scope.parent === session)
+    }
+
+    /// Compiled only: a test that ran it would end the tests.
+    private func atSignal(session: RequestScope) {
+        signal(SIGTERM, SIG_IGN)
+        let source = DispatchSource.makeSignalSource(signal: SIGTERM)
+        source.setEventHandler {
+            Task {
+                await session.shutdown(grace: .seconds(3))
+                exit(0)
+            }
+        }
+        source.resume()
+    }
+
+    @Test("Calls from start to end: an app that is told to end")
+    func termination() async throws {
+        let session = RequestScope()
+        func applicationWillTerminate() {
+            let isDown = DispatchSemaphore(value: 0)
+            Task.detached {
+                await session.shutdown(grace: .seconds(1))
+                isDown.signal()
+            }
+            _ = isDown.wait(timeout: .now() + 3)
+        }
+        // On a thread of its own, as the main thread is: one of the pool may not wait like this.
+        await withCheckedContinuation { ended in
+            Thread.detachNewThread {
+                applicationWillTerminate()
+                ended.resume()
+            }
+        }
+        #expect(session.isShutDown)
+    }
+
     // MARK: Testing
 
     @Test("Testing: stubs")
@@ -163,7 +244,7 @@ struct DocumentationTests {
 
     private static let pages = [
         "README.md", "Sources/TargetKit/TargetKit.docc/GettingStarted.md",
-        "Sources/TargetKit/TargetKit.docc/Testing.md",
+        "Sources/TargetKit/TargetKit.docc/Lifecycle.md", "Sources/TargetKit/TargetKit.docc/Testing.md",
         "Sources/TargetKit/TargetKit.docc/WritingAPlugin.md",
     ]
 
@@ -171,6 +252,7 @@ struct DocumentationTests {
     private static let elsewhere = [
         #".package(url: "https://github.com/targetkit/targetkit", from: "0.1.0")"#,
         "let provider = Provider<Catalog>(plugins: [NetworkLoggerPlugin()])", "let provider = Provider<Orders>()",
+        "let response = try await patient.request(.latest, timeout: .exchange(.milliseconds(800)))",
     ]
 
     private static func lines(of text: String) -> [String] {
@@ -196,5 +278,6 @@ private struct Order: Decodable, Sendable {
 
 private func show(_ response: Response) {}
 private func show(_ error: TargetKitError) {}
+private func showFraction(_ fraction: Double?) {}
 private func showRetry() {}
 private func showSignIn() {}

@@ -31,9 +31,11 @@ struct TourCommand: AsyncParsableCommand {
             console.line()
             console.line("Interrupted. Calls in flight, which are cancelled: \(client.scope.inFlightCount)")
             tour.cancel()
-            client.scope.cancelAll()
+            // Refuses what would still begin, and cancels the rest without a time of grace.
+            Task { await client.scope.shutdown(grace: .zero) }
         }
         let result = await tour.result
+        await client.scope.shutdown(grace: .seconds(1))
         await server?.stop()
         if let status = interruption.exitStatus {
             console.line("Nothing is running any more.")
