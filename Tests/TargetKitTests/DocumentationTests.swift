@@ -160,9 +160,9 @@ struct DocumentationTests {
         source.resume()
     }
 
-    @Test("Calls from start to end: an app that is told to end")
-    func termination() async throws {
-        let session = RequestScope()
+    struct App: Sendable {
+        let session: RequestScope
+
         func applicationWillTerminate() {
             let isDown = DispatchSemaphore(value: 0)
             Task.detached {
@@ -171,14 +171,19 @@ struct DocumentationTests {
             }
             _ = isDown.wait(timeout: .now() + 3)
         }
+    }
+
+    @Test("Calls from start to end: an app that is told to end")
+    func termination() async throws {
+        let app = App(session: RequestScope())
         // On a thread of its own, as the main thread is: one of the pool may not wait like this.
         await withCheckedContinuation { ended in
             Thread.detachNewThread {
-                applicationWillTerminate()
+                app.applicationWillTerminate()
                 ended.resume()
             }
         }
-        #expect(session.isShutDown)
+        #expect(app.session.isShutDown)
     }
 
     // MARK: Testing
