@@ -58,10 +58,11 @@ public struct RequestEvents: AsyncSequence, Sendable {
 
     /// The events of a call that the closure makes.
     init(
-        start: @escaping @Sendable (
-            _ progress: @escaping @Sendable (TransferProgress) -> Void,
-            _ completion: @escaping @Sendable (Result<Response, TargetKitError>) -> Void
-        ) -> RequestHandle
+        start:
+            @escaping @Sendable (
+                _ progress: @escaping @Sendable (TransferProgress) -> Void,
+                _ completion: @escaping @Sendable (Result<Response, TargetKitError>) -> Void
+            ) -> RequestHandle
     ) {
         self.start = start
     }
@@ -69,7 +70,9 @@ public struct RequestEvents: AsyncSequence, Sendable {
     /// Makes the call.
     public func makeAsyncIterator() -> Iterator {
         let (stream, continuation) = AsyncThrowingStream.makeStream(of: RequestEvent.self)
-        let handle = start { continuation.yield(RequestEvent($0)) } _: { result in
+        let handle = start {
+            continuation.yield(RequestEvent($0))
+        } _: { result in
             switch result {
             case .success(let response):
                 continuation.yield(.response(response))

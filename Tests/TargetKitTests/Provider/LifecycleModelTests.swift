@@ -69,6 +69,7 @@ struct LifecycleReport: CustomStringConvertible {
         for entry in entries {
             sends += entry.sends
             guard let ending = entry.endings.first else { continue }
+            if entry.sends == 0, case .body = ending { endings["joined", default: 0] += 1 }
             let name =
                 switch ending {
                 case .body: "response"
@@ -81,7 +82,7 @@ struct LifecycleReport: CustomStringConvertible {
     }
 
     func check() {
-        for name in ["response", "transport", "status", "cancelled", "timeout", "left", "shutDown"] {
+        for name in ["response", "joined", "transport", "status", "cancelled", "timeout", "left", "shutDown"] {
             #expect(endings[name, default: 0] > 0, "no call has ended with \(name)")
         }
     }
