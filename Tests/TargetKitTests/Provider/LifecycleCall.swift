@@ -12,6 +12,7 @@ struct LifecycleCall: Sendable {
         case response
         case events
         case stream
+        case outcomes
     }
 
     let provider: Provider<LifecycleTarget>
@@ -38,6 +39,9 @@ struct LifecycleCall: Sendable {
             return { task.cancel() }
         case .stream:
             let task = Task { await report { try await readStream() } }
+            return { task.cancel() }
+        case .outcomes:
+            let task = Task { await report { try await readOutcomes() } }
             return { task.cancel() }
         }
     }
@@ -89,6 +93,12 @@ struct LifecycleCall: Sendable {
             if leavesAfter < 3, count > leavesAfter { throw leaving() }
         }
         return body
+    }
+
+    private func readOutcomes() async throws -> Data {
+        for await outcome in provider.requests([target], maxConcurrent: 2) { return try outcome.result.get().data }
+        // So it ends for a task that is cancelled.
+        throw Left()
     }
 
     /// Going is a cancel of one's own.

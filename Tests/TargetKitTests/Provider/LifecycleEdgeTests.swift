@@ -51,7 +51,10 @@ struct LifecycleEdgeTests {
         #expect(!Task.isCancelled)
     }
 
-    @Test("A call without a limit does not share the exchange of one that has a limit, and its failure with it")
+    @Test(
+        "A call without a limit does not share the exchange of one that has a limit, and its failure with it",
+        .timeLimit(.minutes(1))
+    )
     func sharingWithAnotherTimeout() async throws {
         let (gate, clock) = (Gate(), ManualClock())
         let provider = Provider<TestTarget>(

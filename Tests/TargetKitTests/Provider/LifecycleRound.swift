@@ -218,7 +218,7 @@ extension LifecycleRound {
         let way = ways[Int.random(in: 0..<ways.count, using: &random)]
         let fates = LifecycleFate.allCases
         let fate = fates[Int.random(in: 0..<fates.count, using: &random)]
-        let number = Int.random(in: 0..<4, using: &random)
+        let number = Int.random(in: 0..<2, using: &random)
         let timeouts: [CallTimeout] = [.exchange(.seconds(1)), .wholeCall(.seconds(1))]
         let timeout = Int.random(in: 0..<8, using: &random) == 0 ? timeouts.randomElement(using: &random) : nil
         let serial = ledger.begin(
