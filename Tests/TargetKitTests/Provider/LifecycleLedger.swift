@@ -55,6 +55,8 @@ final class LifecycleLedger: Sendable {
     private let state = TestLock(State())
     /// Grows with each ending.
     let endings = Tally()
+    /// Signalled at each ending, so that threads can wait for it.
+    let room = DispatchSemaphore(value: 0)
 
     var entries: [Entry] { state.withLock { $0.entries } }
     var expectedEndings: Int { state.withLock { $0.expectedEndings } }
@@ -128,6 +130,7 @@ final class LifecycleLedger: Sendable {
             state.entries[serial].endings.append(ending)
         }
         endings.add()
+        room.signal()
     }
 
     func end(_ serial: Int, _ result: Result<Response, TargetKitError>) {

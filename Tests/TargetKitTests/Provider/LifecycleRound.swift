@@ -57,6 +57,7 @@ final class LifecycleRound: Sendable {
         scopes = [root] + children + [Scope(scope: RequestScope(clock: clock), domains: [ledger.makeDomain()])]
         let first = (0..<8).map { makeSlot($0 / 2, isShared: $0.isMultiple(of: 2)) }
         slots.withLock { $0 = first }
+        for _ in 0..<Self.mostCalls { ledger.room.signal() }
     }
 
     private func makeSlot(_ scope: Int, isShared: Bool) -> Slot {
@@ -156,12 +157,10 @@ extension LifecycleRound {
         }
     }
 
-    /// Waits until few enough calls are under way, and lets some go on meanwhile.
+    /// Waits until few enough calls are under way, and lets one go on now and then: all of them may be held. It blocks its
+    /// thread, which is not one of Swift's own, and leaves the processor to the calls.
     private func waitForRoom(_ random: inout SeededGenerator) {
-        while ledger.expectedEndings - ledger.endings.value > Self.mostCalls {
-            network.holds.openOne(&random)
-            sched_yield()
-        }
+        while ledger.room.wait(timeout: .now() + .milliseconds(1)) == .timedOut { network.holds.openOne(&random) }
     }
 
     private func anySlot(_ random: inout SeededGenerator) -> Slot {
@@ -212,10 +211,11 @@ extension LifecycleRound {
     }
 
     private func start(_ random: inout SeededGenerator) {
-        waitForRoom(&random)
         let slot = anySlot(&random)
         let ways = LifecycleCall.Way.allCases
         let way = ways[Int.random(in: 0..<ways.count, using: &random)]
+        let endings = way == .response ? 2 : 1
+        for _ in 0..<endings { waitForRoom(&random) }
         let fates = LifecycleFate.allCases
         let fate = fates[Int.random(in: 0..<fates.count, using: &random)]
         let number = Int.random(in: 0..<2, using: &random)
@@ -226,7 +226,7 @@ extension LifecycleRound {
             number,
             in: slot.domains,
             canTimeOut: timeout != nil,
-            endings: way == .response ? 2 : 1
+            endings: endings
         )
         let call = LifecycleCall(
             provider: slot.provider,
