@@ -11,7 +11,7 @@ import Testing
 struct LifecycleModelTests {
     @Test("Whatever is done with calls in whatever order, each ends once, as it may, and leaves nothing behind")
     func callsWithoutNetwork() async throws {
-        let count = Self.number("TARGETKIT_MODEL") ?? 20_000
+        let count = Self.number("TARGETKIT_MODEL") ?? 4_000
         let base = try #require(URL(string: "http://model.example"))
         try await run(rounds: max(1, count / 2_000), callsOfEach: 250) { holds in
             .init(baseURL: base, transport: LifecycleStub(holds: holds), holds: holds)
@@ -20,7 +20,7 @@ struct LifecycleModelTests {
 
     @Test("Over a network with faults too, each call ends once, as it may, and leaves nothing behind")
     func callsOverNetwork() async throws {
-        let count = Self.number("TARGETKIT_MODEL_NETWORK") ?? 2_000
+        let count = Self.number("TARGETKIT_MODEL_NETWORK") ?? 800
         let servers = TestLock<[LoopbackServer]>([])
         try await run(rounds: max(1, count / 400), callsOfEach: 50) { holds in
             let server = try LoopbackServer(holds: holds)
