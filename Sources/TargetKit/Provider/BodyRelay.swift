@@ -17,7 +17,8 @@ final class BodyRelay: Sendable {
 
     private let state = Locked(State())
 
-    /// Gives a piece away and waits until it is taken; `false` when nobody reads any more.
+    /// Gives a piece away and waits until it is taken; `false` when nobody reads any more, and when the task is cancelled: a
+    /// reader who holds the stream and does not read must not keep a cancelled call alive.
     func write(_ piece: Data) async -> Bool {
         let (reader, isAbandoned) = state.withLock { state -> (Reader?, Bool) in
             if state.isAbandoned { return (nil, true) }
@@ -33,15 +34,29 @@ final class BodyRelay: Sendable {
             reader.resume(returning: .success(piece))
             return true
         }
-        await withUnsafeContinuation { writer in
-            let isTaken = state.withLock { state in
-                if state.piece == nil || state.isAbandoned { return true }
-                state.writer = writer
-                return false
+        await withTaskCancellationHandler {
+            await withUnsafeContinuation { writer in
+                let isTaken = state.withLock { state in
+                    if state.piece == nil { return true }
+                    state.writer = writer
+                    return false
+                }
+                if isTaken { writer.resume() }
             }
-            if isTaken { writer.resume() }
+        } onCancel: {
+            withdraw()
         }
-        return !state.withLock(\.isAbandoned)
+        return !state.withLock(\.isAbandoned) && !Task.isCancelled
+    }
+
+    /// Takes back the piece that nobody has taken.
+    private func withdraw() {
+        let writer = state.withLock { state in
+            state.piece = nil
+            defer { state.writer = nil }
+            return state.writer
+        }
+        writer?.resume()
     }
 
     /// Says that there are no more pieces.
@@ -78,13 +93,8 @@ final class BodyRelay: Sendable {
 
     /// Lets go of what is left.
     func abandon() {
-        let writer = state.withLock { state in
-            state.isAbandoned = true
-            state.piece = nil
-            defer { state.writer = nil }
-            return state.writer
-        }
-        writer?.resume()
+        state.withLock { $0.isAbandoned = true }
+        withdraw()
     }
 }
 

@@ -3,9 +3,10 @@
 /// Which calls share one network call with those that ask for the same while it is in flight.
 ///
 /// Calls ask for the same when method, URL, header fields and body are equal after the plugins' `prepare` (a file counts by
-/// its path), and so is where the response goes. Those that share have one `willSend`, one `didReceive` and one `retry`, in the
-/// context of the first of them; each has its own `prepare`, `process`, decoding, progress and callback queue. Each is
-/// cancelled by itself, and the network call with the last of them. Streams are never shared.
+/// its path), and so are where the response goes and the time that one exchange may take. Those that share have one
+/// `willSend`, one `didReceive` and one `retry`, in the context of the first of them; each has its own `prepare`, `process`,
+/// decoding, progress and callback queue. Each is cancelled by itself, and the network call with the last of them. Streams are
+/// never shared.
 ///
 /// ```swift
 /// let provider = Provider<Catalog>(sharing: .where { target in target.method == .get })

@@ -22,16 +22,33 @@ public struct RequestEvents: AsyncSequence, Sendable {
     /// Makes the call and reads its events.
     public struct Iterator: AsyncIteratorProtocol {
         fileprivate var events: AsyncThrowingStream<RequestEvent, any Error>.Iterator
+        fileprivate let handle: RequestHandle
+        private var isOver = false
+
+        fileprivate init(events: AsyncThrowingStream<RequestEvent, any Error>.Iterator, handle: RequestHandle) {
+            self.events = events
+            self.handle = handle
+        }
 
         /// The next event; `nil` after the response.
         ///
         /// - Throws: ``TargetKitError``.
         public mutating func next() async throws -> RequestEvent? {
-            try await events.next()
+            if isOver { return nil }
+            do {
+                if let event = try await events.next() {
+                    if case .response = event { isOver = true }
+                    return event
+                }
+            } catch {
+                isOver = true
+                throw error
+            }
+            // The stream of a cancelled task ends without a word: the call knows what has become of it.
+            isOver = true
+            return .response(try await handle.response())
         }
     }
-
-    private typealias Continuation = AsyncThrowingStream<RequestEvent, any Error>.Continuation
 
     private let start:
         @Sendable (
@@ -41,29 +58,31 @@ public struct RequestEvents: AsyncSequence, Sendable {
 
     /// The events of a call that the closure makes.
     init(
-        start: @escaping @Sendable (
-            _ progress: @escaping @Sendable (TransferProgress) -> Void,
-            _ completion: @escaping @Sendable (Result<Response, TargetKitError>) -> Void
-        ) -> RequestHandle
+        start:
+            @escaping @Sendable (
+                _ progress: @escaping @Sendable (TransferProgress) -> Void,
+                _ completion: @escaping @Sendable (Result<Response, TargetKitError>) -> Void
+            ) -> RequestHandle
     ) {
         self.start = start
     }
 
     /// Makes the call.
     public func makeAsyncIterator() -> Iterator {
-        let stream = AsyncThrowingStream<RequestEvent, any Error> { continuation in
-            let handle = start { continuation.yield(RequestEvent($0)) } _: { result in
-                switch result {
-                case .success(let response):
-                    continuation.yield(.response(response))
-                    continuation.finish()
-                case .failure(let error):
-                    continuation.finish(throwing: error)
-                }
+        let (stream, continuation) = AsyncThrowingStream.makeStream(of: RequestEvent.self)
+        let handle = start {
+            continuation.yield(RequestEvent($0))
+        } _: { result in
+            switch result {
+            case .success(let response):
+                continuation.yield(.response(response))
+                continuation.finish()
+            case .failure(let error):
+                continuation.finish(throwing: error)
             }
-            // The end of a call that is over already cancels nothing.
-            continuation.onTermination = { _ in handle.cancel() }
         }
-        return Iterator(events: stream.makeAsyncIterator())
+        // The end of a call that is over already cancels nothing.
+        continuation.onTermination = { _ in handle.cancel() }
+        return Iterator(events: stream.makeAsyncIterator(), handle: handle)
     }
 }

@@ -51,6 +51,11 @@ public final class RequestScope: Sendable {
         self.clock = clock ?? parent?.clock ?? ContinuousClock()
     }
 
+    deinit {
+        // A reader of the counts would wait for ever.
+        for counter in state.withLock(\.counters).values { counter.finish() }
+    }
+
     /// The number of calls that have started and have not ended, those of scopes below included.
     public var inFlightCount: Int { state.withLock(\.calls.count) }
 

@@ -19,6 +19,8 @@ struct SharedCallKey: Hashable {
     private let headers: [String: String]
     private let body: Body
     private let destination: TransportRequest.Destination
+    /// A call must not fail by the limit of another one, nor outstay its own.
+    private let timeout: Duration?
     /// What makes a status an error is part of what is waited for.
     private let validation: StatusValidation
 
@@ -37,6 +39,7 @@ struct SharedCallKey: Hashable {
         url = request.urlRequest.url
         headers = request.urlRequest.allHTTPHeaderFields ?? [:]
         destination = request.destination
+        timeout = request.timeout
         self.validation = validation
     }
 }

@@ -53,7 +53,8 @@ final class SharedCalls: Sendable {
         for key: SharedCallKey,
         id: RequestContext.ID,
         progress: (@Sendable (TransferProgress) -> Void)?,
-        begin: @escaping @Sendable (RequestHandle, @escaping @Sendable (TransferProgress) -> Void) async -> ExchangeEnding
+        begin:
+            @escaping @Sendable (RequestHandle, @escaping @Sendable (TransferProgress) -> Void) async -> ExchangeEnding
     ) async -> ExchangeEnding? {
         let (flight, handle) = join(key, id, progress)
         if let handle {
