@@ -142,8 +142,8 @@ extension URLSessionExchange: BodyOrigin {
     /// Gives the caller its response when the body is streamed, once.
     func deliver(_ head: ResponseHead) {
         guard let channel = call.sink.channel else { return }
-        let continuation = state.withLock { state in
-            guard !state.isSettled, !state.isHeadDelivered else { return CheckedContinuation<_, any Error>?.none }
+        let continuation = state.withLock { state -> CheckedContinuation<TransportResponse, any Error>? in
+            guard !state.isSettled, !state.isHeadDelivered else { return nil }
             state.isHeadDelivered = true
             defer { state.continuation = nil }
             return state.continuation
