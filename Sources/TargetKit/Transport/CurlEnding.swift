@@ -11,7 +11,7 @@ struct CurlEnding {
     let start: CurlStart
     let outcome: Result<TransportResponse, any Error>
     /// Where the body goes, when the caller has had its response at the end of the head.
-    let channel: CurlBodyChannel?
+    let channel: BodyChannel?
     /// The queue on which progress is reported: the end comes after the last report.
     let queue: DispatchQueue?
 

@@ -8,14 +8,14 @@ enum CurlSink {
     /// Nothing has come yet.
     case newFile(URL)
     case file(PartialFile, URL)
-    case stream(CurlBodyChannel)
+    case stream(BodyChannel)
 
     init(_ destination: TransportRequest.Destination) {
         self =
             switch destination {
             case .memory(let limit): .memory(Data(), limit: max(0, limit))
             case .file(let url): .newFile(url)
-            case .stream(let buffer): .stream(CurlBodyChannel(limit: buffer))
+            case .stream(let buffer): .stream(BodyChannel(limit: buffer))
             }
     }
 

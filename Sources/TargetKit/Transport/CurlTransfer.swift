@@ -76,7 +76,7 @@ final class CurlTransfer {
     func end(with outcome: Result<TransportResponse, any Error>) -> CurlEnding? {
         let ending = start.map { start in
             start.call.slot.store(CurlCall.nowhere, ordering: .relaxed)
-            let channel: CurlBodyChannel? =
+            let channel: BodyChannel? =
                 if isHeadDelivered, case .stream(let channel) = sink { channel } else { nil }
             return CurlEnding(start: start, outcome: outcome, channel: channel, queue: progress?.queue)
         }
@@ -140,8 +140,7 @@ extension CurlTransfer {
     private func deliverHead() {
         guard case .stream(let channel) = sink, !isHeadDelivered, let start else { return }
         isHeadDelivered = true
-        let reader = CurlBodyReader(channel: channel, inbox: inbox, call: start.call)
-        let body = ResponseBody { try await reader.next() }
+        let body = ResponseBody(channel, from: CurlBodyOrigin(inbox: inbox, call: start.call))
         start.continuation.resume(returning: TransportResponse(head: head.response, body: .stream(body)))
     }
 

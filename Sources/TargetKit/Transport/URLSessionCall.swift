@@ -24,7 +24,7 @@ struct URLSessionCall: Sendable {
     var expectsBody: Bool { request.httpMethod != "HEAD" }
 
     /// - Parameter idleTimeout: in seconds; counts when the request has no timeout of its own.
-    init(_ transportRequest: TransportRequest, idleTimeout: TimeInterval) throws {
+    init(_ transportRequest: TransportRequest, idleTimeout: TimeInterval, streaming: URLSessionStreaming) throws {
         var request = transportRequest.urlRequest
         guard let url = request.url else { throw URLError(.badURL) }
         self.url = url
@@ -41,7 +41,7 @@ struct URLSessionCall: Sendable {
         do throws(URLSessionFailure) {
             request.url = try Self.address(of: url)
             self.request = request
-            sink = try URLSessionSink(transportRequest.destination)
+            sink = try URLSessionSink(transportRequest.destination, streaming: streaming)
             if let timeout, timeout <= .zero {
                 throw URLSessionFailure(.timedOut, "the request took longer than it may")
             }

@@ -5,15 +5,19 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// One exchange from the call to its end: whoever settles it first, response, error, timeout or cancel, resumes the caller.
+/// One exchange from the call to its end: whoever settles it first, response, error, timeout or cancel, resumes the caller, or
+/// ends the body that the caller reads.
 ///
 /// What URLSession reports comes one after another, on the session's callback queue; cancel and timeout come at any time.
 final class URLSessionExchange: Sendable {
-    private struct State: Sendable {
+    struct State: Sendable {
         var continuation: CheckedContinuation<TransportResponse, any Error>?
         /// What it ended with, kept only until there is somebody to tell.
         var outcome: Result<TransportResponse, any Error>?
         var isSettled = false
+        /// Whether the caller has its response already, and reads the body.
+        var isHeadDelivered = false
+        var isTaskSuspended = false
         var task: URLSessionTask?
         var timer: Task<Void, Never>?
         var body: URLSessionBody
@@ -30,15 +34,21 @@ final class URLSessionExchange: Sendable {
         var continuation: CheckedContinuation<TransportResponse, any Error>?
         var task: URLSessionTask?
         var timer: Task<Void, Never>?
+        /// Where the body goes, when the caller has had its response at the end of the head.
+        var channel: BodyChannel?
     }
 
     let call: URLSessionCall
-    private let queue: DispatchQueue
-    private let state: Locked<State>
+    /// Where its task is suspended, resumed and cancelled.
+    let queue: DispatchQueue
+    /// For the extensions of this class only, which hear of what happens.
+    let state: Locked<State>
+    private let streaming: URLSessionStreaming
 
-    /// An exchange whose tasks are cancelled on that queue.
-    init(_ call: URLSessionCall, queue: DispatchQueue) {
+    /// An exchange whose tasks are handled on that queue, which is serial.
+    init(_ call: URLSessionCall, queue: DispatchQueue, streaming: URLSessionStreaming) {
         self.call = call
+        self.streaming = streaming
         self.queue = queue
         state = Locked(State(body: URLSessionBody(call.body), sink: call.sink))
     }
@@ -75,14 +85,14 @@ final class URLSessionExchange: Sendable {
 
     /// Prepares to be sent by another task; `false` when there is nothing to be sent any more.
     func beginAgain() -> Bool {
-        let restarts = state.withLock { state in
+        let isHopeless = state.withLock { state in
             state.upload.completed = 0
             state.head = nil
             state.restarts += 1
-            return state.restarts
+            // libcurl itself gives up after five connections that were closed under the request.
+            return state.restarts > 5 || state.isHeadDelivered
         }
-        // libcurl itself gives up after five connections that were closed under the request.
-        if restarts > 5 { fail(.networkConnectionLost, "the connection was closed under the request, again and again") }
+        if isHopeless { fail(.networkConnectionLost, "the connection was closed under the request, again and again") }
         return !isSettled
     }
 
@@ -90,9 +100,10 @@ final class URLSessionExchange: Sendable {
     func settle(_ outcome: Result<TransportResponse, any Error>) {
         let ended = state.withLock { state -> Ended? in
             guard !state.isSettled else { return nil }
-            let ended = Ended(continuation: state.continuation, task: state.task, timer: state.timer)
+            var ended = Ended(continuation: state.continuation, task: state.task, timer: state.timer)
             state.isSettled = true
-            if state.continuation == nil { state.outcome = outcome }
+            if state.continuation == nil, !state.isHeadDelivered { state.outcome = outcome }
+            ended.channel = state.isHeadDelivered ? call.sink.channel : nil
             state.continuation = nil
             state.task = nil
             state.timer = nil
@@ -101,6 +112,7 @@ final class URLSessionExchange: Sendable {
         }
         ended?.timer?.cancel()
         if case .failure = outcome, let task = ended?.task { queue.async { task.cancel() } }
+        ended?.channel?.finish(outcome.map { _ in })
         ended?.continuation?.resume(with: outcome)
     }
 
@@ -124,105 +136,44 @@ final class URLSessionExchange: Sendable {
     }
 }
 
-// MARK: - What URLSession reports
+// MARK: - A body that is streamed
 
-extension URLSessionExchange {
-    /// Takes a head. Interim ones (RFC 9110 §15.2) come before the final one.
-    func receive(_ response: URLResponse) {
-        guard let response = response as? HTTPURLResponse else { return }
-        let isInterim = (100..<200).contains(response.statusCode) && response.statusCode != 101
-        guard !isInterim else { return }
-        let total = call.expectsBody ? response.announcedBodyLength : 0
-        let head = ResponseHead(response)
-        state.withLock { state in
-            state.head = head
-            state.download.total = total
+extension URLSessionExchange: BodyOrigin {
+    /// Gives the caller its response when the body is streamed, once.
+    func deliver(_ head: ResponseHead) {
+        guard let channel = call.sink.channel else { return }
+        let continuation = state.withLock { state -> CheckedContinuation<TransportResponse, any Error>? in
+            guard !state.isSettled, !state.isHeadDelivered else { return nil }
+            state.isHeadDelivered = true
+            defer { state.continuation = nil }
+            return state.continuation
         }
-        if let limit = call.sink.limit, let total, total > limit { failOverLimit(limit) }
+        guard let continuation else { return }
+        let body = ResponseBody(channel, from: self)
+        continuation.resume(returning: TransportResponse(head: head, body: .stream(body)))
     }
 
-    /// Takes bytes of the response's body, decoded.
-    func receive(_ data: Data) {
-        let taken = state.withLock { state in
-            let sink = state.sink
-            state.sink = nil
-            return sink
-        }
-        guard var sink = taken else { return }
-        do {
-            try sink.append(data)
-        } catch {
-            return settle(.failure(error.error(for: call.url)))
-        }
-        let isReporting = call.progress != nil
-        let report = state.withLock { [sink] state -> TransferProgress? in
-            guard !state.isSettled else { return nil }
-            state.sink = sink
-            state.download.completed += Int64(data.count)
-            return isReporting ? state.download.due() : nil
-        }
-        if let report { call.progress?(report) }
+    func goOn() {
+        keepPace()
     }
 
-    /// Counts bytes of the request's body that have gone out.
-    func addSent(_ count: Int64) {
-        let isReporting = call.progress != nil
-        let report = state.withLock { state -> TransferProgress? in
-            guard !state.isSettled else { return nil }
-            state.upload.completed += count
-            state.upload.total = state.body.length
-            return isReporting ? state.upload.due() : nil
-        }
-        if let report { call.progress?(report) }
+    func abandon() {
+        if !isSettled { fail(.cancelled, "the body is no longer wanted") }
     }
 
-    func keep(_ metrics: TransportMetrics) {
-        state.withLock { $0.metrics = metrics }
-    }
-
-    /// Ends the exchange as its task has ended.
-    func complete(response: URLResponse?, error: (any Error)?) {
-        let known = state.withLock { $0 }
-        guard !known.isSettled else { return }
-        if let error {
-            return settle(.failure(URLSessionFailure.error(error, hasHead: known.head != nil, for: call.url)))
+    /// Suspends the task while the reader has enough to read, and resumes it when it has not.
+    ///
+    /// The delegate and the reader ask for it, in no order that could be known: so it looks anew each time, one after another.
+    func keepPace() {
+        guard streaming == .paced, let channel = call.sink.channel else { return }
+        queue.async {
+            let isPaused = channel.isPaused
+            let task = self.state.withLock { state -> URLSessionTask? in
+                guard !state.isSettled, state.isTaskSuspended != isPaused else { return nil }
+                state.isTaskSuspended = isPaused
+                return state.task
+            }
+            if isPaused { task?.suspend() } else { task?.resume() }
         }
-        do throws(URLSessionFailure) {
-            let head = try head(known, response).spoken(known.metrics)
-            guard let body = try known.sink?.finish() else { return }
-            reportEnd()
-            settle(.success(TransportResponse(head: head, body: body, metrics: known.metrics)))
-        } catch {
-            settle(.failure(error.error(for: call.url)))
-        }
-    }
-
-    /// Linux gives neither head nor body of a redirect status without Location to the delegate; the task has the head.
-    private func head(_ state: State, _ response: URLResponse?) throws(URLSessionFailure) -> ResponseHead {
-        if let head = state.head { return head }
-        guard let response = response as? HTTPURLResponse else {
-            throw URLSessionFailure(.badServerResponse, "the response has no head")
-        }
-        guard !call.expectsBody || response.announcedBodyLength == 0 else {
-            throw URLSessionFailure(
-                .redirectToNonExistentLocation,
-                "URLSession on Linux loses the body of a redirect without a Location; CurlTransport does not"
-            )
-        }
-        return ResponseHead(response)
-    }
-
-    private func failOverLimit(_ limit: Int) {
-        settle(.failure(URLSessionFailure.overLimit(limit).error(for: call.url)))
-    }
-
-    private func reportEnd() {
-        guard let progress = call.progress else { return }
-        let reports = state.withLock { state -> [TransferProgress] in
-            guard !state.isSettled else { return [] }
-            let upload = state.body.isPresent ? state.upload.last(total: state.body.length) : nil
-            return [upload, state.download.last(total: state.download.completed)].compactMap(\.self)
-        }
-        reports.forEach(progress)
     }
 }

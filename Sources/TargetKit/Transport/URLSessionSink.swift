@@ -8,17 +8,23 @@ struct URLSessionSink: Sendable {
         /// Nothing has come yet.
         case newFile(URL)
         case file(PartialFile, URL)
+        case stream(BodyChannel)
     }
 
     private var storage: Storage
 
-    init(_ destination: TransportRequest.Destination) throws(URLSessionFailure) {
+    init(_ destination: TransportRequest.Destination, streaming: URLSessionStreaming) throws(URLSessionFailure) {
         switch destination {
         case .memory(let limit): storage = .memory(Data(), limit: max(0, limit))
         case .file(let url): storage = .newFile(url)
-        // Without back-pressure, which Linux's URLSession lacks, a slow reader's body would pile up in memory.
-        case .stream:
-            throw URLSessionFailure(.unsupportedURL, "URLSessionTransport does not stream bodies; CurlTransport does")
+        case .stream(let buffer):
+            guard streaming != .refused else {
+                throw URLSessionFailure(
+                    .unsupportedURL,
+                    "URLSession on Linux cannot hold a server back, so no body is streamed with it; CurlTransport does that"
+                )
+            }
+            storage = .stream(BodyChannel(limit: buffer))
         }
     }
 
@@ -27,8 +33,14 @@ struct URLSessionSink: Sendable {
         if case .memory(_, let limit) = storage { limit } else { nil }
     }
 
-    /// Takes the next bytes.
-    mutating func append(_ bytes: Data) throws(URLSessionFailure) {
+    /// The channel to the reader of a body that is streamed.
+    var channel: BodyChannel? {
+        if case .stream(let channel) = storage { channel } else { nil }
+    }
+
+    /// Takes the next bytes; `false`, once, when no more should come for now.
+    mutating func append(_ bytes: Data) throws(URLSessionFailure) -> Bool {
+        if let channel { return channel.keep(bytes) }
         if case .memory(var data, let limit) = storage {
             guard data.count + bytes.count <= limit else { throw URLSessionFailure.overLimit(limit) }
             // The only other owner has to go, or the bytes so far are copied each time.
@@ -41,11 +53,12 @@ struct URLSessionSink: Sendable {
         } catch {
             throw URLSessionFailure(error)
         }
+        return true
     }
 
     private mutating func appendToFile(_ bytes: Data) throws(PartialFile.Failure) {
         switch storage {
-        case .memory: break
+        case .memory, .stream: break
         case .newFile(let url):
             let file = try PartialFile(replacing: url)
             storage = .file(file, url)
@@ -67,6 +80,9 @@ struct URLSessionSink: Sendable {
             case .file(let file, let url):
                 try file.move(to: url)
                 return .file(url)
+            // The reader has had it already.
+            case .stream:
+                return .data(Data())
             }
         } catch {
             throw URLSessionFailure(error)

@@ -12,10 +12,25 @@ import FoundationNetworking
 /// come joined by a comma, which is how Foundation gives them. A body that is a ``BodySource`` is first read to its end, into
 /// a temporary file from 1 MiB on, and then sent with its length: so it can be sent again, and a slow source holds up nobody.
 ///
+/// On Apple's systems a body can be streamed. When as many bytes wait for its reader as the destination allows, the task is
+/// suspended until half of them are read:
+/// - Suspending asks Foundation, and does not force it: bytes that it has received, or receives for a while longer, still come
+///   and are kept. So the bound on memory is softer than `CurlTransport`'s.
+/// - By Foundation's documentation a suspended task is not subject to the idle timeout. The timeout of the whole exchange goes
+///   on.
+/// - A stream keeps its connection until its end. Over HTTP/1.1 a host gets only a few, six unless told, so many streams that
+///   nobody reads hold up further calls to that host.
+/// - The head is said to be HTTP/1.1, and there are no metrics: Foundation tells both at the end.
+/// - Foundation may keep head and body back until the first 512 bytes are there, to see what they are, unless the response's
+///   `Content-Type` leaves no doubt, `application/json` for one.
+///
 /// Errors are `URLError`s. Their `userInfo` has the URL under `NSURLErrorFailingURLErrorKey` and a sentence under
 /// `NSLocalizedDescriptionKey`. A body for a GET is refused with `.dataLengthExceedsMaximum`, which is URLSession's own answer.
 ///
 /// On Linux, where `CurlTransport` is the better choice, Foundation sets these limits:
+/// - A call whose body is to be streamed ends with `.unsupportedURL`, before anything is sent: to suspend a task there is to
+///   send its request again, so nothing can hold the server back for a slow reader. `Provider.stream(_:)`, lines and
+///   server-sent events need `CurlTransport`, which is the default.
 /// - An IPv6 address in the place of the host name ends with `.unsupportedURL`.
 /// - A redirect status without `Location` but with a body ends with `.redirectToNonExistentLocation`.
 /// - A response header field that is not UTF-8 ends with `.cannotParseResponse`.
@@ -33,6 +48,7 @@ public final class URLSessionTransport: Transport {
     private let session: URLSession
     private let idleTimeout: TimeInterval
     private let tls: TLSPolicy
+    private let streaming: URLSessionStreaming
 
     /// A transport with a session and connections of its own.
     ///
@@ -43,7 +59,16 @@ public final class URLSessionTransport: Transport {
     ///   - tls: Whom to trust, and as whom to show oneself; default: the system's policy. On Linux URLSession knows no other:
     ///     every call of a transport with another one ends with `.unsupportedURL`. On Apple's systems a client certificate is a
     ///     PKCS#12 file.
-    public init(configuration: URLSessionConfiguration = .ephemeral, tls: TLSPolicy = .system) {
+    public convenience init(configuration: URLSessionConfiguration = .ephemeral, tls: TLSPolicy = .system) {
+        self.init(configuration: configuration, tls: tls, streaming: .system)
+    }
+
+    /// The same, with another way to deal with slow readers than the system's.
+    init(
+        configuration: URLSessionConfiguration = .ephemeral,
+        tls: TLSPolicy = .system,
+        streaming: URLSessionStreaming
+    ) {
         let configuration = configuration.copy() as? URLSessionConfiguration ?? .ephemeral
         // Linux: with a cache, a cancel that races a completion ends the process (Swift 6.3.1).
         configuration.urlCache = nil
@@ -62,6 +87,7 @@ public final class URLSessionTransport: Transport {
         configuration.tlsMinimumSupportedProtocolVersion = tls.minimumVersion == .v1_3 ? .TLSv13 : .TLSv12
         #endif
         self.tls = tls
+        self.streaming = streaming
         desk = URLSessionDesk(tls)
         session = URLSession(configuration: configuration, delegate: desk, delegateQueue: callbacks)
     }
@@ -70,19 +96,19 @@ public final class URLSessionTransport: Transport {
         desk.close(session)
     }
 
-    /// Performs one exchange.
+    /// Performs one exchange; returns at the end of the head when the body is streamed.
     ///
     /// - Throws: a `URLError`, or what the request's ``BodySource`` has thrown; `.cancelled` when the task was cancelled, or
     ///   the transport shut down.
     public func send(_ request: TransportRequest) async throws -> TransportResponse {
-        let call = try URLSessionCall(request, idleTimeout: idleTimeout)
+        let call = try URLSessionCall(request, idleTimeout: idleTimeout, streaming: streaming)
         #if canImport(FoundationNetworking)
         guard tls == .system else {
             let words = "URLSession on Linux knows no TLS policy but the system's; CurlTransport does"
             throw URLSessionFailure.error(.unsupportedURL, words, for: call.url)
         }
         #endif
-        let exchange = URLSessionExchange(call, queue: desk.queue)
+        let exchange = URLSessionExchange(call, queue: desk.queue, streaming: streaming)
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 if exchange.open(continuation) { desk.begin(exchange, in: session) }

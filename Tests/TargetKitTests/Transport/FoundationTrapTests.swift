@@ -109,7 +109,7 @@ struct FoundationTrapTests {
         await server.waitForConnections(closed: 1)
         task.resume()
         await server.waitForRequests(2)
-        #expect(server.requestCount == 2, "mended: back-pressure could be had from suspend()")
+        #expect(server.requestCount == 2, "mended: URLSessionStreaming.system can be .paced here too")
         task.cancel()
     }
 

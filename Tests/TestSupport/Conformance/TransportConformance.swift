@@ -13,10 +13,15 @@ import TargetKit
 ///
 /// Each check starts a ``LoopbackServer`` of its own and ends within half a minute, also when the transport hangs.
 ///
+/// A transport that cannot make a server wait for a slow reader leaves out ``holdingBack``, and one that streams no body,
+/// ``streaming``.
+///
 /// A transport that answers by itself, a stub or a cache for one, is put to ``answers`` in their place.
 public enum TransportConformance {
     /// All promises of a transport that reaches the network.
-    public static let promises = requests + bodies + responses + oneExchange + failures + cancelling + reporting
+    public static let promises =
+        requests + bodies + responses + oneExchange + failures + cancelling + reporting
+        + streaming
 }
 
 /// One promise of ``Transport``.

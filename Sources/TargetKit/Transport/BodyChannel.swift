@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
-#if canImport(CCurl)
 import Foundation
 
-/// Hands the pieces of a body from the loop to a reader, and holds the loop back when the reader is slow.
-final class CurlBodyChannel: Sendable {
+/// Hands the pieces of a body from whoever receives them to a reader, and says when the reader is too slow for them.
+final class BodyChannel: Sendable {
     private typealias Waiter = UnsafeContinuation<Data?, any Error>
 
     private struct State: Sendable {
@@ -11,10 +10,15 @@ final class CurlBodyChannel: Sendable {
         /// The pieces before this one have been read.
         var first = 0
         var byteCount = 0
-        /// libcurl holds a piece back until it is told to go on.
+        /// Whoever sends is held back until it is told to go on.
         var isPaused = false
         var end: Result<Void, any Error>?
         var waiters: [Waiter] = []
+
+        mutating func append(_ piece: Data) {
+            pieces.append(piece)
+            byteCount += piece.count
+        }
 
         mutating func takeFirst() -> Data? {
             guard first < pieces.count else { return nil }
@@ -33,13 +37,14 @@ final class CurlBodyChannel: Sendable {
     private let limit: Int
     private let state = Locked(State())
 
+    /// A channel in which about that many bytes may wait.
     init(limit: Int) {
         self.limit = max(1, limit)
     }
 
     var isPaused: Bool { state.withLock { $0.isPaused } }
 
-    /// Takes a piece from libcurl; `false` when it has to wait.
+    /// Takes a copy of a piece; `false` when it has to wait and be given again.
     func receive(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard let start = bytes.baseAddress, !bytes.isEmpty else { return true }
         let piece = Data(bytes: start, count: bytes.count)
@@ -47,12 +52,25 @@ final class CurlBodyChannel: Sendable {
             if !state.waiters.isEmpty { return (true, state.waiters.removeFirst()) }
             state.isPaused = state.byteCount >= limit
             guard !state.isPaused else { return (false, nil) }
-            state.pieces.append(piece)
-            state.byteCount += piece.count
+            state.append(piece)
             return (true, nil)
         }
         waiter?.resume(returning: piece)
         return isTaken
+    }
+
+    /// Takes a piece that cannot be given again, whatever waits already; `false`, once, when no more should come.
+    func keep(_ piece: Data) -> Bool {
+        guard !piece.isEmpty else { return true }
+        let (pauses, waiter) = state.withLock { state -> (Bool, Waiter?) in
+            if !state.waiters.isEmpty { return (false, state.waiters.removeFirst()) }
+            state.append(piece)
+            guard !state.isPaused, state.byteCount >= limit else { return (false, nil) }
+            state.isPaused = true
+            return (true, nil)
+        }
+        waiter?.resume(returning: piece)
+        return !pauses
     }
 
     /// The body is whole, or has broken off.
@@ -65,7 +83,7 @@ final class CurlBodyChannel: Sendable {
         for waiter in waiters { waiter.resume(with: result.map { nil }) }
     }
 
-    /// The next piece, and whether libcurl may go on; waits for one when there is none.
+    /// The next piece; waits for one when there is none. The closure is called when whoever sends may go on.
     func next(resume: @Sendable () -> Void) async throws -> Data? {
         try await withUnsafeThrowingContinuation { waiter in
             var isRoomAgain = false
@@ -84,29 +102,3 @@ final class CurlBodyChannel: Sendable {
         }
     }
 }
-
-/// The reader's end of a channel: when nobody holds it any more, the exchange is over.
-final class CurlBodyReader: Sendable {
-    private let channel: CurlBodyChannel
-    private let inbox: CurlInbox
-    private let call: CurlCall
-
-    init(channel: CurlBodyChannel, inbox: CurlInbox, call: CurlCall) {
-        self.channel = channel
-        self.inbox = inbox
-        self.call = call
-    }
-
-    deinit {
-        inbox.cancel(call)
-    }
-
-    func next() async throws -> Data? {
-        try await withTaskCancellationHandler {
-            try await channel.next { inbox.post(.resume(call)) }
-        } onCancel: {
-            inbox.cancel(call)
-        }
-    }
-}
-#endif

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// What URLSession reports of an exchange's task.
+extension URLSessionExchange {
+    /// Takes a head. Interim ones (RFC 9110 §15.2) come before the final one.
+    func receive(_ response: URLResponse) {
+        guard let response = response as? HTTPURLResponse else { return }
+        let isInterim = (100..<200).contains(response.statusCode) && response.statusCode != 101
+        guard !isInterim else { return }
+        let total = call.expectsBody ? response.announcedBodyLength : 0
+        let head = ResponseHead(response)
+        state.withLock { state in
+            state.head = head
+            state.download.total = total
+        }
+        if let limit = call.sink.limit, let total, total > limit { failOverLimit(limit) }
+        deliver(head)
+    }
+
+    /// Takes bytes of the response's body, decoded.
+    func receive(_ data: Data) {
+        let taken = state.withLock { state in
+            let sink = state.sink
+            state.sink = nil
+            return sink
+        }
+        guard var sink = taken else { return }
+        do {
+            if try !sink.append(data) { keepPace() }
+        } catch {
+            return settle(.failure(error.error(for: call.url)))
+        }
+        let isReporting = call.progress != nil
+        let report = state.withLock { [sink] state -> TransferProgress? in
+            guard !state.isSettled else { return nil }
+            state.sink = sink
+            state.download.completed += Int64(data.count)
+            return isReporting ? state.download.due() : nil
+        }
+        if let report { call.progress?(report) }
+    }
+
+    /// Counts bytes of the request's body that have gone out.
+    func addSent(_ count: Int64) {
+        let isReporting = call.progress != nil
+        let report = state.withLock { state -> TransferProgress? in
+            guard !state.isSettled else { return nil }
+            state.upload.completed += count
+            state.upload.total = state.body.length
+            return isReporting ? state.upload.due() : nil
+        }
+        if let report { call.progress?(report) }
+    }
+
+    func keep(_ metrics: TransportMetrics) {
+        state.withLock { $0.metrics = metrics }
+    }
+
+    /// Ends the exchange as its task has ended.
+    func complete(response: URLResponse?, error: (any Error)?) {
+        let known = state.withLock { $0 }
+        guard !known.isSettled else { return }
+        if let error {
+            return settle(.failure(URLSessionFailure.error(error, hasHead: known.head != nil, for: call.url)))
+        }
+        do throws(URLSessionFailure) {
+            let head = try head(known, response).spoken(known.metrics)
+            guard let body = try known.sink?.finish() else { return }
+            deliver(head)
+            reportEnd()
+            settle(.success(TransportResponse(head: head, body: body, metrics: known.metrics)))
+        } catch {
+            settle(.failure(error.error(for: call.url)))
+        }
+    }
+
+    /// Linux gives neither head nor body of a redirect status without Location to the delegate; the task has the head.
+    private func head(_ state: State, _ response: URLResponse?) throws(URLSessionFailure) -> ResponseHead {
+        if let head = state.head { return head }
+        guard let response = response as? HTTPURLResponse else {
+            throw URLSessionFailure(.badServerResponse, "the response has no head")
+        }
+        guard !call.expectsBody || response.announcedBodyLength == 0 else {
+            throw URLSessionFailure(
+                .redirectToNonExistentLocation,
+                "URLSession on Linux loses the body of a redirect without a Location; CurlTransport does not"
+            )
+        }
+        return ResponseHead(response)
+    }
+
+    private func failOverLimit(_ limit: Int) {
+        settle(.failure(URLSessionFailure.overLimit(limit).error(for: call.url)))
+    }
+
+    private func reportEnd() {
+        guard let progress = call.progress else { return }
+        let reports = state.withLock { state -> [TransferProgress] in
+            guard !state.isSettled else { return [] }
+            let upload = state.body.isPresent ? state.upload.last(total: state.body.length) : nil
+            return [upload, state.download.last(total: state.download.completed)].compactMap(\.self)
+        }
+        reports.forEach(progress)
+    }
+}
