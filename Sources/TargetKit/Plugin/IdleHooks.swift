@@ -3,12 +3,23 @@
 /// Whose default has been called in one round of a hook.
 ///
 /// Which method a type's hook is does not change, so a default that was called once is the type's hook for ever. A plugin that
-/// hands a call on to another one is told apart by the type that the default names: the other one's.
+/// hands a call on to another one is told apart by the type that the default names, the other one's; and one that calls another
+/// hook of it, by the hook.
 final class IdleHooks: Sendable {
+    enum Hook: Sendable {
+        case prepare, willSend, didReceive, retry, process
+    }
+
+    private let hook: Hook
     private let types = Locked<Set<ObjectIdentifier>>([])
 
+    init(_ hook: Hook) {
+        self.hook = hook
+    }
+
     /// The default of that type's hook has run.
-    func insert(_ type: any Plugin.Type) {
+    func insert(_ type: any Plugin.Type, _ hook: Hook) {
+        guard hook == self.hook else { return }
         types.withLock { _ = $0.insert(ObjectIdentifier(type)) }
     }
 

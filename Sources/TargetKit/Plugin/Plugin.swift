@@ -62,23 +62,23 @@ extension Plugin {
 
     /// The request as it is.
     public func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
-        context.idleHooks?.insert(Self.self)
+        context.idleHooks?.insert(Self.self, .prepare)
         return request
     }
 
     /// Nothing.
     public func willSend(_ request: URLRequest, context: RequestContext) {
-        context.idleHooks?.insert(Self.self)
+        context.idleHooks?.insert(Self.self, .willSend)
     }
 
     /// Nothing.
     public func didReceive(_ result: Result<Response, TargetKitError>, context: RequestContext) {
-        context.idleHooks?.insert(Self.self)
+        context.idleHooks?.insert(Self.self, .didReceive)
     }
 
     /// ``RetryDecision/doNotRetry``.
     public func retry(_ result: Result<Response, TargetKitError>, context: RequestContext) async -> RetryDecision {
-        context.idleHooks?.insert(Self.self)
+        context.idleHooks?.insert(Self.self, .retry)
         return .doNotRetry
     }
 
@@ -87,7 +87,7 @@ extension Plugin {
         _ result: Result<Response, TargetKitError>,
         context: RequestContext
     ) async -> Result<Response, TargetKitError> {
-        context.idleHooks?.insert(Self.self)
+        context.idleHooks?.insert(Self.self, .process)
         return result
     }
 }

@@ -40,7 +40,7 @@ struct PluginChain: Sendable {
     func prepare(_ request: URLRequest, _ hooks: Hooks, context: RequestContext) async throws -> URLRequest {
         var request = request
         guard let known = hooks.prepare else {
-            let idle = IdleHooks()
+            let idle = IdleHooks(.prepare)
             let context = context.watched(by: idle)
             for plugin in plugins { request = try await plugin.prepare(request, context: context) }
             self.known.withLock { $0.prepare = idle.rest(of: plugins) }
@@ -52,7 +52,7 @@ struct PluginChain: Sendable {
 
     func willSend(_ request: URLRequest, _ hooks: Hooks, context: RequestContext) {
         guard let known = hooks.willSend else {
-            let idle = IdleHooks()
+            let idle = IdleHooks(.willSend)
             let context = context.watched(by: idle)
             for plugin in plugins { plugin.willSend(request, context: context) }
             return self.known.withLock { $0.willSend = idle.rest(of: plugins) }
@@ -62,7 +62,7 @@ struct PluginChain: Sendable {
 
     func didReceive(_ result: Result<Response, TargetKitError>, _ hooks: Hooks, context: RequestContext) {
         guard let known = hooks.didReceive else {
-            let idle = IdleHooks()
+            let idle = IdleHooks(.didReceive)
             let context = context.watched(by: idle)
             for plugin in plugins { plugin.didReceive(result, context: context) }
             return self.known.withLock { $0.didReceive = idle.rest(of: plugins) }
@@ -77,7 +77,7 @@ struct PluginChain: Sendable {
         context: RequestContext
     ) async -> RetryDecision {
         if let known = hooks.retry { return await Self.retry(known, result, context) }
-        let idle = IdleHooks()
+        let idle = IdleHooks(.retry)
         let decision = await Self.retry(plugins, result, context.watched(by: idle))
         // Those after the one that decided have not been asked.
         if case .doNotRetry = decision { known.withLock { $0.retry = idle.rest(of: plugins) } }
@@ -104,7 +104,7 @@ struct PluginChain: Sendable {
     ) async -> Result<Response, TargetKitError> {
         var result = result
         guard let known = hooks.process else {
-            let idle = IdleHooks()
+            let idle = IdleHooks(.process)
             let context = context.watched(by: idle)
             for plugin in plugins { result = await plugin.process(result, context: context) }
             self.known.withLock { $0.process = idle.rest(of: plugins) }

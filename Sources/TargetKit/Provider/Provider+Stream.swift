@@ -66,14 +66,14 @@ extension Provider {
             end(call) { head.resume(returning: result) }
             return
         }
-        head.resume(returning: result)
+        head.resume(returning: .success(response.head))
         var end = Result<Void, TargetKitError>.success(())
         do {
             try await pump(response, to: relay)
             try call.checkCancellation()
         } catch {
             var failure = failure(error, at: .transport, call, request: response.request)
-            failure.response = response
+            failure.response = response.head
             end = .failure(failure)
         }
         self.end(call) { relay.finish(end) }

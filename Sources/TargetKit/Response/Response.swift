@@ -90,7 +90,7 @@ public struct Response: Sendable {
         )
     }
 
-    private init(_ response: Response, target: any TargetType) {
+    private init(_ response: Response, target: (any TargetType)?, body: ResponseBody?) {
         statusCode = response.statusCode
         data = response.data
         exchange = Exchange(
@@ -100,13 +100,18 @@ public struct Response: Sendable {
             file: response.file,
             metrics: response.metrics,
             target: target,
-            body: response.body
+            body: body
         )
     }
 
     /// This response as that of another call, which has shared it.
     func of(_ target: any TargetType) -> Response {
-        Response(self, target: target)
+        Response(self, target: target, body: body)
+    }
+
+    /// This response without the body that has yet to come, so that keeping the one does not keep the other.
+    var head: Response {
+        Response(self, target: target, body: nil)
     }
 
     /// The header fields, read from the received bytes each time: keep the list if you look at several.

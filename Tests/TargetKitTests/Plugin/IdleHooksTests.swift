@@ -61,6 +61,36 @@ struct IdleHooksTests {
         #expect(two.elements == one.elements)
     }
 
+    /// Has one hook, and is called by another plugin at one that it has not.
+    struct Watcher: Plugin {
+        let seen: Recorder<String>
+
+        func willSend(_ request: URLRequest, context: RequestContext) {
+            seen.append("willSend")
+        }
+    }
+
+    /// Tells another plugin of something that has not happened yet.
+    struct Meddler: Plugin {
+        let other: any Plugin
+
+        func willSend(_ request: URLRequest, context: RequestContext) {
+            other.didReceive(.success(Response(statusCode: 100)), context: context)
+        }
+    }
+
+    @Test("A plugin whose other hook is called out of turn keeps the hook that it has")
+    func meddling() async throws {
+        let seen = Recorder<String>()
+        let watcher = Watcher(seen: seen)
+        let provider = Provider<TestTarget>(
+            stubClosure: { _ in .immediate },
+            plugins: [Meddler(other: watcher), watcher]
+        )
+        for _ in 0..<3 { _ = try await provider.request(TestTarget(.example)) }
+        #expect(seen.count == 3)
+    }
+
     @Test("A round that ends early leaves the hooks of later plugins as they are")
     func early() async throws {
         let refusals = Recorder<Int>()

@@ -13,7 +13,7 @@ import FoundationNetworking
 struct ProviderServerSentEventTests {
     private static let eventStream: HTTPHeaders = ["Content-Type": "text/event-stream"]
 
-    // URLSessionTransport does not stream bodies.
+    // URLSessionTransport does not stream bodies on Linux.
     @Test(
         "An event stream is asked for as one, and opened again until the server says 204",
         arguments: [Backend.system, .stub]
