@@ -172,12 +172,17 @@ extension Provider {
         }
     }
 
-    /// Lets the plugins change the result. A call that was interrupted ends as that, whatever they make of it.
+    /// Lets the target name its own error, and the plugins change the result. A call that was interrupted ends as that, whatever
+    /// they make of it.
     private func process(
         _ result: Result<Response, TargetKitError>,
         _ call: Call
     ) async -> Result<Response, TargetKitError> {
-        let processed = await plugins.process(interrupted(result, call), call.plan.hooks, context: call.context)
+        var result = interrupted(result, call)
+        if call.interruption == nil, let target = call.context.target as? any ErrorMappingTarget {
+            result = target.mapped(result)
+        }
+        let processed = await plugins.process(result, call.plan.hooks, context: call.context)
         return interrupted(processed, call)
     }
 
@@ -206,6 +211,7 @@ extension TargetKitError {
     /// This error as the end of a call that was interrupted.
     fileprivate func ended(by interruption: RequestHandle.Interruption) -> TargetKitError {
         var error = self
+        error.appError = nil
         switch interruption {
         case .cancelled: error.stage = .cancelled
         case .timedOut:
