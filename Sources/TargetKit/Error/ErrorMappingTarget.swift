@@ -23,8 +23,7 @@ import FoundationNetworking
 /// `LocalizedError` then speaks for itself in ``TargetKitError/errorDescription``. Where both answer `nil`, nothing changes.
 ///
 /// The target is asked once for each call, when no attempt is left and before the plugins' `process`, so that they see what it
-/// made. A call that was cancelled or ran out of time is not asked about, nor is a body that went to a file or comes as a stream,
-/// beyond its head.
+/// made. A call that was cancelled is not asked about. Of a body that went to a file or comes as a stream the target sees the head.
 public protocol ErrorMappingTarget: TargetType {
     /// The app's error for a response, by its status, header fields or body; `nil`: there is none.
     ///

@@ -179,9 +179,7 @@ extension Provider {
         _ call: Call
     ) async -> Result<Response, TargetKitError> {
         var result = interrupted(result, call)
-        if call.interruption == nil, let target = call.context.target as? any ErrorMappingTarget {
-            result = target.mapped(result)
-        }
+        if let target = call.context.target as? any ErrorMappingTarget { result = target.mapped(result) }
         let processed = await plugins.process(result, call.plan.hooks, context: call.context)
         return interrupted(processed, call)
     }
@@ -211,12 +209,16 @@ extension TargetKitError {
     /// This error as the end of a call that was interrupted.
     fileprivate func ended(by interruption: RequestHandle.Interruption) -> TargetKitError {
         var error = self
-        error.appError = nil
         switch interruption {
-        case .cancelled: error.stage = .cancelled
+        case .cancelled:
+            error.stage = .cancelled
+            error.appError = nil
         case .timedOut:
             error.stage = .transport
-            if (underlying as? URLError)?.code != .timedOut { error.underlying = URLError(.timedOut) }
+            if (underlying as? URLError)?.code != .timedOut {
+                error.underlying = URLError(.timedOut)
+                error.appError = nil
+            }
         }
         return error
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import TargetKit
+import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)
@@ -88,6 +89,25 @@ struct DecodingExcerptTests {
         let description = try error("{\"items\":{\"echo\":\"\(echo)\",\"n\":12}}", request: request).description
         #expect(!description.contains(echo))
         #expect(description.hasSuffix(#", in "items":{"echo":"<redacted>","n":12}"#))
+    }
+
+    @Test("A server that echoes what was sent is not quoted, over any transport", arguments: Backend.allCases)
+    func echoOfCall(backend: Backend) async throws {
+        let running = try RunningBackend(backend) { request in
+            let echo = "{\"items\":{\"body\":\(request.text),\"auth\":\"\(request.headers["X-Mine"] ?? "")\"}}"
+            return .response(status: 200, data: Data(echo.utf8))
+        }
+        let provider = Provider<TestTarget>(transport: running.transport)
+        let target = TestTarget(running.baseURL).with {
+            $0.method = .post
+            $0.headers = ["X-Mine": "h3ader"]
+            $0.task = .json(["note": "s3cret"]).query(["q": "qu3ry"])
+        }
+        let error = try await #require(throws: TargetKitError.self) {
+            try await provider.request(target, as: Order.self)
+        }
+        #expect(error.description.contains("at items, in "))
+        for secret in ["s3cret", "h3ader", "qu3ry"] { #expect(!error.description.contains(secret)) }
     }
 
     @Test("A body that is no JSON is not shown", arguments: ["s3cret", "<html>s3cret</html>", #"{"items":"s3cret"#])

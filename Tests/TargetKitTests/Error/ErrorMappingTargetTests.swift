@@ -118,6 +118,31 @@ struct ErrorMappingTargetTests {
         }
     }
 
+    @Test("A call that ran out of its own time is asked about as one that timed out")
+    func timedOut() async throws {
+        let clock = ManualClock()
+        let provider = Provider<Slow>(
+            transport: StubTransport { _ in
+                try await Gate().waitUnlessCancelled()
+                return Self.sample(200)
+            },
+            clock: clock
+        )
+        let call = Task { try await provider.request(Slow(), timeout: .wholeCall(.seconds(5))) }
+        await clock.waitForSleepers(1)
+        clock.advance(by: .seconds(5))
+        let error = try await #require(throws: TargetKitError.self) { try await call.value }
+        #expect(error.kind == .timedOut)
+        #expect(error.appError as? ShopError == .noNet)
+    }
+
+    struct Slow: ErrorMappingTarget {
+        var baseURL: URL { .example }
+        var path: RequestPath { "/slow" }
+
+        func appError(for code: URLError.Code) -> (any Error)? { code == .timedOut ? ShopError.noNet : nil }
+    }
+
     @Test("A cancelled call reads cancelled, and is not asked about")
     func cancelled() async throws {
         let target = Shop(sampleResponse: Self.sample(402))
