@@ -47,6 +47,19 @@ extension Provider {
     }
 }
 
+extension Provider where Target == MultiTarget {
+    /// Makes a call and decodes what its target says it brings, inside the envelope of its response. The envelope says where
+    /// the value lies, the target's `keyPath` does not count.
+    ///
+    /// - Throws: ``TargetKitError``, as the call with a type does.
+    public func request<Typed: TypedTarget>(
+        _ target: Typed,
+        unwrapping envelope: some ResponseEnvelope
+    ) async throws(TargetKitError) -> Typed.Output {
+        try await request(MultiTarget(target), unwrapping: envelope, as: Typed.Output.self, using: target.decoder)
+    }
+}
+
 extension Provider where Target: TypedTarget {
     /// Makes a call and decodes what its target says it brings, inside the envelope of its response. The envelope says where
     /// the value lies, the target's `keyPath` does not count.

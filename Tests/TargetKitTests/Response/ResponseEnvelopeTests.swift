@@ -188,6 +188,13 @@ struct ResponseEnvelopeTests {
         let provider = Provider<GetUser>(stubClosure: { _ in .immediate })
         let user = try await provider.request(GetUser(), unwrapping: CodeMessageData())
         #expect(user.id == 7)
+        let any = Provider<MultiTarget>(stubClosure: { _ in .immediate })
+        let same = try await any.request(GetUser(), unwrapping: CodeMessageData())
+        #expect(same == user)
+        let untyped = TestTarget(.example).with {
+            $0.sampleResponse = .response(status: 200, data: GetUser().sampleData)
+        }
+        #expect(try await any.request(MultiTarget(untyped), unwrapping: CodeMessageData(), as: User.self) == user)
     }
 
     struct Counted: Decodable, Sendable {
