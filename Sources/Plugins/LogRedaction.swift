@@ -42,14 +42,7 @@ public struct LogRedaction: Sendable, Hashable {
     public static let none = LogRedaction(headers: HeaderRedaction(secretNames: []), fields: [])
 
     /// The names that hold secrets by wide custom.
-    public static let standardFields: Set<String> = [
-        "password", "passwd", "passphrase", "pwd", "pin", "otp", "new_password", "old_password", "current_password",
-        "confirm_password", "password_confirmation", "secret", "client_secret", "client_assertion", "assertion",
-        "code_verifier", "token", "access_token", "refresh_token", "id_token", "auth_token", "session_token",
-        "csrf_token",
-        "api_key", "private_key", "secret_key", "access_key", "authorization", "jwt", "cvv", "cvc", "card_number",
-        "signature", "sig", "x-amz-signature", "x-amz-credential", "x-amz-security-token",
-    ]
+    public static let standardFields: Set<String> = SecretFields.standard
 
     private mutating func index() {
         let all = fields.map { Self.components(of: $0) }
@@ -68,11 +61,7 @@ extension LogRedaction {
 
     /// The name as names are compared.
     static func normalized(_ name: some StringProtocol) -> String {
-        String(
-            decoding: name.utf8.lazy.filter { $0 != UInt8(ascii: "_") && $0 != UInt8(ascii: "-") }
-                .map(\.asciiLowercased),
-            as: UTF8.self
-        )
+        SecretFields.normalized(name)
     }
 
     /// The names of `user.name` and of a form's `user[name]`, without array indices.

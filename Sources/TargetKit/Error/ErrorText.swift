@@ -15,6 +15,7 @@ struct ErrorText: CustomStringConvertible {
             case let error as InvalidRequest: error.description
             case let error as MultipartError: error.description
             case let error as ParameterEncodingError: error.description
+            case let error as ServerDefinedError: error.description
             case let error as URLError: Self.text(of: error)
             case let error as DecodingError: Self.text(of: error)
             case let error as EncodingError: Self.text(of: error)

@@ -15,7 +15,7 @@ import FoundationNetworking
 ///     case .offline, .timedOut: showRetry()
 ///     case .unauthorized: showSignIn()
 ///     case .cancelled: break
-///     default: show(error.description)
+///     default: show(error.localizedDescription)
 ///     }
 /// }
 /// ```
@@ -52,6 +52,8 @@ public struct TargetKitError: Error, Sendable {
     /// The error underneath: an ``InvalidRequest``, a `URLError`, a `DecodingError`, or what a closure or plugin threw; `nil`
     /// where there is none, at stage `.status` for one.
     public var underlying: (any Error)?
+    /// The app's own error for this failure, as an ``ErrorMappingTarget`` has made it; `nil` where none has.
+    public var appError: (any Error)?
 
     /// An error of that stage.
     public init(
@@ -59,13 +61,15 @@ public struct TargetKitError: Error, Sendable {
         target: (any TargetType)? = nil,
         request: URLRequest? = nil,
         response: Response? = nil,
-        underlying: (any Error)? = nil
+        underlying: (any Error)? = nil,
+        appError: (any Error)? = nil
     ) {
         self.stage = stage
         self.target = target
         self.request = request
         self.response = response
         self.underlying = underlying
+        self.appError = appError
     }
 }
 
@@ -92,8 +96,9 @@ extension TargetKitError {
 }
 
 extension TargetKitError: CustomStringConvertible {
-    /// One line: the target, what failed, and why. Queries, header fields, bodies and associated values are left out, since
-    /// they may be secrets.
+    /// One line for the developer: the target, what failed, and why. Queries, header fields, bodies and associated values are
+    /// left out, since they may be secrets. Only what could not be decoded is shown, in up to 80 characters, without the values
+    /// of fields that are secret by their name and without what repeats the request.
     public var description: String {
         var text = target.map { "\($0.name): " } ?? ""
         text += stage.sentence
@@ -102,13 +107,15 @@ extension TargetKitError: CustomStringConvertible {
             text += " [\(request?.httpMethod ?? "GET") \(RedactedURL(url))]"
         }
         if let underlying { text += ": \(ErrorText(underlying))" }
+        if let excerpt { text += ", in \(excerpt)" }
+        if let appError { text += "; for the app: \(ErrorText(appError))" }
         return text
     }
-}
 
-extension TargetKitError: LocalizedError {
-    /// The description, so that `localizedDescription` says what happened.
-    public var errorDescription: String? { description }
+    private var excerpt: String? {
+        guard stage == .decoding, let response, let error = underlying as? DecodingError else { return nil }
+        return JSONExcerpt.text(about: error, in: response.data, sent: request ?? response.request)
+    }
 }
 
 extension TargetKitError.Stage {

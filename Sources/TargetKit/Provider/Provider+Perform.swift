@@ -172,12 +172,15 @@ extension Provider {
         }
     }
 
-    /// Lets the plugins change the result. A call that was interrupted ends as that, whatever they make of it.
+    /// Lets the target name its own error, and the plugins change the result. A call that was interrupted ends as that, whatever
+    /// they make of it.
     private func process(
         _ result: Result<Response, TargetKitError>,
         _ call: Call
     ) async -> Result<Response, TargetKitError> {
-        let processed = await plugins.process(interrupted(result, call), call.plan.hooks, context: call.context)
+        var result = interrupted(result, call)
+        if let target = call.context.target as? any ErrorMappingTarget { result = target.mapped(result) }
+        let processed = await plugins.process(result, call.plan.hooks, context: call.context)
         return interrupted(processed, call)
     }
 
@@ -207,10 +210,15 @@ extension TargetKitError {
     fileprivate func ended(by interruption: RequestHandle.Interruption) -> TargetKitError {
         var error = self
         switch interruption {
-        case .cancelled: error.stage = .cancelled
+        case .cancelled:
+            error.stage = .cancelled
+            error.appError = nil
         case .timedOut:
             error.stage = .transport
-            if (underlying as? URLError)?.code != .timedOut { error.underlying = URLError(.timedOut) }
+            if (underlying as? URLError)?.code != .timedOut {
+                error.underlying = URLError(.timedOut)
+                error.appError = nil
+            }
         }
         return error
     }

@@ -30,6 +30,10 @@ public struct JSONPath: Sendable, Hashable {
         self.keys = keys
     }
 
+    init(keys: [String]) {
+        self.keys = keys
+    }
+
     /// The bytes of the value at this place.
     ///
     /// - Throws: `DecodingError`, whose coding path ends where the way was lost.

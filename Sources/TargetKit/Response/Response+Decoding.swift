@@ -27,14 +27,20 @@ extension Response {
         do {
             if data.isEmpty, emptyBody == .emptyValue { return try Self.emptyValue(type, using: decoder) }
             guard let keyPath, !keyPath.isEmpty else { return try Self.value(type, from: data, using: decoder) }
-            return try Self.value(type, from: JSONPath(keyPath).value(in: data), using: decoder)
+            let path = JSONPath(keyPath)
+            let bytes = try path.value(in: data)
+            do {
+                return try Self.value(type, from: bytes, using: decoder)
+            } catch let error as DecodingError {
+                throw error.below(path.keys)
+            }
         } catch {
             throw decodingError(error)
         }
     }
 
     /// Dynamic values need no decoder: their own parser is many times as quick.
-    private static func value<Value: Decodable>(
+    static func value<Value: Decodable>(
         _ type: Value.Type,
         from data: Data,
         using decoder: JSONDecoder

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Says in each request what the app is, which languages the person reads, and what it understands: `User-Agent`,
+/// `Accept-Language` and `Accept`. A field that the request has already is left alone.
+///
+/// ```swift
+/// Provider<Shop>(plugins: [DefaultHeadersPlugin()])
+/// // Accept: application/json, */*;q=0.8
+/// // Accept-Language: zh-Hans-CN, en;q=0.9
+/// // User-Agent: Shop/2.4 (iOS 17.5.0)
+/// ```
+///
+/// Order: anywhere; a plugin before it that sets one of these fields wins.
+public struct DefaultHeadersPlugin: Plugin {
+    private let accept: String?
+    private let userAgent: String?
+    private let languages: @Sendable () -> [String]
+    private let others: HTTPHeaders
+
+    /// A plugin that sets these fields where they are missing.
+    ///
+    /// - Parameters:
+    ///   - accept: The value of `Accept` (RFC 9110 §12.5.1); default: JSON before anything else; `nil`: the field is not set.
+    ///   - userAgent: The value of `User-Agent` (RFC 9110 §10.1.5); default: ``systemUserAgent``; `nil`: the field is not set.
+    ///   - languages: Language tags or locale identifiers, the preferred first, asked for at each request; default: those of the
+    ///     person. Without any the field is not set.
+    ///   - others: More fields that every request is to have, the app's version or platform for one; default: none.
+    public init(
+        accept: String? = "application/json, */*;q=0.8",
+        userAgent: String? = Self.systemUserAgent,
+        languages: @escaping @Sendable () -> [String] = Self.systemLanguages,
+        others: HTTPHeaders = [:]
+    ) {
+        self.accept = accept
+        self.userAgent = userAgent
+        self.languages = languages
+        self.others = others
+    }
+
+    /// The languages that the person prefers: the system's list; on Linux what `LANGUAGE`, `LC_ALL`, `LC_MESSAGES` and `LANG`
+    /// say.
+    public static let systemLanguages: @Sendable () -> [String] = { PreferredLanguages.system }
+
+    /// Sets the fields that are missing.
+    ///
+    /// - Throws: ``InvalidRequest`` for a value with a line break.
+    public func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
+        var request = request
+        try request.setIfMissing(.accept, accept)
+        try request.setIfMissing(.acceptLanguage, Self.acceptLanguage(languages()))
+        try request.setIfMissing(.userAgent, userAgent)
+        for field in others { try request.setIfMissing(field.name, field.value) }
+        return request
+    }
+
+    /// The value of `Accept-Language` (RFC 9110 §12.5.4): the first language without a weight, each further one with 0.1 less,
+    /// down to 0.1; `nil` without languages. Beyond ten, and what is no language tag, is left out.
+    public static func acceptLanguage(_ languages: [String]) -> String? {
+        let tags = languages.compactMap(PreferredLanguages.tag).reduce(into: [String]()) { tags, tag in
+            if tags.count < 10, !tags.contains(tag) { tags.append(tag) }
+        }
+        guard !tags.isEmpty else { return nil }
+        return tags.enumerated()
+            .map { index, tag in index == 0 ? tag : "\(tag);q=0.\(10 - index)" }
+            .joined(separator: ", ")
+    }
+}
+
+extension DefaultHeadersPlugin {
+    /// Name and version of the app, and the system: `Shop/2.4 (iOS 17.5.0)`. A program without a bundle is named by its process.
+    public static var systemUserAgent: String {
+        let info = Bundle.main.infoDictionary ?? [:]
+        let name = info["CFBundleName"] as? String ?? info["CFBundleExecutable"] as? String
+        return userAgent(
+            app: name ?? ProcessInfo.processInfo.processName,
+            version: info["CFBundleShortVersionString"] as? String
+        )
+    }
+
+    /// The value of `User-Agent` for an app; characters that may not be in a product's name or version are left out.
+    ///
+    /// - Parameter version: `nil`, or nothing in it that may be sent: the name alone.
+    public static func userAgent(app: String, version: String?) -> String {
+        let name = token(app)
+        let version = version.map(token).flatMap { $0.isEmpty ? nil : "/" + $0 } ?? ""
+        let system = ProcessInfo.processInfo.operatingSystemVersion
+        let number = "\(system.majorVersion).\(system.minorVersion).\(system.patchVersion)"
+        return "\(name.isEmpty ? "App" : name)\(version) (\(platform) \(number))"
+    }
+
+    /// RFC 9110 §5.6.2: what a product's name and version are made of.
+    private static func token(_ text: String) -> String {
+        text.filter { character in
+            character.isASCII && (character.isLetter || character.isNumber || "!#$%&'*+-.^_`|~".contains(character))
+        }
+    }
+
+    private static var platform: String {
+        #if os(iOS)
+        "iOS"
+        #elseif os(macOS)
+        "macOS"
+        #elseif os(tvOS)
+        "tvOS"
+        #elseif os(watchOS)
+        "watchOS"
+        #elseif os(visionOS)
+        "visionOS"
+        #else
+        "Linux"
+        #endif
+    }
+}
+
+extension URLRequest {
+    fileprivate mutating func setIfMissing(_ name: HTTPHeaderName, _ value: String?) throws {
+        guard let value, self.value(forHTTPHeaderField: name.rawValue) == nil else { return }
+        // Foundation drops such a value without a word.
+        guard !value.unicodeScalars.contains(where: { $0 == "\r" || $0 == "\n" || $0 == "\0" }) else {
+            throw InvalidRequest.invalidHeaderValue(name: name.rawValue)
+        }
+        setValue(value, forHTTPHeaderField: name.rawValue)
+    }
+}

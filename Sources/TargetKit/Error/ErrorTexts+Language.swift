@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+
+extension ErrorTexts {
+    /// A language that there are sentences in.
+    public enum Language: Sendable, Hashable, CaseIterable {
+        /// English.
+        case english
+        /// Simplified Chinese.
+        case simplifiedChinese
+
+        /// The first of these languages that there are sentences in; English when there is none.
+        ///
+        /// - Parameter tags: Language tags (RFC 5646) or locale identifiers, the preferred first: `zh-Hans-CN`, `en_GB`. Chinese
+        ///   counts as simplified unless script or region say that it is written traditionally.
+        public init(preferred tags: some Sequence<String>) {
+            self = tags.lazy.compactMap(Self.init(tag:)).first { _ in true } ?? .english
+        }
+
+        private init?(tag: String) {
+            let parts = tag.lowercased().split { $0 == "-" || $0 == "_" || $0 == "." || $0 == "@" }
+            switch parts.first {
+            case "en": self = .english
+            case "zh" where parts.contains("hans"): self = .simplifiedChinese
+            case "zh" where !parts.contains { ["hant", "tw", "hk", "mo"].contains($0) }: self = .simplifiedChinese
+            default: return nil
+            }
+        }
+
+        /// The language of the person, as far as there are sentences in it; else English.
+        public static var system: Self { Self(preferred: PreferredLanguages.system) }
+
+        func sentences(about error: TargetKitError) -> ErrorSentences {
+            switch self {
+            case .english: .english(error.kind, status: error.response?.statusCode)
+            case .simplifiedChinese: .simplifiedChinese(error.kind, status: error.response?.statusCode)
+            }
+        }
+    }
+}

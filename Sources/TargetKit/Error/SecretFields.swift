@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT
+
+/// The names of query items and fields of bodies that hold secrets by wide custom.
+package enum SecretFields {
+    /// The names; see ``isSecret(_:)`` for how they are compared.
+    package static let standard: Set<String> = [
+        "password", "passwd", "passphrase", "pwd", "pin", "otp", "new_password", "old_password", "current_password",
+        "confirm_password", "password_confirmation", "secret", "client_secret", "client_assertion", "assertion",
+        "code_verifier", "token", "access_token", "refresh_token", "id_token", "auth_token", "session_token",
+        "csrf_token",
+        "api_key", "private_key", "secret_key", "access_key", "authorization", "jwt", "cvv", "cvc", "card_number",
+        "signature", "sig", "x-amz-signature", "x-amz-credential", "x-amz-security-token",
+    ]
+
+    private static let normalizedNames = Set(
+        standard.map { normalized($0) } + HeaderRedaction.standard.secretNames.map { normalized($0.rawValue) }
+    )
+
+    /// Whether a field of that name is secret: as one of those, or named like a header field that is.
+    package static func isSecret(_ name: String) -> Bool {
+        normalizedNames.contains(normalized(name))
+    }
+
+    /// The name as names are compared: letters without regard to case, without `-` and `_`.
+    package static func normalized(_ name: some StringProtocol) -> String {
+        String(
+            decoding: name.utf8.lazy.filter { $0 != UInt8(ascii: "_") && $0 != UInt8(ascii: "-") }
+                .map(\.asciiLowercased),
+            as: UTF8.self
+        )
+    }
+}

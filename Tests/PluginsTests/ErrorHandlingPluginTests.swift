@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+import TargetKitPlugins
+import TestSupport
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@Suite("ErrorHandlingPlugin")
+struct ErrorHandlingPluginTests {
+    /// Which handler was asked, at which attempt.
+    struct Asked: Sendable, Equatable {
+        var name: String
+        var attempt: Int
+        var stage: TargetKitError.Stage
+
+        init(_ name: String, _ attempt: Int, _ stage: TargetKitError.Stage = .status) {
+            (self.name, self.attempt, self.stage) = (name, attempt, stage)
+        }
+    }
+
+    private let asked = Recorder<Asked>()
+
+    private func handler(
+        _ name: String,
+        _ body: @escaping @Sendable (TargetKitError, RequestContext) -> ErrorHandling = { _, _ in .next }
+    ) -> ClosureErrorHandler {
+        ClosureErrorHandler { [asked] error, context in
+            asked.append(Asked(name, context.attempt, error.stage))
+            return body(error, context)
+        }
+    }
+
+    /// A target whose every answer is refused.
+    private static let refused = PluginTarget().with {
+        $0.validation = .successCodes
+        $0.sampleResponse = .response(status: 503, data: Data())
+    }
+
+    private static let other = TargetKitError(stage: .shutDown)
+
+    @Test("Handlers are asked in order; where all say next the failure stands")
+    func order() async {
+        let provider = Provider<PluginTarget>.stubbed(ErrorHandlingPlugin(handler("a"), handler("b")))
+        #expect(await provider.result(Self.refused).failure?.stage == .status)
+        #expect(asked.elements == [Asked("a", 0), Asked("b", 0)])
+    }
+
+    @Test("A handler that passes another error on is followed by one that sees it, and it is what the caller gets")
+    func anotherError() async {
+        let plugin = ErrorHandlingPlugin(handler("a") { _, _ in .nextWith(Self.other) }, handler("b"))
+        #expect(await Provider<PluginTarget>.stubbed(plugin).result(Self.refused).failure?.stage == .shutDown)
+        #expect(asked.elements == [Asked("a", 0), Asked("b", 0, .shutDown)])
+    }
+
+    @Test("A handler that fails the call is the last to be asked")
+    func failNow() async {
+        let plugin = ErrorHandlingPlugin(handler("a") { _, _ in .fail(Self.other) }, handler("b"))
+        #expect(await Provider<PluginTarget>.stubbed(plugin).result(Self.refused).failure?.stage == .shutDown)
+        #expect(asked.elements == [Asked("a", 0)])
+    }
+
+    @Test("A handler that retries is asked anew at the next attempt, which may succeed")
+    func retry() async throws {
+        let answers = Tally()
+        let transport = StubTransport { _ in
+            answers.add()
+            return .response(status: answers.value < 3 ? 503 : 200, data: Data())
+        }
+        let plugin = ErrorHandlingPlugin(
+            handler("a"),
+            handler("b") { _, _ in .retry(after: .zero) },
+            handler("c")
+        )
+        let provider = Provider<PluginTarget>(transport: transport, plugins: [plugin])
+        #expect(try await provider.request(Self.refused).statusCode == 200)
+        #expect(asked.elements == [Asked("a", 0), Asked("b", 0), Asked("a", 1), Asked("b", 1)])
+    }
+
+    @Test("The wait before a retry is on the provider's clock")
+    func delay() async throws {
+        let clock = ManualClock()
+        let plugin = ErrorHandlingPlugin(
+            handler("a") { _, context in context.attempt == 0 ? .retry(after: .seconds(3)) : .next }
+        )
+        let provider = Provider<PluginTarget>(stubClosure: { _ in .immediate }, plugins: [plugin], clock: clock)
+        async let result = provider.result(Self.refused)
+        await clock.waitForSleepers(1)
+        #expect(clock.remainingSleeps == [.seconds(3)])
+        clock.advance(by: .seconds(3))
+        #expect(await result.failure?.stage == .status)
+        #expect(asked.elements == [Asked("a", 0), Asked("a", 1)])
+    }
+
+    final class Shared: ErrorHandler {
+        let count = Tally()
+
+        func handle(_ error: TargetKitError, context: RequestContext) async -> ErrorHandling {
+            count.add()
+            return context.attempt == 0 ? .retry(after: .zero) : .next
+        }
+    }
+
+    @Test("An instance that stands in the list twice is asked once per attempt, two instances each")
+    func instances() async {
+        let (one, other) = (Shared(), Shared())
+        let plugin = ErrorHandlingPlugin(one, other, one, handler("a"), handler("a"))
+        #expect(await Provider<PluginTarget>.stubbed(plugin).result(Self.refused).failure != nil)
+        #expect(one.count.value == 2)
+        #expect(other.count.value == 1)
+        #expect(asked.elements == [Asked("a", 1), Asked("a", 1)])
+    }
+
+    struct Failing: Plugin {
+        var attempt: Int
+
+        func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
+            if context.attempt == attempt { throw Boom() }
+            return request
+        }
+    }
+
+    @Test("A failure before the send is asked about once and cannot be tried again, at whatever attempt")
+    func beforeTheSend() async {
+        for attempt in [0, 1] {
+            let asked = Recorder<Asked>()
+            let plugin = ErrorHandlingPlugin(
+                ClosureErrorHandler { error, context in
+                    asked.append(Asked("a", context.attempt, error.stage))
+                    return .retry(after: .zero)
+                }
+            )
+            let provider = Provider<PluginTarget>.stubbed(Failing(attempt: attempt), plugin)
+            #expect(await provider.result(Self.refused).failure?.underlying is Boom)
+            #expect(asked.elements == (attempt == 0 ? [] : [Asked("a", 0)]) + [Asked("a", attempt, .request)])
+        }
+    }
+
+    @Test("A failure that another plugin has made of a response may be changed")
+    func madeInProcess() async {
+        let first = RecordingPlugin("p", process: { _, _ in .failure(TargetKitError(stage: .envelope)) })
+        let plugin = ErrorHandlingPlugin(handler("a") { _, _ in .nextWith(Self.other) })
+        let provider = Provider<PluginTarget>.stubbed(first, plugin)
+        #expect(await provider.result(PluginTarget()).failure?.stage == .shutDown)
+        #expect(asked.elements == [Asked("a", 0, .envelope)])
+    }
+
+    @Test("Neither success nor a cancelled call is asked about")
+    func notAsked() async throws {
+        let provider = Provider<PluginTarget>.stubbed(ErrorHandlingPlugin(handler("a")))
+        _ = try await provider.request(PluginTarget())
+        let result = await Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return await provider.result(Self.refused)
+        }
+        .value
+        #expect(result.failure?.stage == .cancelled)
+        #expect(asked.elements.isEmpty)
+    }
+}

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@Suite("ErrorTexts")
+struct ErrorTextsTests {
+    typealias Kind = TargetKitError.Kind
+
+    /// A failure of each kind.
+    static func error(_ kind: Kind) -> TargetKitError {
+        switch kind {
+        case .offline: transport(.notConnectedToInternet)
+        case .timedOut: transport(.timedOut)
+        case .cannotConnect: transport(.cannotConnectToHost)
+        case .connectionLost: transport(.networkConnectionLost)
+        case .insecureConnection: transport(.serverCertificateUntrusted)
+        case .badRedirect: transport(.httpTooManyRedirects)
+        case .tooLarge: transport(.dataLengthExceedsMaximum)
+        case .cancelled: TargetKitError(stage: .cancelled)
+        case .unauthorized: status(401)
+        case .forbidden: status(403)
+        case .notFound: status(404)
+        case .conflict: status(409)
+        case .rateLimited: status(429)
+        case .client: status(400)
+        case .server: status(500)
+        case .unexpectedStatus: status(302)
+        case .decoding: TargetKitError(stage: .decoding)
+        case .rejected: TargetKitError(stage: .envelope)
+        case .invalidRequest: TargetKitError(stage: .endpoint)
+        case .shutDown: TargetKitError(stage: .shutDown)
+        case .unknown: TargetKitError(stage: .transport)
+        }
+    }
+
+    private static func transport(_ code: URLError.Code) -> TargetKitError {
+        TargetKitError(stage: .transport, underlying: URLError(code))
+    }
+
+    static func status(_ code: Int) -> TargetKitError {
+        TargetKitError(stage: .status, response: Response(statusCode: code, data: Data("s3cret".utf8)))
+    }
+
+    @Test("Each kind has three sentences in English, and three in Chinese", arguments: Kind.allCases)
+    func everyKind(kind: Kind) {
+        let error = Self.error(kind)
+        #expect(error.kind == kind)
+        for piece in ErrorTexts.Piece.allCases {
+            let english = error.text(piece, in: .english)
+            #expect(english.hasSuffix("."))
+            #expect(english.allSatisfy { $0.isASCII })
+            let chinese = error.text(piece, in: .simplifiedChinese)
+            #expect(chinese.hasSuffix("。"))
+            #expect(chinese.unicodeScalars.contains { (0x4E00...0x9FFF).contains($0.value) })
+        }
+    }
+
+    @Test("No two kinds say the same", arguments: [ErrorTexts.english, .simplifiedChinese])
+    func different(texts: ErrorTexts) {
+        #expect(Set(Kind.allCases.map { Self.error($0).text(in: texts) }).count == Kind.allCases.count)
+    }
+
+    @Test(
+        "A sentence says more where the status does",
+        arguments: [
+            (404, "This could not be found.", "找不到该内容。"), (410, "This is no longer there.", "该内容已不存在。"),
+            (408, "The request took too long.", "请求超时。"), (413, "What you send is too large.", "发送的内容过大。"),
+            (500, "Something went wrong on the server.", "服务器出现错误。"),
+            (503, "The service is not available.", "服务暂不可用。"),
+        ]
+    )
+    func statuses(code: Int, english: String, chinese: String) {
+        let error = Self.status(code)
+        #expect(error.text(in: .english) == english)
+        #expect(error.text(in: .simplifiedChinese) == chinese)
+        #expect(error.text(.failureReason, in: .english) == "The server answered with status \(code).")
+        #expect(error.text(.failureReason, in: .simplifiedChinese).contains("\(code)"))
+    }
+
+    @Test(
+        "The language is the first of the person's that there are sentences in",
+        arguments: [
+            (["zh-Hans-CN", "en"], ErrorTexts.Language.simplifiedChinese), (["zh_CN.UTF-8"], .simplifiedChinese),
+            (["zh"], .simplifiedChinese), (["zh-SG"], .simplifiedChinese), (["zh-Hans-HK"], .simplifiedChinese),
+            (["zh-Hant-TW", "zh-Hans"], .simplifiedChinese), (["zh-TW"], .english), (["zh_HK", "fr"], .english),
+            (["fr", "en-GB", "zh"], .english), (["de", "zh-CN", "en"], .simplifiedChinese), (["C"], .english),
+            ([], .english),
+            (["", "-"], .english),
+        ]
+    )
+    func languages(tags: [String], language: ErrorTexts.Language) {
+        #expect(ErrorTexts.Language(preferred: tags) == language)
+    }
+
+    @Test("The app's own text goes first, and leaves the rest to the fallback")
+    func custom() {
+        let texts = ErrorTexts.custom(or: .simplifiedChinese) { error, piece in
+            error.kind == .offline && piece == .description ? "No net, no tea." : nil
+        }
+        #expect(Self.error(.offline).text(in: texts) == "No net, no tea.")
+        #expect(Self.error(.offline).text(.recoverySuggestion, in: texts) == "请检查网络后重试。")
+        #expect(Self.error(.timedOut).text(in: texts) == "服务器响应超时。")
+    }
+
+    @Test("The process's choice is what errorDescription and its like say")
+    func current() {
+        let before = ErrorTexts.current
+        defer { ErrorTexts.current = before }
+        // Other tests run meanwhile: so only this very error reads otherwise.
+        ErrorTexts.current = .custom { error, piece in
+            (error.appError as? Marker) == nil ? nil : "\(piece) in Klingon"
+        }
+        let error = TargetKitError(stage: .transport, appError: Marker())
+        #expect(error.errorDescription == "description in Klingon")
+        #expect(error.failureReason == "failureReason in Klingon")
+        #expect(error.recoverySuggestion == "recoverySuggestion in Klingon")
+        #expect(error.localizedDescription == "description in Klingon")
+    }
+
+    struct Marker: Error {}
+
+    struct SoldOut: LocalizedError {
+        var errorDescription: String? { "The tea is sold out." }
+    }
+
+    @Test("The app's own error and the server's message speak for themselves, an empty message does not")
+    func ownTexts() {
+        var error = TargetKitError(stage: .envelope, appError: SoldOut())
+        #expect(error.text(in: .simplifiedChinese) == "The tea is sold out.")
+        #expect(error.text(.recoverySuggestion, in: .english) == "Check what you entered, or try later.")
+        error.appError = nil
+        error.underlying = ServerDefinedError(code: 7, message: "余额不足", httpStatus: 200)
+        #expect(error.text(in: .english) == "余额不足")
+        error.underlying = ServerDefinedError(code: 7, message: "", httpStatus: 200)
+        #expect(error.text(in: .english) == "The server refused this.")
+    }
+
+    @Test("No sentence holds what was sent or received", arguments: Kind.allCases)
+    func secrets(kind: Kind) throws {
+        var error = Self.error(kind)
+        error.request = URLRequest(url: try #require(URL(string: "https://u:s3cret@h.example/s3cret?a=s3cret")))
+        error.request?.setValue("s3cret", forHTTPHeaderField: "Authorization")
+        error.request?.httpBody = Data("s3cret".utf8)
+        for texts in [ErrorTexts.english, .simplifiedChinese] {
+            for piece in ErrorTexts.Piece.allCases { #expect(!error.text(piece, in: texts).contains("s3cret")) }
+        }
+    }
+
+    @Test(
+        "On Linux the environment says which languages the person prefers",
+        arguments: [
+            (["LANG": "zh_CN.UTF-8"], ["zh-CN"]), (["LANG": "C.UTF-8"], []), ([:], []),
+            (["LANG": "de_DE", "LC_ALL": "fr_FR@euro"], ["fr-FR"]),
+            (["LANG": "de", "LC_MESSAGES": "en_GB", "LC_ALL": ""], ["en-GB"]),
+            (["LANG": "de_DE.UTF-8", "LANGUAGE": "zh_CN:en:de_DE"], ["zh-CN", "en", "de-DE"]),
+            (["LANG": "C", "LANGUAGE": "zh_CN"], []), (["LANG": "a b\r\nX: 1"], []),
+        ] as [([String: String], [String])]
+    )
+    func environment(environment: [String: String], languages: [String]) {
+        #expect(PreferredLanguages.posix(environment) == languages)
+    }
+}
