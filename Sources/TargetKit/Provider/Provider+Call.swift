@@ -84,7 +84,8 @@ extension TransportRequest {
             urlRequest: request,
             body: body,
             destination: destination,
-            timeout: try call.plan.exchangeOfCall ?? endpoint.transportTimeout(of: request) ?? call.plan.timeout.exchange,
+            timeout: try call.plan.exchangeOfCall ?? endpoint.transportTimeout(of: request)
+                ?? call.plan.timeout.exchange,
             progress: call.progress
         )
     }

@@ -22,7 +22,8 @@ struct InFlightSharingTests {
     }
     let target = TestTarget(.example)
 
-    private func provider(_ sharing: InFlightSharing = .identical, plugins: [any Plugin] = []) -> Provider<MultiTarget> {
+    private func provider(_ sharing: InFlightSharing = .identical, plugins: [any Plugin] = []) -> Provider<MultiTarget>
+    {
         Provider(transport: transport, plugins: [plugin] + plugins, sharing: sharing)
     }
 
@@ -77,8 +78,12 @@ struct InFlightSharingTests {
             TestTarget(.example).with { $0.method = .delete },
             TestTarget(.example).with { $0.headers = ["X-A": "b"] },
             TestTarget(.example).with { $0.task = .parameters(["a": 1]) },
-            TestTarget(.example).with { $0.method = .post; $0.task = .data(Data("a".utf8)) },
-            TestTarget(.example).with { $0.method = .post; $0.task = .upload(file: URL(filePath: #filePath)) },
+            TestTarget(.example).with {
+                $0.method = .post; $0.task = .data(Data("a".utf8))
+            },
+            TestTarget(.example).with {
+                $0.method = .post; $0.task = .upload(file: URL(filePath: #filePath))
+            },
             TestTarget(.example).with { $0.task = .plain.limit(bytes: 9) },
             TestTarget(.example).with { $0.validation = .successCodes },
         ]
@@ -111,7 +116,8 @@ struct InFlightSharingTests {
 
     static let deciders: [(sharing: InFlightSharing, target: any TargetType, isShared: Bool)] = [
         (.never, TestTarget(.example), false), (.identical, TestTarget(.example), true),
-        (.where { $0 is TestTarget }, TestTarget(.example), true), (.where { $0 is Greedy }, TestTarget(.example), false),
+        (.where { $0 is TestTarget }, TestTarget(.example), true),
+        (.where { $0 is Greedy }, TestTarget(.example), false),
         (.never, Greedy(sharesInFlight: true), true), (.identical, Greedy(sharesInFlight: false), false),
     ]
 
@@ -172,10 +178,13 @@ struct InFlightSharingTests {
         refuses.append(true)
         let provider = provider(
             plugins: [
-                RecordingPlugin("refusing", prepare: { request, _ in
-                    if refuses.count == 1 { throw Boom() }
-                    return request
-                })
+                RecordingPlugin(
+                    "refusing",
+                    prepare: { request, _ in
+                        if refuses.count == 1 { throw Boom() }
+                        return request
+                    }
+                )
             ]
         )
         await #expect(throws: TargetKitError.self) { try await provider.request(MultiTarget(target)) }

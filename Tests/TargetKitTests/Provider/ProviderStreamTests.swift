@@ -118,7 +118,8 @@ struct ProviderStreamTests {
 
     @Test("A stubbed stream gives its sample, and an answer that a plugin has made is streamed too")
     func stubs() async throws {
-        let answering = RecordingPlugin(process: { _, _ in .success(Response(statusCode: 203, data: Data("own".utf8))) })
+        let answering = RecordingPlugin(process: { _, _ in .success(Response(statusCode: 203, data: Data("own".utf8))) }
+        )
         for (plugins, text) in [([], #"{"name":"tea"}"#), ([answering], "own")] as [([any Plugin], String)] {
             let provider = Provider<TestTarget>(stubClosure: { _ in .immediate }, plugins: plugins, scope: scope)
             let stream = try await provider.stream(TestTarget(.example))

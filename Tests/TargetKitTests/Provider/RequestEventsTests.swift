@@ -77,9 +77,13 @@ struct RequestEventsTests {
 
     @Test("Each backend says how much has come of a length that is known", arguments: Backend.allCases)
     func fractions(backend: Backend) async throws {
-        let running = try RunningBackend(backend) { _ in .response(status: 200, data: Data(repeating: 7, count: 100_000)) }
+        let running = try RunningBackend(backend) { _ in
+            .response(status: 200, data: Data(repeating: 7, count: 100_000))
+        }
         var last: TransferProgress?
-        for try await event in Provider<TestTarget>(transport: running.transport).events(for: TestTarget(running.baseURL)) {
+        for try await event in Provider<TestTarget>(transport: running.transport).events(
+            for: TestTarget(running.baseURL)
+        ) {
             if case .downloadProgress(let step) = event { last = step }
             if case .response = event { #expect(last?.completed == 100_000) }
         }

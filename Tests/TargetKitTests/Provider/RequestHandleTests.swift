@@ -52,9 +52,12 @@ struct RequestHandleTests {
         queue.setSpecific(key: key, value: true)
         let provider = Provider<TestTarget>(stubClosure: { _ in .immediate }, callbackQueue: queue)
         let seen = Recorder<Bool>()
-        provider.request(TestTarget(.example), progress: { _ in
-            seen.append(DispatchQueue.getSpecific(key: key) == true)
-        }) { _ in
+        provider.request(
+            TestTarget(.example),
+            progress: { _ in
+                seen.append(DispatchQueue.getSpecific(key: key) == true)
+            }
+        ) { _ in
             seen.append(DispatchQueue.getSpecific(key: key) == true)
         }
         #expect(await seen.waitForCount(2).allSatisfy { $0 })

@@ -79,7 +79,9 @@ struct RequestScopeTests {
         #expect(await stage(call) == nil)
     }
 
-    @Test("A scope that is shut down refuses new calls, which plugins see at process; it takes them again when reopened")
+    @Test(
+        "A scope that is shut down refuses new calls, which plugins see at process; it takes them again when reopened"
+    )
     func refusal() async throws {
         let scope = RequestScope()
         await scope.shutdown(grace: .seconds(5))
@@ -122,7 +124,9 @@ struct RequestScopeTests {
         #expect(scope.inFlightCount == 0)
     }
 
-    @Test("What has not finished within the time of grace is cancelled, and its completion is handed out before the return")
+    @Test(
+        "What has not finished within the time of grace is cancelled, and its completion is handed out before the return"
+    )
     func graceIsOver() async {
         let clock = ManualClock()
         let scope = RequestScope(parent: RequestScope(clock: clock))

@@ -17,7 +17,10 @@ struct TimeoutTests {
         var path: RequestPath { "/patient" }
     }
 
-    @Test("A whole call that takes too long ends as timed out, wherever it is", arguments: ["prepare", "transport", "retry"])
+    @Test(
+        "A whole call that takes too long ends as timed out, wherever it is",
+        arguments: ["prepare", "transport", "retry"]
+    )
     func wholeCall(place: String) async throws {
         let clock = ManualClock()
         let transport = HeldTransport()
@@ -87,14 +90,20 @@ struct TimeoutTests {
         _ = try await provider.request(MultiTarget(plain))
         _ = try await provider.request(MultiTarget(Patient(callTimeout: .exchange(.seconds(8)))))
         _ = try await provider.request(MultiTarget(Patient(callTimeout: .exchange(.seconds(8)), timeout: .seconds(7))))
-        _ = try await provider.request(MultiTarget(plain.with { $0.timeout = .seconds(6) }), timeout: .exchange(.seconds(5)))
+        _ = try await provider.request(
+            MultiTarget(plain.with { $0.timeout = .seconds(6) }),
+            timeout: .exchange(.seconds(5))
+        )
         _ = try await provider.request(MultiTarget(plain), timeout: .wholeCall(.seconds(5)))
         #expect(seen.elements == [.seconds(9), .seconds(8), .seconds(7), .seconds(5), .seconds(9)])
     }
 
-    @Test("A timeout of zero or less is a mistake of the program", arguments: [
-        CallTimeout.exchange(.zero), .wholeCall(.zero), .wholeCall(.seconds(-1)),
-    ])
+    @Test(
+        "A timeout of zero or less is a mistake of the program",
+        arguments: [
+            CallTimeout.exchange(.zero), .wholeCall(.zero), .wholeCall(.seconds(-1)),
+        ]
+    )
     func invalid(timeout: CallTimeout) async throws {
         let provider = Provider<TestTarget>(stubClosure: { _ in .immediate }, timeout: timeout)
         let error = await #expect(throws: TargetKitError.self) { try await provider.request(TestTarget(.example)) }
