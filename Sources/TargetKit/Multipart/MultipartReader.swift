@@ -29,6 +29,7 @@ final class MultipartReader: BodyReader {
     private func fill(_ buffer: UnsafeMutableRawBufferPointer) throws -> Int {
         var filled = 0
         while filled < buffer.count, let segment = segments.first {
+            if filled > 0, beginsLongSource(segment, buffer.count) { break }
             let room = UnsafeMutableRawBufferPointer(rebasing: buffer[filled...])
             switch segment {
             case .bytes(let data):
@@ -44,6 +45,13 @@ final class MultipartReader: BodyReader {
             }
         }
         return filled
+    }
+
+    /// Whether a file begins that fills more than a buffer. It gets a buffer of its own: so its reads stay at whole pages of the
+    /// file, which copies some tenth faster than reads across them.
+    private func beginsLongSource(_ segment: MultipartBodySource.Segment, _ bufferSize: Int) -> Bool {
+        guard bufferSize >= 16 << 10, position == 0, case .source(_, let length, _) = segment else { return false }
+        return length >= Int64(bufferSize)
     }
 
     private func copy(_ data: Data, into room: UnsafeMutableRawBufferPointer) -> Int {

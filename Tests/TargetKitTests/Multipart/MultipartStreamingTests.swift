@@ -38,6 +38,24 @@ struct MultipartStreamingTests {
         #expect(source.length == Int64(whole.count))
     }
 
+    @Test(
+        "A file that is longer than a large buffer begins in one of its own; no byte is lost",
+        arguments: [16 << 10, 64 << 10]
+    )
+    func longFile(bufferSize: Int) throws {
+        let folder = try TemporaryFolder()
+        let bytes = Data((0..<(3 * bufferSize + 5)).map { UInt8(truncatingIfNeeded: $0 &* 31) })
+        let source = try form(folder.file("f", bytes)).bodySource()
+        let reader = try source.open()
+        let head = try reader.readSome(bufferSize)
+        let start = try reader.readSome(bufferSize)
+        #expect(head.count < bufferSize && head.suffix(4) == Data("\r\n\r\n".utf8))
+        #expect(start == bytes.prefix(bufferSize))
+        let whole = try source.readAll { 777 }
+        #expect(try head + start + reader.readAll() == whole)
+        #expect(source.length == Int64(whole.count))
+    }
+
     @Test("A missing file is an error with its path when the body is made")
     func missing() throws {
         let folder = try TemporaryFolder()
