@@ -6,19 +6,16 @@
 /// hands a call on to another one is told apart by the type that the default names, the other one's; and one that calls another
 /// hook of it, by the hook.
 final class IdleHooks: Sendable {
-    enum Hook: Sendable {
-        case prepare, willSend, didReceive, retry, process
-    }
-
-    private let hook: Hook
+    /// The hook that the round is of.
+    let hook: PluginHook
     private let types = Locked<Set<ObjectIdentifier>>([])
 
-    init(_ hook: Hook) {
+    init(_ hook: PluginHook) {
         self.hook = hook
     }
 
     /// The default of that type's hook has run.
-    func insert(_ type: any Plugin.Type, _ hook: Hook) {
+    func insert(_ type: any Plugin.Type, _ hook: PluginHook) {
         guard hook == self.hook else { return }
         types.withLock { _ = $0.insert(ObjectIdentifier(type)) }
     }

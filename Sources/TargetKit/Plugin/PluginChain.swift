@@ -11,63 +11,48 @@ import FoundationNetworking
 /// out which are empty: in the first round of a hook the context carries an ``IdleHooks``, which the hook's default tells whose
 /// default it is. From then on those plugins are left out.
 struct PluginChain: Sendable {
-    /// The plugins that have each hook; `nil` until it has had its first round. A call takes them with it, so that it asks for
-    /// the lock once.
+    /// The plugins that have each hook, as far as it has had its first round. A call takes them with it, so that it asks for the
+    /// lock once.
     struct Hooks: Sendable {
-        fileprivate var prepare: [any Plugin]?
-        fileprivate var willSend: [any Plugin]?
-        fileprivate var didReceive: [any Plugin]?
-        fileprivate var retry: [any Plugin]?
-        fileprivate var process: [any Plugin]?
+        private var known = [[any Plugin]?](repeating: nil, count: PluginHook.allCases.count)
 
-        fileprivate static let none = Hooks(prepare: [], willSend: [], didReceive: [], retry: [], process: [])
+        fileprivate subscript(hook: PluginHook) -> [any Plugin]? {
+            get { known[hook.rawValue] }
+            set { known[hook.rawValue] = newValue }
+        }
     }
 
     let plugins: [any Plugin]
     /// The fields that no redirect takes to another origin.
     let secretHeaders: Set<HTTPHeaderName>
-    private let known: Locked<Hooks>
+    private let known = Locked(Hooks())
 
     init(plugins: [any Plugin]) {
         self.plugins = plugins
         secretHeaders = plugins.reduce(HeaderRedaction.standard.secretNames) { $0.union($1.secretHeaders) }
-        known = Locked(plugins.isEmpty ? .none : Hooks())
     }
 
     /// What is known of the hooks now.
-    var hooks: Hooks { plugins.isEmpty ? .none : known.withLock { $0 } }
+    var hooks: Hooks { known.withLock { $0 } }
 
     func prepare(_ request: URLRequest, _ hooks: Hooks, context: RequestContext) async throws -> URLRequest {
         var request = request
-        guard let known = hooks.prepare else {
-            let idle = IdleHooks(.prepare)
-            let context = context.watched(by: idle)
-            for plugin in plugins { request = try await plugin.prepare(request, context: context) }
-            self.known.withLock { $0.prepare = idle.rest(of: plugins) }
-            return request
-        }
-        for plugin in known { request = try await plugin.prepare(request, context: context) }
+        let (asked, context) = round(of: .prepare, hooks, context)
+        for plugin in asked { request = try await plugin.prepare(request, context: context) }
+        learn(from: context)
         return request
     }
 
     func willSend(_ request: URLRequest, _ hooks: Hooks, context: RequestContext) {
-        guard let known = hooks.willSend else {
-            let idle = IdleHooks(.willSend)
-            let context = context.watched(by: idle)
-            for plugin in plugins { plugin.willSend(request, context: context) }
-            return self.known.withLock { $0.willSend = idle.rest(of: plugins) }
-        }
-        for plugin in known { plugin.willSend(request, context: context) }
+        let (asked, context) = round(of: .willSend, hooks, context)
+        for plugin in asked { plugin.willSend(request, context: context) }
+        learn(from: context)
     }
 
     func didReceive(_ result: Result<Response, TargetKitError>, _ hooks: Hooks, context: RequestContext) {
-        guard let known = hooks.didReceive else {
-            let idle = IdleHooks(.didReceive)
-            let context = context.watched(by: idle)
-            for plugin in plugins { plugin.didReceive(result, context: context) }
-            return self.known.withLock { $0.didReceive = idle.rest(of: plugins) }
-        }
-        for plugin in known { plugin.didReceive(result, context: context) }
+        let (asked, context) = round(of: .didReceive, hooks, context)
+        for plugin in asked { plugin.didReceive(result, context: context) }
+        learn(from: context)
     }
 
     /// The first decision other than `.doNotRetry`.
@@ -76,24 +61,13 @@ struct PluginChain: Sendable {
         _ hooks: Hooks,
         context: RequestContext
     ) async -> RetryDecision {
-        if let known = hooks.retry { return await Self.retry(known, result, context) }
-        let idle = IdleHooks(.retry)
-        let decision = await Self.retry(plugins, result, context.watched(by: idle))
-        // Those after the one that decided have not been asked.
-        if case .doNotRetry = decision { known.withLock { $0.retry = idle.rest(of: plugins) } }
-        return decision
-    }
-
-    private static func retry(
-        _ plugins: [any Plugin],
-        _ result: Result<Response, TargetKitError>,
-        _ context: RequestContext
-    ) async -> RetryDecision {
-        for plugin in plugins {
+        let (asked, context) = round(of: .retry, hooks, context)
+        for plugin in asked {
             let decision = await plugin.retry(result, context: context)
-            if case .doNotRetry = decision { continue }
-            return decision
+            // Those after the one that decides are not asked, so nothing is learned of them.
+            guard case .doNotRetry = decision else { return decision }
         }
+        learn(from: context)
         return .doNotRetry
     }
 
@@ -103,14 +77,25 @@ struct PluginChain: Sendable {
         context: RequestContext
     ) async -> Result<Response, TargetKitError> {
         var result = result
-        guard let known = hooks.process else {
-            let idle = IdleHooks(.process)
-            let context = context.watched(by: idle)
-            for plugin in plugins { result = await plugin.process(result, context: context) }
-            self.known.withLock { $0.process = idle.rest(of: plugins) }
-            return result
-        }
-        for plugin in known { result = await plugin.process(result, context: context) }
+        let (asked, context) = round(of: .process, hooks, context)
+        for plugin in asked { result = await plugin.process(result, context: context) }
+        learn(from: context)
         return result
+    }
+
+    /// Whom to ask, and with which context: all of them, watched, as long as it is not known who has the hook.
+    private func round(
+        of hook: PluginHook,
+        _ hooks: Hooks,
+        _ context: RequestContext
+    ) -> (asked: [any Plugin], context: RequestContext) {
+        if let known = hooks[hook] { return (known, context) }
+        return (plugins, plugins.isEmpty ? context : context.watched(by: IdleHooks(hook)))
+    }
+
+    /// Keeps what a whole round has shown, if it was a first one.
+    private func learn(from context: RequestContext) {
+        guard let idle = context.idleHooks else { return }
+        known.withLock { $0[idle.hook] = idle.rest(of: plugins) }
     }
 }

@@ -109,36 +109,14 @@ extension APIService {
         _ failure: @escaping @Sendable (TargetKitError) -> Void,
         _ value: @escaping @Sendable (Response) throws(TargetKitError) -> Value
     ) -> RequestHandle {
-        let envelope = envelope
-        return provider.start(target, value) { result in
-            switch result {
-            case .success(let value): success(value)
-            case .failure(let error): failure(envelope.map { error.explained(by: $0) } ?? error)
+        let (envelope, queue) = (envelope, provider.callbackQueue)
+        return provider.start(target, from: value) { result in
+            queue.async {
+                switch result {
+                case .success(let value): success(value)
+                case .failure(let error): failure(envelope.map { error.explained(by: $0) } ?? error)
+                }
             }
         }
-    }
-}
-
-extension Provider {
-    /// Makes a call whose value a closure gets on the provider's queue. It is made of the response while the call still counts
-    /// as running, so that cancelling reaches that, too.
-    fileprivate func start<Value: Sendable>(
-        _ target: Target,
-        _ value: @escaping @Sendable (Response) throws(TargetKitError) -> Value,
-        completion: @escaping @Sendable (Result<Value, TargetKitError>) -> Void
-    ) -> RequestHandle {
-        let (call, queue) = (begin(target), callbackQueue)
-        call.handle.attach(
-            Task {
-                let result = await self.result(of: call) { response throws(TargetKitError) in
-                    ResponseValue(value: try value(response), response: response)
-                }
-                self.end(call) {
-                    queue.async { completion(result.map(\.value)) }
-                    call.handle.finish(result.map(\.response))
-                }
-            }
-        )
-        return call.handle
     }
 }

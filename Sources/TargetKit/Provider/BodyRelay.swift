@@ -3,7 +3,7 @@ import Foundation
 
 /// Hands the pieces of a body from the task of its call to its reader, one at a time: the next piece is asked for when the
 /// last one has been taken.
-final class BodyRelay: Sendable {
+final class BodyRelay: BodyOrigin {
     private typealias Reader = UnsafeContinuation<Result<Data?, TargetKitError>, Never>
 
     private struct State: Sendable {
@@ -15,7 +15,13 @@ final class BodyRelay: Sendable {
         var isAbandoned = false
     }
 
+    private let handle: RequestHandle
     private let state = Locked(State())
+
+    /// A relay between the task of that call and its reader.
+    init(_ handle: RequestHandle) {
+        self.handle = handle
+    }
 
     /// Gives a piece away and waits until it is taken; `false` when nobody reads any more, and when the task is cancelled: a
     /// reader who holds the stream and does not read must not keep a cancelled call alive.
@@ -91,33 +97,10 @@ final class BodyRelay: Sendable {
         return try result.get()
     }
 
-    /// Lets go of what is left.
+    /// Lets go of what is left, and ends the call.
     func abandon() {
         state.withLock { $0.isAbandoned = true }
         withdraw()
-    }
-}
-
-/// The reader's end of a relay: when nobody holds it any more, the call is over.
-final class BodyRelayReader: Sendable {
-    private let relay: BodyRelay
-    private let handle: RequestHandle
-
-    init(_ relay: BodyRelay, _ handle: RequestHandle) {
-        self.relay = relay
-        self.handle = handle
-    }
-
-    deinit {
-        relay.abandon()
         handle.cancel()
-    }
-
-    func next() async throws -> Data? {
-        try await withTaskCancellationHandler {
-            try await relay.next()
-        } onCancel: {
-            handle.cancel()
-        }
     }
 }

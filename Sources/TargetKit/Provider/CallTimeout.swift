@@ -38,8 +38,7 @@ public struct CallTimeout: Sendable, Hashable {
     }
 
     func check() throws(InvalidRequest) {
-        for limit in [exchange, wholeCall] {
-            if let limit, limit <= .zero { throw .invalidTimeout(limit) }
-        }
+        if let exchange, exchange <= .zero { throw .invalidTimeout(exchange) }
+        if let wholeCall, wholeCall <= .zero { throw .invalidTimeout(wholeCall) }
     }
 }

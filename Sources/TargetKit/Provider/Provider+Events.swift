@@ -8,7 +8,13 @@ extension Provider {
     ///   - timeout: Goes before what target and provider say.
     public func events(for target: Target, timeout: CallTimeout = .none) -> RequestEvents {
         RequestEvents { progress, completion in
-            self.start(target, timeout: timeout, progress: progress, completion: completion)
+            self.start(
+                target,
+                timeout: timeout,
+                progress: progress,
+                from: Self.response,
+                completion: completion
+            )
         }
     }
 }

@@ -14,9 +14,8 @@ extension Provider {
             let endpoint = try endpoint(for: call)
             let request = try await request(for: endpoint, call)
             let prepared = try await prepare(request, endpoint, call)
-            let isShared = sharing.shares(call.context.target)
             let ending =
-                isShared
+                sharing.shares(call.context.target)
                 ? await sharedExchange(prepared, request, endpoint, call)
                 : await exchange(prepared, request, endpoint, call)
             call.context.attempt = ending.attempt

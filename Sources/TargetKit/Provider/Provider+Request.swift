@@ -95,7 +95,7 @@ extension Provider {
         let progressOnQueue = progress.map { progress in
             { @Sendable (step: TransferProgress) in queue.async { progress(step) } }
         }
-        return start(target, timeout: timeout, progress: progressOnQueue) { result in
+        return start(target, timeout: timeout, progress: progressOnQueue, from: Self.response) { result in
             queue.async { completion(result) }
         }
     }

@@ -25,21 +25,24 @@ extension Provider {
         return try result.get()
     }
 
-    /// Makes a call whose result a closure gets. The caller may be the main thread, whose time is not ours: so all of it runs
-    /// elsewhere.
-    func start(
+    /// Makes a call whose value a closure gets. The caller may be the main thread, whose time is not ours: so all of it runs
+    /// elsewhere. The value is made while the call still counts as running, so that cancelling reaches that too.
+    func start<Value: Sendable>(
         _ target: Target,
-        timeout: CallTimeout,
-        progress: (@Sendable (TransferProgress) -> Void)?,
-        completion: @escaping @Sendable (Result<Response, TargetKitError>) -> Void
+        timeout: CallTimeout = .none,
+        progress: (@Sendable (TransferProgress) -> Void)? = nil,
+        from value: @escaping @Sendable (Response) throws(TargetKitError) -> Value,
+        completion: @escaping @Sendable (Result<Value, TargetKitError>) -> Void
     ) -> RequestHandle {
         let call = begin(target, timeout: timeout, progress: progress)
         call.handle.attach(
             Task {
-                let result = await self.result(of: call, Self.response)
+                let result = await self.result(of: call) { response throws(TargetKitError) in
+                    ResponseValue(value: try value(response), response: response)
+                }
                 self.end(call) {
-                    completion(result)
-                    call.handle.finish(result)
+                    completion(result.map(\.value))
+                    call.handle.finish(result.map(\.response))
                 }
             }
         )

@@ -39,7 +39,7 @@ extension Provider {
         adding headers: HTTPHeaders
     ) async throws(TargetKitError) -> ResponseStream {
         let call = begin(target, timeout: timeout, delivery: .stream(buffer: 256 << 10), adding: headers)
-        let relay = BodyRelay()
+        let relay = BodyRelay(call.handle)
         let head = await withTaskCancellationHandler {
             await withUnsafeContinuation { head in
                 call.handle.attach(Task { await self.relay(call, to: relay, head) })
@@ -47,9 +47,7 @@ extension Provider {
         } onCancel: {
             call.handle.cancel()
         }
-        let response = try head.get()
-        let reader = BodyRelayReader(relay, call.handle)
-        return ResponseStream(response: response, body: ResponseBody { try await reader.next() })
+        return ResponseStream(response: try head.get(), body: ResponseBody(from: relay))
     }
 
     /// Hands over the head, and then the pieces of the body as they are taken. All of it is the call's one task, so a stream is

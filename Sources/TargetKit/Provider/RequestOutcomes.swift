@@ -13,9 +13,10 @@ public struct RequestOutcomes<Target: TargetType>: AsyncSequence, Sendable {
         private let run: @Sendable (Target) async -> Result<Response, TargetKitError>
         private let limit: Int
         private let isInOrder: Bool
-        private var targets: [Target]
+        private let targets: [Target]
         private var startedCount = 0
         private var deliveredCount = 0
+        /// Outcomes that came before their turn; none unless they come in order.
         private var early: [Int: Element] = [:]
         private var runningCount: Int { startedCount - deliveredCount - early.count }
         private let calls = RunningCalls<Target>()
@@ -32,12 +33,12 @@ public struct RequestOutcomes<Target: TargetType>: AsyncSequence, Sendable {
         public mutating func next() async -> Element? {
             while deliveredCount < targets.count {
                 startCalls()
-                if let outcome = early.removeValue(forKey: isInOrder ? deliveredCount : -1) {
+                if let outcome = early.removeValue(forKey: deliveredCount) {
                     deliveredCount += 1
                     return outcome
                 }
                 guard let outcome = await calls.next() else { return nil }
-                if isInOrder {
+                if isInOrder, outcome.index != deliveredCount {
                     early[outcome.index] = outcome
                 } else {
                     deliveredCount += 1

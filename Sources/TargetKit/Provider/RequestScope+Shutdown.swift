@@ -28,7 +28,8 @@ extension RequestScope {
     ///
     /// From now on new calls fail with stage `.shutDown`. Those in flight may finish for the time of grace; then they are
     /// cancelled, and this returns when none is left: each has had its plugins' hooks and its completion has been handed to
-    /// its queue. Cancelling the task that waits ends the time of grace.
+    /// its queue. Cancelling the task that waits ends the time of grace. A plugin's hook must not wait for it: its own call is
+    /// among those that are waited for.
     ///
     /// ```swift
     /// await session.shutdown(grace: .seconds(3))

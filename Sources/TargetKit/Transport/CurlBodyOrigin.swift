@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: MIT
 #if canImport(CCurl)
+import Foundation
 
-/// The loop, as the reader of one call's body sees it.
+/// A channel that the loop fills, as the reader of one call's body sees it.
 struct CurlBodyOrigin: BodyOrigin {
+    let channel: BodyChannel
     let inbox: CurlInbox
     let call: CurlCall
 
-    func goOn() {
-        inbox.post(.resume(call))
+    func next() async throws -> Data? {
+        try await channel.next { inbox.post(.resume(call)) }
     }
 
     func abandon() {

@@ -140,7 +140,7 @@ extension CurlTransfer {
     private func deliverHead() {
         guard case .stream(let channel) = sink, !isHeadDelivered, let start else { return }
         isHeadDelivered = true
-        let body = ResponseBody(channel, from: CurlBodyOrigin(inbox: inbox, call: start.call))
+        let body = ResponseBody(from: CurlBodyOrigin(channel: channel, inbox: inbox, call: start.call))
         start.continuation.resume(returning: TransportResponse(head: head.response, body: .stream(body)))
     }
 

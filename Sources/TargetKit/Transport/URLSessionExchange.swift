@@ -141,7 +141,7 @@ final class URLSessionExchange: Sendable {
 extension URLSessionExchange: BodyOrigin {
     /// Gives the caller its response when the body is streamed, once.
     func deliver(_ head: ResponseHead) {
-        guard let channel = call.sink.channel else { return }
+        guard call.sink.channel != nil else { return }
         let continuation = state.withLock { state -> CheckedContinuation<TransportResponse, any Error>? in
             guard !state.isSettled, !state.isHeadDelivered else { return nil }
             state.isHeadDelivered = true
@@ -149,12 +149,11 @@ extension URLSessionExchange: BodyOrigin {
             return state.continuation
         }
         guard let continuation else { return }
-        let body = ResponseBody(channel, from: self)
-        continuation.resume(returning: TransportResponse(head: head, body: .stream(body)))
+        continuation.resume(returning: TransportResponse(head: head, body: .stream(ResponseBody(from: self))))
     }
 
-    func goOn() {
-        keepPace()
+    func next() async throws -> Data? {
+        try await call.sink.channel?.next { keepPace() }
     }
 
     func abandon() {
