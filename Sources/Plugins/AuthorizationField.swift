@@ -18,7 +18,7 @@ extension URLRequest {
     ///   a word, and the call would go out without credentials.
     mutating func setAuthorization(_ value: String) throws(InvalidRequest) {
         let name = HTTPHeaderName.authorization.rawValue
-        guard !value.utf8.contains(where: { $0 == 0x0D || $0 == 0x0A || $0 == 0 }) else {
+        guard !value.endsHeaderField else {
             throw .invalidHeaderValue(name: name)
         }
         for key in allHTTPHeaderFields?.keys.filter(\.isAuthorization) ?? [] {

@@ -96,9 +96,7 @@ extension DefaultHeadersPlugin {
 
     /// RFC 9110 §5.6.2: what a product's name and version are made of.
     private static func token(_ text: String) -> String {
-        text.filter { character in
-            character.isASCII && (character.isLetter || character.isNumber || "!#$%&'*+-.^_`|~".contains(character))
-        }
+        text.filter { String($0).isToken }
     }
 
     private static var platform: String {
@@ -122,7 +120,7 @@ extension URLRequest {
     fileprivate mutating func setIfMissing(_ name: HTTPHeaderName, _ value: String?) throws {
         guard let value, self.value(forHTTPHeaderField: name.rawValue) == nil else { return }
         // Foundation drops such a value without a word.
-        guard !value.unicodeScalars.contains(where: { $0 == "\r" || $0 == "\n" || $0 == "\0" }) else {
+        guard !value.endsHeaderField else {
             throw InvalidRequest.invalidHeaderValue(name: name.rawValue)
         }
         setValue(value, forHTTPHeaderField: name.rawValue)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import TargetKit
+import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)
@@ -233,27 +234,20 @@ struct DocumentationTests {
     // MARK: All of them
 
     @Test("Every line of Swift on a page is a line of this file", arguments: pages)
-    func everySnippetIsHere(page: String) throws {
-        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent()
-        let known = Set(
-            Self.lines(of: try String(contentsOf: URL(filePath: #filePath), encoding: .utf8)) + Self.elsewhere
+    func everySnippetIsHere(page: DocumentationPage) throws {
+        let known = try DocumentationPage.lines(at: "Tests/TargetKitTests/DocumentationTests.swift").union(
+            Self.elsewhere
         )
-        let text = try String(contentsOf: root.appending(path: page), encoding: .utf8)
-        let snippets = text.components(separatedBy: "```swift\n").dropFirst().map {
-            $0.components(separatedBy: "```")[0]
-        }
-        #expect(!snippets.isEmpty)
-        for line in snippets.flatMap(Self.lines(of:)) {
+        let lines = try page.lines()
+        #expect(!lines.isEmpty)
+        for line in lines {
             #expect(known.contains(line), "\(page): \(line)")
         }
     }
 
-    private static let pages = [
-        "README.md", "Sources/TargetKit/TargetKit.docc/GettingStarted.md",
-        "Sources/TargetKit/TargetKit.docc/Lifecycle.md", "Sources/TargetKit/TargetKit.docc/Testing.md",
-        "Sources/TargetKit/TargetKit.docc/WritingAPlugin.md",
-    ]
+    private static let pages =
+        ["README.md", "GettingStarted.md", "Lifecycle.md", "Testing.md", "WritingAPlugin.md"]
+        .map { DocumentationPage($0 == "README.md" ? $0 : "Sources/TargetKit/TargetKit.docc/" + $0) }
 
     /// What cannot stand here: the manifest's line, and those that make a real call or need the plugins' module.
     private static let elsewhere = [
@@ -261,10 +255,6 @@ struct DocumentationTests {
         "let provider = Provider<Catalog>(plugins: [NetworkLoggerPlugin()])", "let provider = Provider<Orders>()",
         "let response = try await patient.request(.latest, timeout: .exchange(.milliseconds(800)))",
     ]
-
-    private static func lines(of text: String) -> [String] {
-        text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
-    }
 }
 
 private enum Shop {

@@ -32,7 +32,7 @@ struct FormEncoder: Encoder {
     /// The encoder for a new element at the end.
     func nestedElement() -> Self {
         let index = node.count
-        return Self(node: node.newElement(), codingPath: codingPath + [FormIndexKey(index)], rules: rules)
+        return Self(node: node.newElement(), codingPath: codingPath + [IndexKey(index)], rules: rules)
     }
 }
 
@@ -94,24 +94,5 @@ extension FormEncoder {
     private func failure(_ reason: ParameterEncodingError.Reason) -> ParameterEncodingError {
         let names = codingPath.map(\.stringValue)
         return ParameterEncodingError(reason, at: (names.first ?? "") + names.dropFirst().map { "[\($0)]" }.joined())
-    }
-}
-
-/// The position of an array's element, as a coding key.
-struct FormIndexKey: CodingKey {
-    let intValue: Int?
-    let stringValue: String
-
-    init(_ index: Int) {
-        intValue = index
-        stringValue = "\(index)"
-    }
-
-    init?(intValue: Int) {
-        self.init(intValue)
-    }
-
-    init?(stringValue: String) {
-        nil
     }
 }

@@ -31,7 +31,7 @@ struct RequestCheck {
         for (name, value) in fields {
             guard name.isToken else { throw .invalidHeaderName(name) }
             guard !name.isReserved else { throw .reservedHeader(name: name) }
-            guard !value.utf8.contains(where: \.endsHeaderLine) else { throw .invalidHeaderValue(name: name) }
+            guard !value.endsHeaderField else { throw .invalidHeaderValue(name: name) }
         }
     }
 }
@@ -68,11 +68,6 @@ extension String {
             return true
         }
     }
-
-    /// RFC 9110 §5.6.2: one or more `tchar`.
-    fileprivate var isToken: Bool {
-        !utf8.isEmpty && utf8.allSatisfy(\.isTokenCharacter)
-    }
 }
 
 extension String {
@@ -84,24 +79,5 @@ extension String {
         case 17: equalsIgnoringASCIICase("Transfer-Encoding")
         default: false
         }
-    }
-}
-
-extension UInt8 {
-    fileprivate var isLetterOrDigit: Bool {
-        switch self {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "0")...UInt8(ascii: "9"):
-            true
-        default: false
-        }
-    }
-
-    fileprivate var isTokenCharacter: Bool {
-        isLetterOrDigit || self == UInt8(ascii: "-") || "!#$%&'*+.^_`|~".utf8.contains(self)
-    }
-
-    fileprivate var endsHeaderLine: Bool {
-        self == 0x0D || self == 0x0A || self == 0
     }
 }

@@ -9,9 +9,12 @@ package enum PreferredLanguages {
         Locale.preferredLanguages
         #else
         // Foundation says `en-001` whatever the environment says (Linux, Swift 6.3.1).
-        posix(ProcessInfo.processInfo.environment)
+        atStart
         #endif
     }
+
+    /// Read once: the environment is copied whole each time that it is asked for, and is the same from start to end.
+    private static let atStart = posix(ProcessInfo.processInfo.environment)
 
     /// What the environment of a POSIX process says: `LANGUAGE`, a list with colons, and the first that is set of `LC_ALL`,
     /// `LC_MESSAGES` and `LANG`. `C` and `POSIX` are no language, and switch `LANGUAGE` off.
@@ -27,14 +30,5 @@ package enum PreferredLanguages {
         let name = identifier.prefix { $0 != "." && $0 != "@" }.replacingOccurrences(of: "_", with: "-")
         let isTag = !name.isEmpty && name.utf8.allSatisfy { $0 == UInt8(ascii: "-") || $0.isLetterOrDigit }
         return isTag && name != "C" && name != "POSIX" ? name : nil
-    }
-}
-
-extension UInt8 {
-    fileprivate var isLetterOrDigit: Bool {
-        switch self {
-        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
-        default: false
-        }
     }
 }

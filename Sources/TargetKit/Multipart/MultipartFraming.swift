@@ -28,9 +28,9 @@ struct MultipartFraming {
         }
         for field in part.headers.fields {
             // A second Content-Disposition would contradict the first, and servers differ in which they believe.
-            guard ASCIISet.token.containsAll(of: field.name.rawValue), !field.name.rawValue.isEmpty,
-                field.name != "Content-Disposition"
-            else { throw .headerName(field.name.rawValue) }
+            guard field.name.rawValue.isToken, field.name != "Content-Disposition" else {
+                throw .headerName(field.name.rawValue)
+            }
             try appendField(field.name.rawValue, field.value)
         }
         append("\r\n")
@@ -59,7 +59,7 @@ struct MultipartFraming {
     }
 
     private mutating func appendField(_ name: String, _ value: String) throws(MultipartError.Reason) {
-        for byte in value.utf8 where byte == 0x0D || byte == 0x0A || byte == 0 { throw .headerValue(name: name) }
+        guard !value.endsHeaderField else { throw .headerValue(name: name) }
         append(name)
         append(": ")
         append(value)

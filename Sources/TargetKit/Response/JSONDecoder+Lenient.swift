@@ -58,7 +58,7 @@ extension JSONDecoder {
     ) -> JSONDecoder {
         let decoder = JSONDecoder()
         decoder.dateDecodingStrategy = dates
-        if let observer { decoder.userInfo[.lenientObserver] = observer }
+        decoder.lenientObserver = observer
         return decoder
     }
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
+import Foundation
 
 /// Hears what lenient decoding mends, to log it or to tell the server's people.
 ///
 /// ```swift
-/// decoder.userInfo[.lenientObserver] = LenientObserver { repair in logger.warning("\(repair)") }
+/// decoder.lenientObserver = LenientObserver { repair in logger.warning("\(repair)") }
 /// ```
 /// It is called while decoding, on the thread that decodes, once for each repair.
 public struct LenientObserver: Sendable {
@@ -16,11 +17,21 @@ public struct LenientObserver: Sendable {
 }
 
 extension CodingUserInfoKey {
-    /// The key of a ``LenientObserver`` in a decoder's `userInfo`.
-    public static let lenientObserver: CodingUserInfoKey = {
-        guard let key = CodingUserInfoKey(rawValue: "TargetKit.lenientObserver") else {
-            preconditionFailure("Every text makes a CodingUserInfoKey.")
-        }
-        return key
-    }()
+    /// Never `nil`: every text makes a key.
+    fileprivate static let lenientObserver = CodingUserInfoKey(rawValue: "TargetKit.lenientObserver")
+}
+
+extension JSONDecoder {
+    /// Who hears what lenient properties mend; default `nil`: nobody.
+    public var lenientObserver: LenientObserver? {
+        get { CodingUserInfoKey.lenientObserver.flatMap { userInfo[$0] as? LenientObserver } }
+        set { if let key = CodingUserInfoKey.lenientObserver { userInfo[key] = newValue } }
+    }
+}
+
+extension Decoder {
+    /// Who hears what is mended.
+    var lenientObserver: LenientObserver? {
+        CodingUserInfoKey.lenientObserver.flatMap { userInfo[$0] as? LenientObserver }
+    }
 }

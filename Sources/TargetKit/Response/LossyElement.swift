@@ -71,20 +71,9 @@ struct LossyElement<Element: Decodable>: Decodable {
     }
 
     static func report(_ key: any CodingKey, _ decoder: any Decoder) {
-        guard let observer = decoder.userInfo[.lenientObserver] as? LenientObserver else { return }
-        observer.report(
+        decoder.lenientObserver?.report(
             LenientRepair(.dropped, type: "\(Element.self)", codingPath: decoder.codingPath + [key])
         )
-    }
-
-    private struct IndexKey: CodingKey {
-        let index: Int
-        var stringValue: String { "\(index)" }
-        var intValue: Int? { index }
-
-        init(_ index: Int) { self.index = index }
-        init?(stringValue: String) { nil }
-        init?(intValue: Int) { index = intValue }
     }
 }
 

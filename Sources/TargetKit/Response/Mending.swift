@@ -85,8 +85,7 @@ enum Mending {
     }
 
     private static func report<Value>(_ reason: LenientRepair.Reason, _ type: Value.Type, _ decoder: any Decoder) {
-        guard let observer = decoder.userInfo[.lenientObserver] as? LenientObserver else { return }
-        observer.report(LenientRepair(reason, type: "\(type)", codingPath: decoder.codingPath))
+        decoder.lenientObserver?.report(LenientRepair(reason, type: "\(type)", codingPath: decoder.codingPath))
     }
 }
 

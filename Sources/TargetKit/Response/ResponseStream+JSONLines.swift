@@ -32,12 +32,8 @@ extension ResponseStream {
 
         /// Reads the values; those that another iterator has taken are gone.
         public func makeAsyncIterator() -> Iterator {
-            Iterator(
-                response: response,
-                decoder: decoder,
-                body: ResponseBodyReader(body),
-                splitter: LineSplitter(limit: limit)
-            )
+            let parser = JSONLineParser<Value>(decoder: decoder, splitter: LineSplitter(limit: limit))
+            return Iterator(body: ParsedBody(body, of: response, by: parser))
         }
     }
 }
@@ -45,10 +41,7 @@ extension ResponseStream {
 extension ResponseStream.JSONLines {
     /// Reads ``ResponseStream/JSONLines``.
     public struct Iterator: AsyncIteratorProtocol {
-        let response: Response
-        let decoder: JSONDecoder
-        var body: ResponseBodyReader
-        var splitter: LineSplitter
+        fileprivate var body: ParsedBody<JSONLineParser<Value>>
 
         /// The next value; `nil` at the end, and after a failure.
         ///
@@ -60,36 +53,39 @@ extension ResponseStream.JSONLines {
 
         /// The same on the caller's actor, so that only a piece that has yet to come costs a change of threads.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws -> Value? {
+            try await body.next(isolation: actor)
+        }
+    }
+}
+
+/// Decodes lines, each by itself.
+private struct JSONLineParser<Value: Decodable & Sendable>: PieceParser {
+    let decoder: JSONDecoder
+    var splitter: LineSplitter
+
+    mutating func append(_ piece: Data) { splitter.append(piece) }
+
+    mutating func next() throws -> Value? {
+        while let line = try splitter.next(Self.content) {
+            guard let line else { continue }
             do {
-                while true {
-                    if let value = try nextOfPiece() { return value }
-                    guard let piece = try await body.next() else { break }
-                    splitter.append(piece)
-                }
-                splitter.finish()
-                return try nextOfPiece()
+                return try decoder.decode(Value.self, from: line)
             } catch {
-                body.close()
-                splitter.close()
-                throw response.streamFailure(error)
+                throw ResponseStreamError.undecodableLine(number: splitter.lineCount, error)
             }
         }
+        return nil
+    }
 
-        private mutating func nextOfPiece() throws -> Value? {
-            while let line = try splitter.next(Self.content) {
-                guard let line else { continue }
-                do {
-                    return try decoder.decode(Value.self, from: line)
-                } catch {
-                    throw ResponseStreamError.undecodableLine(number: splitter.lineCount, error)
-                }
-            }
-            return nil
-        }
+    mutating func finish() throws -> Value? {
+        splitter.finish()
+        return try next()
+    }
 
-        /// The line's bytes; `nil` when it is blank.
-        private static func content(_ line: UnsafeRawBufferPointer) -> Data? {
-            line.allSatisfy { $0 == 0x20 || $0 == 0x09 } ? nil : Data(line)
-        }
+    mutating func close() { splitter.close() }
+
+    /// The line's bytes; `nil` when it is blank.
+    private static func content(_ line: UnsafeRawBufferPointer) -> Data? {
+        line.allSatisfy { $0 == 0x20 || $0 == 0x09 } ? nil : Data(line)
     }
 }

@@ -27,7 +27,7 @@ extension ResponseStream {
 
         /// Reads the lines; those that another iterator has taken are gone.
         public func makeAsyncIterator() -> Iterator {
-            Iterator(response: response, body: ResponseBodyReader(body), splitter: LineSplitter(limit: limit))
+            Iterator(body: ParsedBody(body, of: response, by: LineParser(splitter: LineSplitter(limit: limit))))
         }
     }
 }
@@ -35,9 +35,7 @@ extension ResponseStream {
 extension ResponseStream.Lines {
     /// Reads ``ResponseStream/Lines``.
     public struct Iterator: AsyncIteratorProtocol {
-        let response: Response
-        var body: ResponseBodyReader
-        var splitter: LineSplitter
+        fileprivate var body: ParsedBody<LineParser>
 
         /// The next line; `nil` at the end, and after a failure.
         ///
@@ -49,23 +47,25 @@ extension ResponseStream.Lines {
 
         /// The same on the caller's actor, so that only a piece that has yet to come costs a change of threads.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws -> String? {
-            do {
-                while true {
-                    if let line = try splitter.next(Self.text) { return line }
-                    guard let piece = try await body.next() else { break }
-                    splitter.append(piece)
-                }
-                splitter.finish()
-                return try splitter.next(Self.text)
-            } catch {
-                body.close()
-                splitter.close()
-                throw response.streamFailure(error)
-            }
-        }
-
-        private static func text(_ line: UnsafeRawBufferPointer) -> String {
-            String(decoding: line, as: UTF8.self)
+            try await body.next(isolation: actor)
         }
     }
+}
+
+/// Makes texts of lines.
+private struct LineParser: PieceParser {
+    var splitter: LineSplitter
+
+    mutating func append(_ piece: Data) { splitter.append(piece) }
+
+    mutating func next() throws -> String? {
+        try splitter.next { String(decoding: $0, as: UTF8.self) }
+    }
+
+    mutating func finish() throws -> String? {
+        splitter.finish()
+        return try next()
+    }
+
+    mutating func close() { splitter.close() }
 }

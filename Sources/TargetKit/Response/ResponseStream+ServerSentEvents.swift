@@ -35,11 +35,8 @@ extension ResponseStream {
 
         /// Reads the events of a stream that goes on after another one.
         func makeAsyncIterator(lastEventID: String?) -> Iterator {
-            Iterator(
-                response: response,
-                body: ResponseBodyReader(body),
-                parser: ServerSentEventParser(limit: limit, lastEventID: lastEventID)
-            )
+            let parser = ServerSentEventParser(limit: limit, lastEventID: lastEventID)
+            return Iterator(body: ParsedBody(body, of: response, by: parser))
         }
     }
 }
@@ -47,9 +44,8 @@ extension ResponseStream {
 extension ResponseStream.ServerSentEvents {
     /// Reads ``ResponseStream/ServerSentEvents``.
     public struct Iterator: AsyncIteratorProtocol {
-        let response: Response
-        var body: ResponseBodyReader
-        var parser: ServerSentEventParser
+        fileprivate var body: ParsedBody<ServerSentEventParser>
+        var parser: ServerSentEventParser { body.parser }
 
         /// The next event; `nil` at the end, and after a failure.
         ///
@@ -61,17 +57,7 @@ extension ResponseStream.ServerSentEvents {
 
         /// The same on the caller's actor, so that only a piece that has yet to come costs a change of threads.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws -> ServerSentEvent? {
-            do {
-                while true {
-                    if let event = try parser.next() { return event }
-                    guard let piece = try await body.next() else { return nil }
-                    parser.append(piece)
-                }
-            } catch {
-                body.close()
-                parser.close()
-                throw response.streamFailure(error)
-            }
+            try await body.next(isolation: actor)
         }
     }
 }

@@ -2,7 +2,7 @@
 import Foundation
 
 /// Makes events of the bytes of an event stream, by the rules of the HTML standard (§9.2.5 and §9.2.6).
-struct ServerSentEventParser: Sendable {
+struct ServerSentEventParser: PieceParser {
     /// The identifier that `Last-Event-ID` has to say: that of the last block that ended with an empty line.
     private(set) var lastEventID: String?
     /// The last waiting time that the server has named.
@@ -42,7 +42,7 @@ struct ServerSentEventParser: Sendable {
         block = Block()
     }
 
-    /// The next event; `nil` when there is no whole one. What follows the last empty line is never an event.
+    /// The next event; `nil` when there is no whole one.
     ///
     /// - Throws: ``ResponseStreamError`` when a line or the event is over the limit.
     mutating func next() throws -> ServerSentEvent? {
@@ -51,6 +51,9 @@ struct ServerSentEventParser: Sendable {
         }
         return nil
     }
+
+    /// What follows the last empty line is never an event.
+    mutating func finish() -> ServerSentEvent? { nil }
 
     private mutating func take(_ field: ServerSentEventField) throws -> ServerSentEvent? {
         switch field {

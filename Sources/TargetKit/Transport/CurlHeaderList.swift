@@ -22,7 +22,7 @@ struct CurlHeaderList: ~Copyable {
     ///
     /// - Throws: when name or value holds a line break or a NUL, which would end the field and begin another.
     mutating func add(_ name: String, _ value: String) throws(CurlFailure) {
-        guard !name.isEmpty, !(name + value).utf8.contains(where: { $0 == 0x0D || $0 == 0x0A || $0 == 0 }) else {
+        guard !name.isEmpty, !name.endsHeaderField, !value.endsHeaderField else {
             throw CurlFailure(
                 .badURL,
                 "the header field \(name.debugDescription) holds a line break or a NUL, or has no name"

@@ -78,11 +78,11 @@ struct URLSessionCall: Sendable {
 
     /// Foundation on Linux writes method and names as they are, line breaks and all, and drops a value with a line break.
     private func checkHead() throws(URLSessionFailure) {
-        guard Self.isToken(request.httpMethod ?? "GET") else {
+        guard (request.httpMethod ?? "GET").isToken else {
             throw URLSessionFailure(.badURL, "the method is not a token (RFC 9110 §9.1)")
         }
         for (name, value) in request.allHTTPHeaderFields ?? [:] {
-            guard Self.isToken(name), !value.utf8.contains(where: { $0 == 0x0D || $0 == 0x0A || $0 == 0 }) else {
+            guard name.isToken, !value.endsHeaderField else {
                 throw URLSessionFailure(
                     .badURL,
                     "the header field \(name.debugDescription) is not a token, or its value holds a line break or a NUL"
@@ -112,17 +112,5 @@ struct URLSessionCall: Sendable {
         guard access(file.path, R_OK) == 0 else {
             throw URLSessionFailure(.noPermissionsToReadFile, "\(file.path): \(String(cString: strerror(errno)))")
         }
-    }
-
-    /// RFC 9110 §5.6.2.
-    private static func isToken(_ text: String) -> Bool {
-        !text.isEmpty
-            && text.utf8.allSatisfy { byte in
-                switch byte {
-                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
-                case UInt8(ascii: "0")...UInt8(ascii: "9"): true
-                default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
-                }
-            }
     }
 }

@@ -7,13 +7,6 @@ import Testing
 
 @Suite("Memory of a large form")
 struct MultipartMemoryTests {
-    /// The largest size that this process has had in memory, in bytes.
-    private static func peakMemory() throws -> Int {
-        let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
-        let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") })
-        return try #require(line.split(separator: " ").compactMap { Int($0) }.first) << 10
-    }
-
     // In a process of its own: other tests' memory would count, and another user may be chosen.
     @Test("A form with a file of 1 GiB is read within 16 MiB, and its length is known before")
     func gibibyte() async {
@@ -26,14 +19,14 @@ struct MultipartMemoryTests {
             let form: MultipartForm = [.text("t", name: "title"), .file(url, name: "upload")]
             let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
             defer { buffer.deallocate() }
-            let before = try MultipartMemoryTests.peakMemory()
+            let before = try ProcessMemory.peak()
             let source = try form.bodySource()
             let reader = try source.open()
             var total: Int64 = 0
             while case let count = try reader.read(into: buffer), count > 0 { total += Int64(count) }
             #expect(total == source.length)
             #expect(total > 1 << 30)
-            #expect(try MultipartMemoryTests.peakMemory() - before < 16 << 20)
+            #expect(try ProcessMemory.peak() - before < 16 << 20)
         }
     }
 

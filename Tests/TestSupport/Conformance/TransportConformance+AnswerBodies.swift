@@ -57,14 +57,7 @@ extension TransportConformance {
             let transport = make { _ in .response(status: 200, data: noise(1_000)) }
             let response = try await transport.send(TestCall(destination: .stream(buffer: 1)).request(to: nowhere))
             guard case .stream(let body) = response.body else { throw BrokenPromise("the body is no stream") }
-            let gate = Gate()
-            let reading = Task {
-                await gate.wait()
-                for try await _ in body {}
-            }
-            reading.cancel()
-            gate.open()
-            try await expectCancelled(reading)
+            try await expectCancelledBeforeReading(body)
         },
         AnswerPromise("It opens a body's source, reads it to its end, and lets go of its reader") { make in
             let watched = WatchedSource(byteCount: 200_000)

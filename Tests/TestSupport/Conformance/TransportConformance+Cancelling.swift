@@ -119,4 +119,16 @@ extension TransportConformance {
             try expect(isCancellation(error), "the error was \(error), expected a cancellation")
         }
     }
+
+    /// Reads the body in a task that is cancelled before it begins.
+    static func expectCancelledBeforeReading(_ body: ResponseBody) async throws {
+        let gate = Gate()
+        let reading = Task {
+            await gate.wait()
+            for try await _ in body {}
+        }
+        reading.cancel()
+        gate.open()
+        try await expectCancelled(reading)
+    }
 }

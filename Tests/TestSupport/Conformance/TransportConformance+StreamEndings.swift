@@ -82,14 +82,7 @@ extension TransportConformance {
         TransportPromise("A reader whose task was cancelled before hears of it") { transport in
             let server = try LoopbackServer(reply: [.head(status: 200, headers: json), .hang])
             let (_, body) = try await TestCall(buffer: 1).open(at: server, with: transport)
-            let gate = Gate()
-            let reading = Task {
-                await gate.wait()
-                for try await _ in body {}
-            }
-            reading.cancel()
-            gate.open()
-            try await expectCancelled(reading)
+            try await expectCancelledBeforeReading(body)
             await server.waitForConnections(closed: 1)
         },
         TransportPromise("The timeout of a call goes on while its body is read") { transport in

@@ -15,12 +15,12 @@ struct Account: Equatable {
     init(status: String, request: String? = nil, facts: [String: JSONValue] = [:]) {
         self.status = status
         self.request = request
-        self.facts = facts.filter { !$0.value.isEmpty }
+        self.facts = facts.filter { !$0.value.saysNothing }
     }
 
     /// The account in lines for a person.
     var lines: [String] {
-        let lines = (request.map { [$0] } ?? []) + facts.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }
+        let lines = (request.map { [$0] } ?? []) + facts.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value.line)" }
         return lines.isEmpty ? ["no body"] : lines
     }
 
@@ -42,16 +42,16 @@ struct Account: Equatable {
             self.init(status: status)
             return
         }
-        guard case .object(let body)? = try? response.decode(JSONValue.self) else {
+        guard let json = try? response.json(), let body = json.dictionary else {
             self.init(status: status, facts: ["unreadable": .string("\(response.data.count) bytes")])
             return
         }
-        guard case .string(let url)? = body["url"], case .string(let method)? = body["method"] else {
+        guard let url = json["url"].string, let method = json["method"].string else {
             self.init(status: status, facts: body.filter { !["headers", "origin"].contains($0.key) })
             return
         }
         var facts = body.filter { ["args", "form", "files", "json", "data"].contains($0.key) }
-        if case .object(let headers)? = body["headers"] {
+        if let headers = json["headers"].dictionary {
             facts.merge(headers.filter { Self.isTelling($0.key, $0.value) }) { $1 }
         }
         self.init(status: status, request: "\(method) \(Self.path(of: url))", facts: facts)

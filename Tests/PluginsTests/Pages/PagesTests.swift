@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+import TestSupport
+import Testing
+
+@Suite("Pages of the plugins")
+struct PagesTests {
+    @Test(
+        "Every line of Swift on a page is a line of a test in this folder",
+        arguments: DocumentationPage.pages(in: "Sources/Plugins/TargetKitPlugins.docc")
+    )
+    func everySnippetIsHere(page: DocumentationPage) throws {
+        let known = try DocumentationPage.lines(at: "Tests/PluginsTests/Pages")
+        for line in try page.lines() {
+            #expect(known.contains(line), "\(page): \(line)")
+        }
+    }
+}

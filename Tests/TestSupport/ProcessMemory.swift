@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+#if os(Linux)
+import Foundation
+
+/// The memory of this process, as Linux counts it (proc(5)).
+public enum ProcessMemory {
+    /// There is no such line in `/proc/self/status`.
+    public struct Unknown: Error {}
+
+    /// The largest size that this process has had in memory, in bytes.
+    public static func peak() throws -> Int {
+        let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
+        guard let line = status.split(separator: "\n").first(where: { $0.hasPrefix("VmHWM:") }),
+            let kilobytes = line.split(separator: " ").compactMap({ Int($0) }).first
+        else { throw Unknown() }
+        return kilobytes << 10
+    }
+}
+#endif
