@@ -20,7 +20,8 @@ struct Account: Equatable {
 
     /// The account in lines for a person.
     var lines: [String] {
-        let lines = (request.map { [$0] } ?? []) + facts.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value.line)" }
+        let facts = facts.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value.line)" }
+        let lines = (request.map { [$0] } ?? []) + facts
         return lines.isEmpty ? ["no body"] : lines
     }
 
