@@ -22,8 +22,23 @@ public struct Endpoint: Sendable {
     public var headers: HTTPHeaders
     /// How long the exchange may take; `nil`: the transport's own limits.
     public var timeout: Duration?
-    /// What a stubbed call answers with.
-    public var sampleResponse: SampleResponse
+    /// What a stubbed call answers with. That of a target is asked for when it is needed: it may read a file.
+    public var sampleResponse: SampleResponse {
+        get {
+            switch sample {
+            case .of(let target): target.sampleResponse
+            case .given(let response): response
+            }
+        }
+        set { sample = .given(newValue) }
+    }
+
+    private var sample: Sample
+
+    private enum Sample: Sendable {
+        case of(any TargetType)
+        case given(SampleResponse)
+    }
 
     /// An endpoint made by hand.
     public init(
@@ -39,7 +54,7 @@ public struct Endpoint: Sendable {
         self.task = task
         self.headers = headers
         self.timeout = timeout
-        self.sampleResponse = sampleResponse
+        sample = .given(sampleResponse)
     }
 
     /// The endpoint of a target: its path below its base URL, everything else as the target says.
@@ -56,7 +71,7 @@ public struct Endpoint: Sendable {
         task = target.task
         headers = target.headers
         timeout = target.timeout
-        sampleResponse = target.sampleResponse
+        sample = .of(target)
     }
 
     /// This endpoint with those header fields set over its own.

@@ -83,6 +83,9 @@ struct PluginChain: Sendable {
         return result
     }
 
+    /// Whether no plugin has the hook, as far as is known.
+    func isIdle(_ hook: PluginHook, _ hooks: Hooks) -> Bool { (hooks[hook] ?? plugins).isEmpty }
+
     /// Whom to ask, and with which context: all of them, watched, as long as it is not known who has the hook.
     private func round(
         of hook: PluginHook,

@@ -27,8 +27,8 @@ public struct InFlightSharing: Sendable {
     }
 
     /// What the target says of itself goes first.
-    func shares(_ target: any TargetType) -> Bool {
-        if let target = target as? any SharingTarget { return target.sharesInFlight }
+    func shares(_ target: any TargetType, _ traits: TargetTraits) -> Bool {
+        if traits.canShare, let target = target as? any SharingTarget { return target.sharesInFlight }
         return isShared?(target) ?? false
     }
 }

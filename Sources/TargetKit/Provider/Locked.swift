@@ -7,40 +7,37 @@ import Foundation
 ///
 /// It is pthread's mutex because `Synchronization.Mutex` needs iOS 18, and because the thread sanitizer sees this one on Linux
 /// (of `Mutex` it reports races that are none, Swift 6.3.1).
-package struct Locked<Value: Sendable>: Sendable {
-    private let storage: Storage
+package struct Locked<Value: Sendable>: @unchecked Sendable {
+    // `@unchecked`: both are only touched between lock and unlock, here. They lie in one piece of memory, and are reached by
+    // pointer, since Swift would note each access to a class's property, to find those that overlap.
+    private let storage: ManagedBuffer<Value, pthread_mutex_t>
 
     package init(_ value: Value) {
-        storage = Storage(value)
+        storage = Storage.create(minimumCapacity: 1) { storage in
+            storage.withUnsafeMutablePointerToElements { mutex in
+                mutex.initialize(to: pthread_mutex_t())
+                pthread_mutex_init(mutex, nil)
+            }
+            return value
+        }
     }
 
     package func withLock<Result, Failure: Error>(
         _ body: (inout Value) throws(Failure) -> Result
     ) throws(Failure) -> Result {
-        storage.lock()
-        defer { storage.unlock() }
-        return try body(&storage.value)
+        try storage.withUnsafeMutablePointers { (value, mutex) throws(Failure) in
+            pthread_mutex_lock(mutex)
+            defer { pthread_mutex_unlock(mutex) }
+            return try body(&value.pointee)
+        }
     }
 
-    // `@unchecked`: `value` is only touched between `lock` and `unlock`, both private to this file.
-    private final class Storage: @unchecked Sendable {
-        var value: Value
-        private let mutex: UnsafeMutablePointer<pthread_mutex_t>
-
-        init(_ value: Value) {
-            self.value = value
-            mutex = .allocate(capacity: 1)
-            mutex.initialize(to: pthread_mutex_t())
-            pthread_mutex_init(mutex, nil)
-        }
-
+    private final class Storage: ManagedBuffer<Value, pthread_mutex_t> {
         deinit {
-            pthread_mutex_destroy(mutex)
-            mutex.deinitialize(count: 1)
-            mutex.deallocate()
+            withUnsafeMutablePointerToElements { mutex in
+                pthread_mutex_destroy(mutex)
+                mutex.deinitialize(count: 1)
+            }
         }
-
-        func lock() { pthread_mutex_lock(mutex) }
-        func unlock() { pthread_mutex_unlock(mutex) }
     }
 }

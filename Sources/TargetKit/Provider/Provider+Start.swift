@@ -9,19 +9,17 @@ extension Provider {
         timeout: CallTimeout = .none,
         from value: @escaping @Sendable (Response) throws(TargetKitError) -> Value
     ) async throws(TargetKitError) -> Value {
-        let call = begin(target, timeout: timeout)
+        let call = begin(target, timeout: timeout, isAwaited: true)
         let result = await withTaskCancellationHandler {
+            if call.plan.runsInCallersTask { return await self.result(of: call, target, value) }
             // The caller is on no actor any more: starting right here saves a hop to another thread.
-            let task = Task.startingNow {
-                let result = await self.result(of: call, value)
-                self.end(call)
-                return result
-            }
+            let task = Task.startingNow { await self.result(of: call, target, value) }
             call.handle.attach(task)
             return await task.value
         } onCancel: {
             call.handle.cancel()
         }
+        end(call)
         return try result.get()
     }
 
@@ -37,7 +35,7 @@ extension Provider {
         let call = begin(target, timeout: timeout, progress: progress)
         call.handle.attach(
             Task {
-                let result = await self.result(of: call) { response throws(TargetKitError) in
+                let result = await self.result(of: call, target) { response throws(TargetKitError) in
                     ResponseValue(value: try value(response), response: response)
                 }
                 self.end(call) {
@@ -54,26 +52,30 @@ extension Provider {
     func begin(
         _ target: Target,
         timeout: CallTimeout = .none,
-        delivery: Call.Delivery = .response,
+        delivery: ProviderCall.Delivery = .response,
         adding headers: HTTPHeaders = [:],
+        isAwaited: Bool = false,
         progress: (@Sendable (TransferProgress) -> Void)? = nil
-    ) -> Call {
+    ) -> ProviderCall {
         let context = RequestContext(target: target, scope: scope)
         let handle = RequestHandle()
-        let ofTarget = (context.target as? any TimedTarget)?.callTimeout ?? .none
-        let plan = Call.Plan(
-            target: target,
+        let ofTarget = traits.canBeTimed ? (context.target as? any TimedTarget)?.callTimeout ?? .none : .none
+        let isShared = sharing.shares(context.target, traits)
+        let plan = ProviderCall.Plan(
             timeout: timeout.or(ofTarget).or(self.timeout),
             exchangeOfCall: timeout.exchange,
             delivery: delivery,
             headers: headers,
-            hooks: plugins.hooks,
-            isAccepted: scope.insert(context, owner: self, handle: handle)
+            hooks: pipeline.plugins.hooks,
+            isAccepted: scope.insert(context, owner: self, handle: handle),
+            isShared: isShared,
+            canMapErrors: traits.canMapErrors,
+            runsInCallersTask: isAwaited && !isShared && pipeline.interruptibleTransport != nil
         )
-        return Call(plan: plan, context: context, handle: handle, progress: progress)
+        return ProviderCall(plan: plan, context: context, handle: handle, progress: progress)
     }
 
-    func end(_ call: Call, _ completion: (() -> Void)? = nil) {
+    func end(_ call: ProviderCall, _ completion: (() -> Void)? = nil) {
         if call.plan.isAccepted {
             scope.remove(call.context.id, completion)
         } else {
@@ -81,24 +83,30 @@ extension Provider {
         }
     }
 
+    func aim(at target: Target) throws -> Pipeline.Aim {
+        Pipeline.Aim(endpoint: try endpointClosure(target), stub: stubClosure(target))
+    }
+
     /// The call's result, within the time that it has in all.
     func result<Value: Sendable>(
-        of call: Call,
+        of call: ProviderCall,
+        _ target: Target,
         _ value: @Sendable (Response) throws(TargetKitError) -> Value
     ) async -> Result<Value, TargetKitError> {
         let deadline = deadline(of: call)
         defer { deadline?.cancel() }
         do throws(TargetKitError) {
-            return interrupted(.success(try value(try await perform(call).get())), call)
+            let response = try await pipeline.perform(call) { try aim(at: target) }.get()
+            return call.end(with: .success(try value(response)))
         } catch {
-            return interrupted(.failure(error), call)
+            return call.end(with: .failure(error))
         }
     }
 
     /// Ends the call when its time is over, unless it is cancelled before.
-    func deadline(of call: Call) -> Task<Void, Never>? {
+    func deadline(of call: ProviderCall) -> Task<Void, Never>? {
         guard let limit = call.plan.timeout.wholeCall, limit > .zero else { return nil }
-        return Task { [clock] in
+        return Task { [clock = pipeline.clock] in
             do {
                 try await clock.sleep(for: limit)
                 call.handle.interrupt(.timedOut)

@@ -42,7 +42,7 @@ extension Provider {
         let relay = BodyRelay(call.handle)
         let head = await withTaskCancellationHandler {
             await withUnsafeContinuation { head in
-                call.handle.attach(Task { await self.relay(call, to: relay, head) })
+                call.handle.attach(Task { await self.relay(call, target, to: relay, head) })
             }
         } onCancel: {
             call.handle.cancel()
@@ -53,13 +53,14 @@ extension Provider {
     /// Hands over the head, and then the pieces of the body as they are taken. All of it is the call's one task, so a stream is
     /// cancelled, counted and timed like any call.
     private func relay(
-        _ call: Call,
+        _ call: ProviderCall,
+        _ target: Target,
         to relay: BodyRelay,
         _ head: UnsafeContinuation<Result<Response, TargetKitError>, Never>
     ) async {
         let deadline = deadline(of: call)
         defer { deadline?.cancel() }
-        let result = interrupted(await perform(call), call)
+        let result = call.end(with: await pipeline.perform(call) { try aim(at: target) })
         guard case .success(let response) = result else {
             end(call) { head.resume(returning: result) }
             return
@@ -70,7 +71,7 @@ extension Provider {
             try await pump(response, to: relay)
             try call.checkCancellation()
         } catch {
-            var failure = failure(error, at: .transport, call, request: response.request)
+            var failure = call.failure(error, at: .transport, request: response.request)
             failure.response = response.head
             end = .failure(failure)
         }

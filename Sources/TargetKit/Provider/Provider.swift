@@ -18,17 +18,12 @@ import FoundationNetworking
 /// A provider that its owner lets go of still finishes what it has started, plugins included.
 public final class Provider<Target: TargetType>: Sendable {
     let endpointClosure: @Sendable (Target) throws -> Endpoint
-    let requestClosure: @Sendable (Endpoint) async throws -> URLRequest
     let stubClosure: @Sendable (Target) -> StubBehavior
-    let transport: any Transport
-    let plugins: PluginChain
-    let redirects: RedirectPolicy
-    let cookies: CookieStore?
     let sharing: InFlightSharing
-    let sharedCalls = SharedCalls()
     let timeout: CallTimeout
     let callbackQueue: DispatchQueue
-    let clock: any Clock<Duration>
+    let traits = TargetTraits(of: Target.self)
+    let pipeline: Pipeline
 
     /// The calls of this provider and of those that share the scope.
     public let scope: RequestScope
@@ -66,17 +61,19 @@ public final class Provider<Target: TargetType>: Sendable {
         clock: any Clock<Duration> = ContinuousClock()
     ) {
         self.endpointClosure = endpointClosure
-        self.requestClosure = requestClosure
         self.stubClosure = stubClosure
-        self.transport = transport
-        self.plugins = PluginChain(plugins: plugins)
         self.sharing = sharing
-        self.redirects = redirects
-        self.cookies = cookies
         self.scope = scope
         self.timeout = timeout
         self.callbackQueue = callbackQueue
-        self.clock = clock
+        pipeline = Pipeline(
+            requestClosure: requestClosure,
+            transport: transport,
+            plugins: PluginChain(plugins: plugins),
+            redirects: redirects,
+            cookies: cookies,
+            clock: clock
+        )
     }
 
     /// Cancels the calls of this provider that are in flight; others of its scope go on.

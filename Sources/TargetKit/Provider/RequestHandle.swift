@@ -74,6 +74,17 @@ public final class RequestHandle: Sendable {
         if isInterrupted { task.cancel() }
     }
 
+    /// Runs a step in a task that is tied to this handle.
+    func run<Value: Sendable, Failure: Error>(
+        _ step: @escaping @Sendable () async throws(Failure) -> Value
+    ) async throws(Failure) -> Value {
+        let task = Task.startingNow { () async -> Result<Value, Failure> in
+            do throws(Failure) { return .success(try await step()) } catch { return .failure(error) }
+        }
+        attach(task)
+        return try await task.value.get()
+    }
+
     /// Says what the call has brought to those that wait for it.
     func finish(_ outcome: Result<Response, TargetKitError>) {
         let waiters = state.withLock { state in

@@ -1,8 +1,16 @@
 // SPDX-License-Identifier: MIT
 
 extension Task where Failure == Never {
-    /// A task that runs on the caller's thread until it first waits, where the system knows how to (SE-0472).
-    static func startingNow(_ work: @escaping @Sendable () async -> Success) -> Task {
+    /// Whether the system knows how to run a task on the caller's thread at once (SE-0472).
+    static var canStartNow: Bool {
+        #if compiler(>=6.2)
+        if #available(iOS 26, macOS 26, tvOS 26, watchOS 26, visionOS 26, *) { return true }
+        #endif
+        return false
+    }
+
+    /// A task that runs on the caller's thread until it first waits, where the system knows how to.
+    static func startingNow(_ work: @escaping @isolated(any) @Sendable () async -> Success) -> Task {
         #if compiler(>=6.2)
         if #available(iOS 26, macOS 26, tvOS 26, watchOS 26, visionOS 26, *) {
             return Task.immediate(operation: work)

@@ -70,6 +70,12 @@ public struct StubTransport: Transport {
     }
 }
 
+extension StubTransport: InterruptibleTransport {
+    func send(_ request: TransportRequest, tiedTo handle: RequestHandle) async throws -> TransportResponse {
+        try await handle.run { try await send(request) }
+    }
+}
+
 // MARK: - Bodies
 
 extension StubTransport {

@@ -58,13 +58,17 @@ public final class CurlTransport: Transport {
         let call = try CurlCall(request)
         if Task.isCancelled { throw CurlFailure.cancelled.error(for: call.url) }
         return try await withTaskCancellationHandler {
-            // The checked kind costs an allocation and a lock for each call. What it would check is the inbox's one promise:
-            // a start that it took is resumed once, by the loop or by `end()`.
-            try await withUnsafeThrowingContinuation { continuation in
-                inbox.start(CurlStart(call: call, continuation: continuation))
-            }
+            try await response(to: call)
         } onCancel: {
             inbox.cancel(call)
+        }
+    }
+
+    private func response(to call: CurlCall) async throws -> TransportResponse {
+        // The checked kind costs an allocation and a lock for each call. What it would check is the inbox's one promise:
+        // a start that it took is resumed once, by the loop or by `end()`.
+        try await withUnsafeThrowingContinuation { continuation in
+            inbox.start(CurlStart(call: call, continuation: continuation))
         }
     }
 
@@ -73,6 +77,21 @@ public final class CurlTransport: Transport {
     /// Exchanges that run end with `URLError(.cancelled)`, and so does every later ``send(_:)``.
     public func shutdown() {
         inbox.close(.closing)
+    }
+}
+
+extension CurlTransport: InterruptibleTransport {
+    private struct Exchange: CancellableTask {
+        let inbox: CurlInbox
+        let call: CurlCall
+
+        func cancel() { inbox.cancel(call) }
+    }
+
+    func send(_ request: TransportRequest, tiedTo handle: RequestHandle) async throws -> TransportResponse {
+        let call = try CurlCall(request)
+        handle.attach(Exchange(inbox: inbox, call: call))
+        return try await response(to: call)
     }
 }
 #endif

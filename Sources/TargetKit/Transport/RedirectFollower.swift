@@ -14,23 +14,42 @@ struct RedirectFollower: Sendable {
         let redirects: [Redirect]
     }
 
-    let transport: any Transport
+    /// What an exchange goes through, and what ends it before its time: the task that waits, or a handle besides.
+    enum Line: Sendable {
+        case plain(any Transport)
+        case tied(any InterruptibleTransport, to: RequestHandle)
+
+        /// Tied to the handle, if there is one.
+        init(_ transport: any Transport, tied: (any InterruptibleTransport)?, to handle: RequestHandle?) {
+            if let tied, let handle { self = .tied(tied, to: handle) } else { self = .plain(transport) }
+        }
+
+        @inline(__always)
+        fileprivate func send(_ request: TransportRequest) async throws -> TransportResponse {
+            switch self {
+            case .plain(let transport): try await transport.send(request)
+            case .tied(let transport, let handle): try await transport.send(request, tiedTo: handle)
+            }
+        }
+    }
+
+    let line: Line
     let policy: RedirectPolicy
     /// Fields that are not for another origin.
-    let secretNames: Set<HTTPHeaderName>
+    var secretNames: Set<HTTPHeaderName> = []
     /// Where cookies are kept; `nil`: nowhere.
-    let cookies: CookieStore?
+    var cookies: CookieStore?
 
     /// Sends within the request's timeout, by a clock. The continuous clock is the transport's own; it keeps the time itself,
     /// which costs no task.
     func send(_ request: TransportRequest, timeLimitBy clock: any Clock<Duration>) async throws -> Arrival {
         guard let timeout = request.timeout, !(clock is ContinuousClock), !request.isStreamed else {
-            return try await send(request)
+            return try await request.isDownload ? sendForFile(request) : follow(request)
         }
         var request = request
         request.timeout = nil
         return try await withThrowingTaskGroup(of: Arrival?.self) { [request] group in
-            group.addTask { try await send(request) }
+            group.addTask { try await request.isDownload ? sendForFile(request) : follow(request) }
             group.addTask {
                 try await clock.sleep(for: timeout)
                 return nil
@@ -41,7 +60,7 @@ struct RedirectFollower: Sendable {
         }
     }
 
-    func send(_ request: TransportRequest) async throws -> Arrival {
+    private func sendForFile(_ request: TransportRequest) async throws -> Arrival {
         guard case .file(let file) = request.destination, policy.limit > 0 else { return try await follow(request) }
         // The body of a redirect is not what was asked for: it must not replace the file.
         let part = file.deletingLastPathComponent().appending(
@@ -64,7 +83,7 @@ struct RedirectFollower: Sendable {
         let deadline = request.timeout.map { ContinuousClock.now + $0 }
         while true {
             let sent = withCookies(request)
-            let response = try await transport.send(sent)
+            let response = try await line.send(sent)
             keepCookies(of: response, from: sent.urlRequest.url)
             guard let redirect = try redirect(response.head, of: request.urlRequest),
                 let next = try next(after: redirect, request)
@@ -154,6 +173,10 @@ struct RedirectFollower: Sendable {
 extension TransportRequest {
     fileprivate var isStreamed: Bool {
         if case .stream = destination { true } else { false }
+    }
+
+    fileprivate var isDownload: Bool {
+        if case .file = destination { true } else { false }
     }
 }
 

@@ -54,7 +54,7 @@ struct InFlightSharingTests {
 
     /// Returns when that many calls wait for what they share.
     private func joined(_ count: Int, _ provider: Provider<MultiTarget>) async {
-        while provider.sharedCalls.waiterCount < count { await Task.yield() }
+        while provider.pipeline.sharedCalls.waiterCount < count { await Task.yield() }
     }
 
     @Test("Identical calls have one network call, one willSend and didReceive, and each its own prepare and process")
@@ -262,7 +262,7 @@ struct InFlightSharingTests {
         var provider: Provider<MultiTarget>? = provider()
         let calls = calls(try #require(provider), [target, target])
         await joined(2, try #require(provider))
-        let sharedCalls = try #require(provider).sharedCalls
+        let sharedCalls = try #require(provider).pipeline.sharedCalls
         weak let dropped = provider
         provider = nil
         await transport.release(0)

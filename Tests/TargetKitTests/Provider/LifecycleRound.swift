@@ -124,7 +124,7 @@ final class LifecycleRound: Sendable {
                 ("counters", state.counters.count),
             ].filter { $0.1 != 0 }.map { "scope \(index) has \($0.1) \($0.0) at rest" }
         }
-        let flights = slots.withLock { $0 }.map(\.provider.sharedCalls.count).filter { $0 != 0 }
+        let flights = slots.withLock { $0 }.map(\.provider.pipeline.sharedCalls.count).filter { $0 != 0 }
         return left + flights.map { "\($0) network calls are shared at rest" }
     }
 }

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+extension Pipeline {
+    /// The path of a request, from the target to the result that the caller gets.
+    func perform(_ call: ProviderCall, aim: () throws -> Aim) async -> Result<Response, TargetKitError> {
+        var call = call
+        let result: Result<Response, TargetKitError>
+        do throws(TargetKitError) {
+            let aim = try self.aim(of: call, aim)
+            let line = follower(for: aim, call)
+            let request = try await prepare(nil, aim.endpoint, call)
+            let ending =
+                call.plan.isShared
+                ? await sharedExchange(request, through: line, aim.endpoint, call)
+                : await exchange(request, through: line, aim.endpoint, call)
+            call.context.attempt = ending.attempt
+            result = ending.result
+        } catch {
+            result = .failure(error)
+        }
+        let named = named(call.end(with: result), call)
+        return plugins.isIdle(.process, call.plan.hooks) ? named : await process(named, call)
+    }
+
+    private func aim(of call: ProviderCall, _ aim: () throws -> Aim) throws(TargetKitError) -> Aim {
+        do {
+            guard call.plan.isAccepted else { throw TargetKitError(stage: .shutDown) }
+            try call.plan.timeout.check()
+            try call.checkCancellation()
+            let aim = try aim()
+            if call.plan.headers.isEmpty { return aim }
+            return Aim(endpoint: aim.endpoint.adding(headers: call.plan.headers), stub: aim.stub)
+        } catch {
+            throw call.failure(error, at: .endpoint)
+        }
+    }
+
+    /// The sample's transport for a stubbed target, else the provider's own. A sample is what the call ends with: a redirect in it
+    /// is not followed.
+    private func follower(for aim: Aim, _ call: ProviderCall) -> RedirectFollower {
+        let handle = call.plan.runsInCallersTask ? call.handle : nil
+        let stub: StubTransport
+        switch aim.stub {
+        case .never:
+            return RedirectFollower(
+                line: .init(transport, tied: interruptibleTransport, to: handle),
+                policy: redirects,
+                secretNames: plugins.secretHeaders,
+                cookies: cookies
+            )
+        case .immediate: stub = StubTransport(aim.endpoint.sampleResponse)
+        case .delayed(let delay): stub = StubTransport(aim.endpoint.sampleResponse, delay: delay, clock: clock)
+        }
+        return RedirectFollower(line: .init(stub, tied: stub, to: handle), policy: .none)
+    }
+
+    /// What the closure makes of the endpoint, or made of it before, as the plugins want it.
+    private func prepare(
+        _ made: URLRequest?,
+        _ endpoint: Endpoint,
+        _ call: ProviderCall
+    ) async throws(TargetKitError) -> PreparedRequest {
+        try await call.interruptibly { () async throws(TargetKitError) in
+            var request = made
+            do {
+                try call.checkCancellation()
+                let original = if let made { made } else { try await self.requestClosure(endpoint) }
+                request = original
+                var prepared = original
+                if !self.plugins.isIdle(.prepare, call.plan.hooks) {
+                    try call.checkCancellation()
+                    prepared = try await self.plugins.prepare(original, call.plan.hooks, context: call.context)
+                }
+                try call.checkCancellation()
+                return PreparedRequest(original: original, final: try TransportRequest(prepared, endpoint, call))
+            } catch {
+                throw call.failure(error, at: .request, request: request)
+            }
+        }
+    }
+
+    /// One attempt after the other, until the plugins want no more.
+    private func exchange(
+        _ first: PreparedRequest,
+        through line: RedirectFollower,
+        _ endpoint: Endpoint,
+        _ call: ProviderCall
+    ) async -> ExchangeEnding {
+        var (call, request) = (call, first)
+        do throws(TargetKitError) {
+            while true {
+                plugins.willSend(request.final.urlRequest, call.plan.hooks, context: call.context)
+                let result = await send(request.final, through: line, call)
+                plugins.didReceive(result, call.plan.hooks, context: call.context)
+                guard call.interruption == nil, !plugins.isIdle(.retry, call.plan.hooks),
+                    try await isRetried(result, call)
+                else { return ExchangeEnding(result: result, attempt: call.context.attempt) }
+                call.context.attempt += 1
+                request = try await prepare(request.original, endpoint, call)
+            }
+        } catch {
+            return ExchangeEnding(result: .failure(error), attempt: call.context.attempt)
+        }
+    }
+
+    /// An exchange that others which ask for the same wait for too.
+    private func sharedExchange(
+        _ request: PreparedRequest,
+        through line: RedirectFollower,
+        _ endpoint: Endpoint,
+        _ call: ProviderCall
+    ) async -> ExchangeEnding {
+        let target = call.context.target
+        guard let key = SharedCallKey(request.final, of: endpoint, validation: target.validation) else {
+            return await exchange(request, through: line, endpoint, call)
+        }
+        let ending = await sharedCalls.ending(for: key, id: call.context.id, progress: call.progress) {
+            (handle, report) in
+            var (call, request) = (call, request)
+            call.handle = handle
+            call.progress = report
+            request.final.progress = report
+            return await self.exchange(request, through: line, endpoint, call)
+        }
+        guard let ending else {
+            let failure = call.failure(CancellationError(), at: .cancelled, request: request.final.urlRequest)
+            return ExchangeEnding(result: .failure(failure), attempt: call.context.attempt)
+        }
+        return ending.of(target)
+    }
+
+    private func send(
+        _ request: TransportRequest,
+        through line: RedirectFollower,
+        _ call: ProviderCall
+    ) async -> Result<Response, TargetKitError> {
+        do {
+            let arrival = try await line.send(request, timeLimitBy: clock)
+            try call.checkCancellation()
+            let response = try Response(arrival, target: call.context.target, isStream: call.plan.delivery.isStream)
+            return .success(try response.filter(call.context.target.validation))
+        } catch {
+            return .failure(call.failure(error, at: .transport, request: request.urlRequest))
+        }
+    }
+
+    /// Asks the plugins, and waits as long as they say.
+    private func isRetried(
+        _ result: Result<Response, TargetKitError>,
+        _ call: ProviderCall
+    ) async throws(TargetKitError) -> Bool {
+        try await call.interruptibly { () async throws(TargetKitError) in
+            switch await self.plugins.retry(result, call.plan.hooks, context: call.context) {
+            case .doNotRetry: return false
+            case .fail(let error): throw call.failure(error, at: .transport)
+            case .retry(let delay):
+                do {
+                    if delay > .zero { try await self.clock.sleep(for: delay) }
+                    try call.checkCancellation()
+                } catch {
+                    throw call.failure(error, at: .cancelled)
+                }
+                return true
+            }
+        }
+    }
+
+    /// Lets the target name its own error.
+    private func named(
+        _ result: Result<Response, TargetKitError>,
+        _ call: ProviderCall
+    ) -> Result<Response, TargetKitError> {
+        guard call.plan.canMapErrors, let target = call.context.target as? any ErrorMappingTarget else { return result }
+        return target.mapped(result)
+    }
+
+    /// Lets the plugins change the result. A call that was interrupted ends as that, whatever they make of it.
+    private func process(
+        _ result: Result<Response, TargetKitError>,
+        _ call: ProviderCall
+    ) async -> Result<Response, TargetKitError> {
+        let processed = await call.interruptibly { () async in
+            await self.plugins.process(result, call.plan.hooks, context: call.context)
+        }
+        return call.end(with: processed)
+    }
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// The way that every call of a provider goes, without the provider's target type: so it is compiled to the end once, and not
+/// worked out anew at each call.
+final class Pipeline: Sendable {
+    /// What a provider's closures make of a target.
+    struct Aim: Sendable {
+        let endpoint: Endpoint
+        let stub: StubBehavior
+    }
+
+    let requestClosure: @Sendable (Endpoint) async throws -> URLRequest
+    let transport: any Transport
+    /// The transport, when awaited calls need no task of their own for it.
+    let interruptibleTransport: (any InterruptibleTransport)?
+    let plugins: PluginChain
+    let redirects: RedirectPolicy
+    let cookies: CookieStore?
+    let sharedCalls = SharedCalls()
+    let clock: any Clock<Duration>
+
+    init(
+        requestClosure: @escaping @Sendable (Endpoint) async throws -> URLRequest,
+        transport: any Transport,
+        plugins: PluginChain,
+        redirects: RedirectPolicy,
+        cookies: CookieStore?,
+        clock: any Clock<Duration>
+    ) {
+        self.requestClosure = requestClosure
+        self.transport = transport
+        interruptibleTransport = Task<Void, Never>.canStartNow ? transport as? any InterruptibleTransport : nil
+        self.plugins = plugins
+        self.redirects = redirects
+        self.cookies = cookies
+        self.clock = clock
+    }
+}
