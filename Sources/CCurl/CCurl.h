@@ -77,6 +77,11 @@ static inline CURLcode ccurl_leave_lookups_behind(CURL *handle) {
 #endif
 }
 
+// Came with 7.72.
+#ifndef CURL_VERSION_ZSTD
+#define CURL_VERSION_ZSTD (1 << 26)
+#endif
+
 static inline CURLcode ccurl_getinfo_long(CURL *handle, CURLINFO info, long *value) {
     return curl_easy_getinfo(handle, info, value);
 }

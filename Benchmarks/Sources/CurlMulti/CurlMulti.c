@@ -8,28 +8,33 @@
 #include <sys/stat.h>
 
 typedef struct {
-    CURL *handle;
     char *bytes;
     size_t count, capacity;
+} buffer;
+
+typedef struct {
+    CURL *handle;
+    buffer head, body;
 } transfer;
 
+/// Keeps what comes: lines of the head, or bytes of the body.
 static size_t receive(char *bytes, size_t size, size_t count, void *context) {
-    transfer *transfer = context;
+    buffer *buffer = context;
     size_t length = size * count;
-    if (transfer->count + length > transfer->capacity) {
-        size_t capacity = (transfer->count + length) * 2;
-        char *grown = realloc(transfer->bytes, capacity);
+    if (buffer->count + length > buffer->capacity) {
+        size_t capacity = (buffer->count + length) * 2;
+        char *grown = realloc(buffer->bytes, capacity);
         if (!grown) return 0;
-        transfer->bytes = grown;
-        transfer->capacity = capacity;
+        buffer->bytes = grown;
+        buffer->capacity = capacity;
     }
-    memcpy(transfer->bytes + transfer->count, bytes, length);
-    transfer->count += length;
+    memcpy(buffer->bytes + buffer->count, bytes, length);
+    buffer->count += length;
     return length;
 }
 
 static int start(CURLM *multi, transfer *transfer) {
-    transfer->count = 0;
+    transfer->head.count = transfer->body.count = 0;
     return curl_multi_add_handle(multi, transfer->handle) == CURLM_OK;
 }
 
@@ -57,6 +62,9 @@ long curl_multi_gets(const char *url, int in_flight, long total) {
     transfer *transfers = calloc((size_t)in_flight, sizeof(transfer));
     if (!multi || !transfers) return total;
     curl_multi_setopt(multi, CURLMOPT_MAXCONNECTS, (long)in_flight * 2);
+    // The same request as TargetKit's, in the way that costs libcurl least.
+    struct curl_slist *headers = curl_slist_append(NULL, "User-Agent: TargetKit/0.1 (libcurl)");
+    headers = curl_slist_append(headers, "Accept-Encoding: gzip, deflate, br, zstd");
     long to_start = total, left = total, failed = 0;
     for (int i = 0; i < in_flight; i++) {
         CURL *handle = transfers[i].handle = curl_easy_init();
@@ -64,7 +72,11 @@ long curl_multi_gets(const char *url, int in_flight, long total) {
         curl_easy_setopt(handle, CURLOPT_NOSIGNAL, 1L);
         curl_easy_setopt(handle, CURLOPT_PRIVATE, &transfers[i]);
         curl_easy_setopt(handle, CURLOPT_WRITEFUNCTION, receive);
-        curl_easy_setopt(handle, CURLOPT_WRITEDATA, &transfers[i]);
+        curl_easy_setopt(handle, CURLOPT_WRITEDATA, &transfers[i].body);
+        curl_easy_setopt(handle, CURLOPT_HEADERFUNCTION, receive);
+        curl_easy_setopt(handle, CURLOPT_HEADERDATA, &transfers[i].head);
+        curl_easy_setopt(handle, CURLOPT_ACCEPT_ENCODING, "");
+        curl_easy_setopt(handle, CURLOPT_HTTPHEADER, headers);
         if (to_start > 0 && start(multi, &transfers[i])) to_start--;
     }
     int running = 0;
@@ -76,9 +88,11 @@ long curl_multi_gets(const char *url, int in_flight, long total) {
     for (int i = 0; i < in_flight; i++) {
         curl_multi_remove_handle(multi, transfers[i].handle);
         curl_easy_cleanup(transfers[i].handle);
-        free(transfers[i].bytes);
+        free(transfers[i].head.bytes);
+        free(transfers[i].body.bytes);
     }
     free(transfers);
+    curl_slist_free_all(headers);
     curl_multi_cleanup(multi);
     return failed + left;
 }

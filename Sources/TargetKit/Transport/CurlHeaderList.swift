@@ -32,6 +32,11 @@ struct CurlHeaderList: ~Copyable {
         append(value.isEmpty ? name + ";" : name + ": " + value)
     }
 
+    /// Adds `Name: value`, unless the caller has a field of that name.
+    mutating func add(_ name: String, _ value: String, unlessIn fields: [String: String]) throws(CurlFailure) {
+        if !fields.keys.contains(where: { $0.equalsIgnoringASCIICase(name) }) { try add(name, value) }
+    }
+
     /// Takes back what libcurl adds to a request with a body: the wait for `100 Continue`, and a content type of its own.
     mutating func suppressDefaults(unless fields: [String: String]) {
         append("Expect:")

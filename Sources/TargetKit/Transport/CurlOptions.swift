@@ -23,6 +23,8 @@ struct CurlOptions {
     var timeout = 0
     var fields: [String: String] = [:]
     var headerList: UnsafeMutablePointer<curl_slist>?
+    /// Whether the list keeps libcurl from adding fields to a request with a body.
+    var listIsForBody = false
     /// HEAD with a body: libcurl would wait for a body in return.
     var endsAtHead = false
     var hasProgress = false
@@ -136,12 +138,16 @@ extension CurlTransfer {
     private func prepareHeaders(_ call: CurlCall) throws {
         let hasBody = options.mode == .post || options.mode == .upload
         // The same fields as last time: the list is still there.
-        if options.fields == call.fields, !(hasBody && options.headerList == nil) { return }
+        if options.headerList != nil, options.fields == call.fields, options.listIsForBody || !hasBody { return }
         dropHeaders()
         var list = CurlHeaderList()
         for (name, value) in call.fields { try list.add(name, value) }
+        // By its own options libcurl would write these two anew for each request, letter by letter and twice.
+        try list.add("User-Agent", "TargetKit/0.1 (libcurl)", unlessIn: call.fields)
+        try list.add("Accept-Encoding", CurlLibrary.encodings, unlessIn: call.fields)
         if hasBody { list.suppressDefaults(unless: call.fields) }
         options.headerList = list.release()
+        options.listIsForBody = hasBody
         options.fields = call.fields
         ccurl_setopt_list(easy, CURLOPT_HTTPHEADER, options.headerList)
     }

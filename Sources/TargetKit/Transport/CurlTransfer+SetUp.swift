@@ -16,9 +16,8 @@ extension CurlTransfer {
         set(CURLOPT_HTTP09_ALLOWED, 0)
         set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
         set(CURLOPT_TCP_KEEPALIVE, 1)
-        // Whatever this libcurl can decode.
+        // Whatever this libcurl can decode. The field itself is in the list of each request.
         ccurl_setopt_string(easy, CURLOPT_ACCEPT_ENCODING, "")
-        ccurl_setopt_string(easy, CURLOPT_USERAGENT, "TargetKit/0.1 (libcurl)")
         setResponseCallbacks(user)
         setRequestCallbacks(user)
         setSocketCallbacks(Unmanaged.passUnretained(sockets).toOpaque())
