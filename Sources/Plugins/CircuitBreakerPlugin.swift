@@ -46,16 +46,16 @@ public struct CircuitBreakerPlugin: Plugin {
     /// - Parameters:
     ///   - policy: When a circuit opens, and for how long; default: that of `CircuitBreakerPolicy()`.
     ///   - clock: What its times are measured by; default the continuous clock.
-    ///   - now: The time of day, for ``CircuitOpen/until``.
-    ///   - key: The circuit of a request; `nil`: the request is not counted and never held back. Default: ``server``.
     ///   - onChange: Is told of each change, in order, on any thread. That an open circuit has become half open is told with the
     ///     first call that it lets through. Default: nobody is told.
+    ///   - key: The circuit of a request; `nil`: the request is not counted and never held back. Default: ``server``.
+    ///   - now: The time of day, for ``CircuitOpen/until``.
     public init(
         policy: CircuitBreakerPolicy = CircuitBreakerPolicy(),
         clock: any Clock<Duration> = ContinuousClock(),
-        now: @escaping @Sendable () -> Date = { Date() },
+        onChange: @escaping @Sendable (_ change: CircuitChange) -> Void = { _ in },
         key: @escaping @Sendable (URLRequest, any TargetType) -> String? = Self.server,
-        onChange: @escaping @Sendable (_ change: CircuitChange) -> Void = { _ in }
+        now: @escaping @Sendable () -> Date = { Date() }
     ) {
         self.policy = policy
         self.key = key
