@@ -42,7 +42,8 @@ public struct HostFailoverPlugin: Plugin {
         /// The problem in one line, for the developer.
         public var errorDescription: String? {
             switch self {
-            case .unusableHost(let url): "\(RedactedURL(url)) in the list of hosts has no http or https scheme, or no host"
+            case .unusableHost(let url):
+                "\(RedactedURL(url)) in the list of hosts has no http or https scheme, or no host"
             case .unusableRequest: "the request has no URL with a host to replace"
             }
         }

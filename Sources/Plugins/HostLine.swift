@@ -96,7 +96,9 @@ struct HostLine: Sendable {
     ///
     /// - Parameter wasUnsent: Whether no server can have done anything.
     mutating func moves(_ id: RequestContext.ID, wasUnsent: Bool, isAvailable: [Bool]) -> Bool {
-        guard let call = calls[id], call.failed.contains(call.host), wasUnsent || call.isSafeToRepeat else { return false }
+        guard let call = calls[id], call.failed.contains(call.host), wasUnsent || call.isSafeToRepeat else {
+            return false
+        }
         let rest = (0..<count).map { (current + $0) % count }.filter { isAvailable[$0] && !call.failed.contains($0) }
         calls[id]?.next = rest.first
         return !rest.isEmpty

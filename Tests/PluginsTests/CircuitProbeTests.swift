@@ -89,7 +89,10 @@ struct CircuitProbeTests {
             #expect(breaker.state(of: url) == state)
             #expect(breaker.admits(url) == (state == .closed))
         }
-        #expect(RecordingPlugin.Outcome(await provider().result(SturdyTarget(baseURL: HostSet.urls("b")[0]))) == .status(200))
+        #expect(
+            RecordingPlugin.Outcome(await provider().result(SturdyTarget(baseURL: HostSet.urls("b")[0])))
+                == .status(200)
+        )
     }
 
     @Test("The key can be anything; without one a call is let through and not counted")

@@ -14,7 +14,10 @@ struct HostAddressTests {
     @Test(
         "Scheme, host and port are replaced; path and query stay byte for byte",
         arguments: [
-            ("https://a.example", "http://x.example:1/p%2Fq/%C3%A9?a=%2B&b=%5B#f", "https://a.example/p%2Fq/%C3%A9?a=%2B&b=%5B#f"),
+            (
+                "https://a.example", "http://x.example:1/p%2Fq/%C3%A9?a=%2B&b=%5B#f",
+                "https://a.example/p%2Fq/%C3%A9?a=%2B&b=%5B#f"
+            ),
             ("http://127.0.0.1:8080", "https://x.example/p", "http://127.0.0.1:8080/p"),
             ("https://[::1]:8443/ignored/path?too", "https://x.example/p", "https://[::1]:8443/p"),
             ("https://a.example", "https://x.example", "https://a.example"),
@@ -30,7 +33,10 @@ struct HostAddressTests {
         #expect(try await plugin.prepare(request, context: context).url?.absoluteString == expected)
     }
 
-    @Test("What is no host fails the call, and says which it is", arguments: ["file:///tmp", "a.example", "ftp://a.example"])
+    @Test(
+        "What is no host fails the call, and says which it is",
+        arguments: ["file:///tmp", "a.example", "ftp://a.example"]
+    )
     func unusable(_ host: String) async throws {
         let url = try #require(URL(string: host))
         let plugin = HostFailoverPlugin(hosts: HostSet.urls("a") + [url])

@@ -224,7 +224,9 @@ struct HostFailoverPluginTests {
     func lateFailure() async {
         let gate = Gate()
         let script = ScriptedTransport { request, index in
-            guard index == 0 else { return request.url?.host() == "a.example" && index == 1 ? .status(503) : .status(200) }
+            guard index == 0 else {
+                return request.url?.host() == "a.example" && index == 1 ? .status(503) : .status(200)
+            }
             try await gate.waitUnlessCancelled()
             return .status(503)
         }

@@ -36,12 +36,18 @@ struct HostFailoverWireTests {
 
     @Test("TLS that is not agreed moves any call", arguments: engines, [HTTPMethod.get, .post])
     func noTLS(_ engine: Backend, _ method: HTTPMethod) async throws {
-        let plain = try LoopbackServer(reply: .raw("this is no TLS\r\n\r\n"))
+        var options = LoopbackOptions()
+        options.onConnect = { _ in [.text("this is no TLS\r\n\r\n"), .close] }
+        let plain = try LoopbackServer(options: options, reply: .close)
         let url = try #require(URL(string: "https://127.0.0.1:\(plain.port)"))
         #expect(try await outcome(engine, method, url) == (.status(200), true))
     }
 
-    @Test("A connection that ends after the request moves a GET, not a POST", arguments: engines, [LoopbackReply.close, .reset])
+    @Test(
+        "A connection that ends after the request moves a GET, not a POST",
+        arguments: engines,
+        [LoopbackReply.close, .reset]
+    )
     func ended(_ engine: Backend, _ reply: LoopbackReply) async throws {
         let first = try LoopbackServer(reply: reply)
         #expect(try await outcome(engine, .get, first.baseURL) == (.status(200), true))

@@ -18,7 +18,8 @@ struct HostProbeTests {
         _ = await Provider<SturdyTarget>(transport: hosts.script.transport, plugins: [plugin]).result(SturdyTarget())
     }
 
-    private func call(_ target: SturdyTarget = SturdyTarget(), _ after: any Plugin...) async -> RecordingPlugin.Outcome {
+    private func call(_ target: SturdyTarget = SturdyTarget(), _ after: any Plugin...) async -> RecordingPlugin.Outcome
+    {
         let provider = Provider<SturdyTarget>(transport: hosts.script.transport, plugins: [plugin] + after)
         return .init(await provider.result(target))
     }

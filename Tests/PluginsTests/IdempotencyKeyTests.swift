@@ -42,7 +42,11 @@ struct IdempotencyKeyTests {
     @Test("A POST whose headers hold a key is repeated, and keeps that one")
     func ownField() async {
         let own = SturdyTarget(method: .post, headers: ["idempotency-key": "own"])
-        #expect(await keys(sentFor: own, own.with { $0.key = { "other" } }) == [["own", "own", "own"], ["own", "own", "own"]])
+        #expect(
+            await keys(sentFor: own, own.with { $0.key = { "other" } }) == [
+                ["own", "own", "own"], ["own", "own", "own"],
+            ]
+        )
     }
 
     @Test("No key, or an empty one, is no field, and the POST is not repeated", arguments: [nil, ""])

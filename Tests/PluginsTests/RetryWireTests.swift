@@ -112,11 +112,11 @@ struct RetryWireTests {
         }
     }
 
-    @Test("A source that cannot be opened again ends the call, which is not tried a third time", arguments: [Backend.stub, .system])
-    func oneTimeBody(_ backend: Backend) async throws {
+    @Test("A source that cannot be opened again ends the call, which is not tried a third time")
+    func oneTimeBody() async throws {
         let opened = Tally()
         let form = MultipartForm(parts: [.stream(OneTimeSource(opened: opened), name: "f")])
-        let running = try RunningBackend(backend) { _ in .status(503) }
+        let running = try RunningBackend(.system) { _ in .status(503) }
         let provider = provider(running.transport)
         let target = SturdyTarget(baseURL: running.baseURL, method: .put, task: .multipart(form))
         let (result, sleeps) = await clock.stepping { await provider.result(target) }

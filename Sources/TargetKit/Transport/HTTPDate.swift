@@ -8,9 +8,10 @@ package enum HTTPDate {
     ///
     /// - Parameter now: Decides what a year of two digits means: the one that is at most 50 years ahead.
     package static func parse(_ text: some StringProtocol, now: Date) -> Date? {
-        let bytes = text.utf8
         // `asctime` names no zone, and ends with the year.
-        guard bytes.suffix(4).elementsEqual(" GMT".utf8) || bytes.suffix(4).allSatisfy(isDigit) else { return nil }
+        let end = text.utf8.suffix(5)
+        let isYear = end.first == UInt8(ascii: " ") && end.dropFirst().allSatisfy(isDigit)
+        guard isYear || end.dropFirst().elementsEqual(" GMT".utf8) else { return nil }
         let latest = year(of: now) + 50
         return CookieDate.parse(text, fullYear: { latest - (latest - $0) % 100 }, lastSecond: 60)
     }
