@@ -132,7 +132,7 @@ struct HostModelTests {
                 let isSafe = Int.random(in: 0..<3, using: &generator) > 0
                 let context = RequestContext(target: SturdyTarget(method: isSafe ? .get : .post), attempt: 0)
                 let attempt = try await attempt(plugin, context, names)
-                #expect(attempt.host == model.begin(number, isSafe: isSafe, at: now), "step \(step)")
+                try #require(attempt.host == model.begin(number, isSafe: isSafe, at: now), "step \(step)")
                 running.append(Running(number: number, context: context, request: attempt.request))
             case 0..<9 where !running.isEmpty:
                 let call = running.remove(at: Int.random(in: 0..<running.count, using: &generator))
@@ -144,19 +144,19 @@ struct HostModelTests {
                 let decision: RetryDecision =
                     answer == .isCancelled ? .doNotRetry : await plugin.retry(result, context: call.context)
                 guard case .retry(after: .zero) = decision else {
-                    #expect(next == nil, "step \(step)")
+                    try #require(next == nil, "step \(step)")
                     _ = await plugin.process(result, context: call.context)
                     break
                 }
                 let attempt = try await attempt(plugin, call.context, names)
-                #expect(attempt.host == next, "step \(step)")
+                try #require(attempt.host == next, "step \(step)")
                 running.append(Running(number: call.number, context: call.context, request: attempt.request))
             default:
                 let time = Int.random(in: 0..<40, using: &generator)
                 now += time
                 clock.advance(by: .seconds(time))
             }
-            #expect(plugin.currentHost == HostSet.urls(names)[model.current], "step \(step)")
+            try #require(plugin.currentHost == HostSet.urls(names)[model.current], "step \(step)")
         }
         #expect(moves.count == model.moves)
         #expect(names.count == 1 || model.moves > 50)
