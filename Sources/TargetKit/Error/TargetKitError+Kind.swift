@@ -54,12 +54,13 @@ extension TargetKitError {
 
     /// What the failure means to the person in front of the screen.
     ///
-    /// The stage decides first; for `.status` the status code, for `.transport` the code of the underlying `URLError`.
+    /// The stage decides first; for `.status` the status code, for `.transport` the code of the underlying `URLError`. A plugin
+    /// that refuses a call may say the kind by its error.
     public var kind: Kind {
         switch stage {
         case .endpoint: .invalidRequest
-        case .request: (underlying as? URLError).map { Kind($0.code) } ?? .invalidRequest
-        case .transport: (underlying as? URLError).map { Kind($0.code) } ?? .unknown
+        case .request: underlying.flatMap(Kind.init(saidBy:)) ?? .invalidRequest
+        case .transport: underlying.flatMap(Kind.init(saidBy:)) ?? .unknown
         case .cancelled: .cancelled
         case .status: response.map { Kind(statusCode: $0.statusCode) } ?? .unexpectedStatus
         case .decoding: .decoding
@@ -70,6 +71,15 @@ extension TargetKitError {
 }
 
 extension TargetKitError.Kind {
+    /// `nil` for an error that does not say.
+    fileprivate init?(saidBy error: any Error) {
+        switch error {
+        case let error as URLError: self.init(error.code)
+        case let error as any FailureOfKind: self = error.kind
+        default: return nil
+        }
+    }
+
     init(statusCode: Int) {
         self =
             switch statusCode {

@@ -58,6 +58,8 @@ struct URLSessionFailure: Error {
         }
         let words = words.lowercased()
         let meanings: [([String], URLError.Code)] = [
+            // TLS that ends after its handshake is a lost connection: the request may have been read.
+            (["ssl_read", "ssl_write", "recv error", "send error"], .networkConnectionLost),
             (["certificate"], .serverCertificateUntrusted),
             (["ssl", "tls"], .secureConnectionFailed),
             (["content encoding", "content-encoding", "decod", "inflate", "unencod"], .cannotDecodeContentData),

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Holds calls back from a server that fails, so that people get an answer at once and the server gets time to recover.
+///
+/// ```swift
+/// let breaker = CircuitBreakerPlugin { change in log.note("\(change.key) is \(change.to)") }
+/// ```
+///
+/// Each server has a circuit of its own. It is *closed* at first, and calls go through. When enough of them have failed within a
+/// while (``CircuitBreakerPolicy``), it *opens*: calls end at once with ``CircuitOpen``, which says until when. After that time
+/// it is *half open*: a few calls are let through, the others are still held back. When those work, it closes; when one of them
+/// fails, it opens again.
+///
+/// - A failure is a status of the policy, whether the target validates it or not, or a connection that fails. A call that was
+///   cancelled counts neither way, nor does one that was not sent or failed for a reason of its own; each gives its place in a
+///   half-open circuit back. So does what happens after a redirect to another server: the one that was asked has answered.
+/// - Calls that were let through before the circuit last changed do not count when they end.
+/// - ``CircuitOpen`` comes from `prepare`, before the call is sent, so no plugin's `retry` is asked: it is not tried again by
+///   itself, and a call that a ``RetryPlugin`` repeats ends when the circuit has opened during its wait.
+///
+/// Order: after a ``HostFailoverPlugin``, so that the circuit is that of the host it has chosen, and before plugins whose work
+/// would be in vain for a call that is held back (a token that has to be renewed). Before or after a ``RetryPlugin``: each
+/// attempt counts.
+///
+/// One plugin may serve any number of providers; copies of it share what they know.
+public struct CircuitBreakerPlugin: Plugin {
+    private let policy: CircuitBreakerPolicy
+    private let key: @Sendable (URLRequest, any TargetType) -> String?
+    private let now: @Sendable () -> Date
+    private let stopwatch: Stopwatch
+    private let board: OrderedCallback<CircuitBoard, CircuitChange>
+
+    /// Scheme, host and port of the request's URL, `https://shop.example` for one; `nil` for a URL without them.
+    public static let server: @Sendable (URLRequest, any TargetType) -> String? = { request, _ in
+        request.url.flatMap(ServerOrigin.init)?.description
+    }
+
+    /// A plugin whose circuits are all closed.
+    ///
+    /// - Parameters:
+    ///   - policy: When a circuit opens, and for how long; default: that of `CircuitBreakerPolicy()`.
+    ///   - clock: What its times are measured by; default the continuous clock.
+    ///   - onChange: Is told of each change, in order, on any thread. That an open circuit has become half open is told with the
+    ///     first call that it lets through. Default: nobody is told.
+    ///   - key: The circuit of a request; `nil`: the request is not counted and never held back. Default: ``server``.
+    ///   - now: The time of day, for ``CircuitOpen/until``.
+    public init(
+        policy: CircuitBreakerPolicy = CircuitBreakerPolicy(),
+        clock: any Clock<Duration> = ContinuousClock(),
+        onChange: @escaping @Sendable (_ change: CircuitChange) -> Void = { _ in },
+        key: @escaping @Sendable (URLRequest, any TargetType) -> String? = Self.server,
+        now: @escaping @Sendable () -> Date = { Date() }
+    ) {
+        self.policy = policy
+        self.key = key
+        self.now = now
+        stopwatch = Stopwatch(clock)
+        board = OrderedCallback(CircuitBoard(policy), callback: onChange)
+    }
+
+    /// The state of a circuit; one that no call has asked for yet is closed.
+    ///
+    /// - Parameter key: `https://shop.example`, or what the plugin's key closure says.
+    public func state(of key: String) -> CircuitState {
+        let time = stopwatch.elapsed
+        return board.update { board, _ in board.circuit(key).state(at: time) }
+    }
+
+    /// The state of the circuit of a URL's server; `.closed` for a URL without one.
+    public func state(of url: URL) -> CircuitState {
+        ServerOrigin(url).map { state(of: $0.description) } ?? .closed
+    }
+
+    /// Whether a call to a URL's server would be let through now; for ``HostFailoverPolicy/isAvailable``.
+    public func admits(_ url: URL) -> Bool {
+        guard let origin = ServerOrigin(url) else { return true }
+        let time = stopwatch.elapsed
+        return board.update { board, _ in board.circuit(origin.description).admits(at: time) }
+    }
+
+    /// Lets the call through.
+    ///
+    /// - Throws: ``CircuitOpen``.
+    public func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
+        guard let key = key(request, context.target) else { return request }
+        let (url, time) = (request.url, stopwatch.elapsed)
+        let remaining = change(key) { $0.admit(context, to: key, url, at: time) }
+        guard let remaining else { return request }
+        throw CircuitOpen(key: key, remaining: remaining, until: now().addingTimeInterval(remaining / .seconds(1)))
+    }
+
+    /// Counts how the attempt ended.
+    public func didReceive(_ result: Result<Response, TargetKitError>, context: RequestContext) {
+        guard let call = board.update({ board, _ in board.call(context.id) }) else { return }
+        let (verdict, time) = (verdict(on: AttemptEnding(result), call), stopwatch.elapsed)
+        change(call.key) { $0.ended(context.id, verdict, at: time) }
+    }
+
+    /// Forgets the call.
+    public func process(
+        _ result: Result<Response, TargetKitError>,
+        context: RequestContext
+    ) async -> Result<Response, TargetKitError> {
+        let time = stopwatch.elapsed
+        board.update { board, _ in board.forget(context.id, at: time) }
+        return result
+    }
+
+    private func verdict(on ending: AttemptEnding, _ call: CircuitBoard.Call) -> Circuit.Verdict {
+        guard !ending.isCancelled else { return .nothing }
+        if let status = ending.status {
+            guard policy.statuses.contains(status) else { return .worked }
+        } else {
+            guard let code = ending.code, policy.errorCodes.contains(code) else { return .nothing }
+        }
+        return ending.isElsewhere(than: call.url) ? .worked : .failed
+    }
+
+    /// Changes the board, and tells of it when that circuit's state is another one.
+    @discardableResult
+    private func change<Value: Sendable>(
+        _ key: String,
+        _ body: @Sendable (inout CircuitBoard) -> Value
+    ) -> Value {
+        board.update { board, changes in
+            let before = board.circuit(key).settledState
+            let value = body(&board)
+            let after = board.circuit(key).settledState
+            if before != after { changes.append(CircuitChange(key: key, from: before, to: after)) }
+            return value
+        }
+    }
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// When a ``HostFailoverPlugin`` leaves a host, and when it comes back.
+public struct HostFailoverPolicy: Sendable {
+    /// The status codes by which a host shows that it does not serve. Default 403, 502, 503.
+    public var statuses: Set<Int> = [403, 502, 503]
+    /// The codes of `URLError` that do. Default: the host is not found, takes no connection, agrees on no TLS, has lost the
+    /// connection, or takes too long. That the device is offline is no host's fault.
+    public var errorCodes: Set<URLError.Code> = ConnectionFailure.beforeSending.union(ConnectionFailure.whileExchanging)
+    /// Whether one of the ``statuses`` moves also a call that must not arrive twice, a POST without `Idempotency-Key` for one.
+    /// Default no: a server that answers may have done something first. `true` for statuses that only a gateway gives before
+    /// it has passed the call on.
+    public var movesUnsafeCallsOnStatus = false
+    /// How long after it has failed the first host is tried again. Default 60 s.
+    public var probeAfter: Duration = .seconds(60)
+    /// Whether a host may be used now, asked before each attempt about each host; `false` counts like a failure of it. Default:
+    /// yes. With a circuit breaker: `{ breaker.admits($0) }`.
+    public var isAvailable: (@Sendable (_ host: URL) -> Bool)?
+
+    /// The defaults.
+    public init() {}
+}

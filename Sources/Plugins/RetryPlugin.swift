@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Tries a call again that has failed for a reason which may be gone in a moment.
+///
+/// ```swift
+/// let provider = Provider<Orders>(plugins: [RetryPlugin()])
+/// ```
+///
+/// - What is tried again, and how often, is in the ``RetryPolicy``; a ``RetryingTarget`` has its own. A status counts whether
+///   the target validates it or not.
+/// - Only calls are repeated that do no harm when they arrive twice: those of idempotent methods (RFC 9110 §9.2.2), and those
+///   that carry an `Idempotency-Key`, by their headers or as an ``IdempotentTarget``. This holds also where the failure says that
+///   nothing was sent.
+/// - The wait is a random time between zero and a bound that doubles with each repetition, so that those who failed together do
+///   not come back together. A server that says `Retry-After` is given exactly that time instead; one that says more than
+///   ``RetryPolicy/retryAfterLimit`` is not asked again, and the caller gets what it said.
+/// - The repetitions of a scope stay within a ``RetryBudget``.
+/// - A call that was cancelled is not repeated, nor one that failed before it was sent. The wait runs on the provider's clock,
+///   and a cancel ends it.
+/// - Every body of TargetKit can be sent again; a source that cannot be opened a second time ends the call with its own error.
+///   A request that a closure or plugin has given an `httpBodyStream` is not repeated.
+///
+/// Order: last among the plugins that repeat calls, so that a token is renewed and another host is tried before there is a wait.
+///
+/// One plugin may serve any number of providers; copies of it share their budget.
+public struct RetryPlugin: Plugin {
+    private struct Call: Sendable {
+        let key: String?
+        var isRepeatable = false
+        var repetitions = 0
+    }
+
+    private struct State: Sendable {
+        var ledger: RetryLedger
+        var generator: any RandomNumberGenerator & Sendable
+        /// Begun in the first `prepare` and nowhere else: a shared exchange goes on when the call that began it was cancelled and
+        /// has been to `process`, and what is kept for it then would stay for ever.
+        var calls: [RequestContext.ID: Call] = [:]
+    }
+
+    private let policy: RetryPolicy
+    private let now: @Sendable () -> Date
+    private let stopwatch: Stopwatch
+    private let state: Locked<State>
+
+    /// A plugin that tries calls again.
+    ///
+    /// - Parameters:
+    ///   - policy: What is tried again; default: ``RetryPolicy/standard``.
+    ///   - budget: How many repetitions there may be in all; default: ``RetryBudget/standard``.
+    ///   - clock: What the budget's window is measured by; default the continuous clock. The waits are the provider's.
+    ///   - generator: Where the random part of the wait comes from; default the system's.
+    ///   - now: The time of day, which a `Retry-After` with a date is compared with where the response has no `Date`.
+    public init(
+        policy: RetryPolicy = .standard,
+        budget: RetryBudget = .standard,
+        clock: any Clock<Duration> = ContinuousClock(),
+        generator: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator(),
+        now: @escaping @Sendable () -> Date = { Date() }
+    ) {
+        self.policy = policy
+        self.now = now
+        stopwatch = Stopwatch(clock)
+        state = Locked(State(ledger: RetryLedger(budget), generator: generator))
+    }
+
+    /// Adds the key of an ``IdempotentTarget``, unless the request has one.
+    public func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
+        let known = state.withLock { $0.calls[context.id] }
+        let call = known ?? Call(key: (context.target as? any IdempotentTarget)?.idempotencyKey)
+        if context.attempt == 0 { state.withLock { $0.calls[context.id] = call } }
+        let name = HTTPHeaderName.idempotencyKey.rawValue
+        guard let key = call.key, !key.isEmpty, request.value(forHTTPHeaderField: name) == nil else { return request }
+        guard !key.endsHeaderField else { throw InvalidRequest.invalidHeaderValue(name: name) }
+        var request = request
+        request.setValue(key, forHTTPHeaderField: name)
+        return request
+    }
+
+    /// Counts the call, and takes note of whether it may arrive twice.
+    public func willSend(_ request: URLRequest, context: RequestContext) {
+        let isRepeatable = isRepeatable(request, by: policy(of: context.target))
+        let time = stopwatch.elapsed
+        state.withLock { state in
+            state.calls[context.id]?.isRepeatable = isRepeatable
+            if context.attempt == 0 { state.ledger.countCall(in: context.scope, at: time) }
+        }
+    }
+
+    /// Asks for another attempt.
+    public func retry(_ result: Result<Response, TargetKitError>, context: RequestContext) async -> RetryDecision {
+        let policy = policy(of: context.target)
+        let ending = AttemptEnding(result)
+        guard !ending.isCancelled, isTransient(ending, by: policy) else { return .doNotRetry }
+        let asked = ending.status == nil ? nil : RetryAfter.delay(in: result.headers, now: now())
+        if let asked, asked > policy.retryAfterLimit { return .doNotRetry }
+        let time = stopwatch.elapsed
+        return state.withLock { state in
+            let call = state.calls[context.id] ?? unknown(ending.request, context, policy)
+            guard call.isRepeatable, call.repetitions + 1 < policy.attempts,
+                state.ledger.takeRepetition(in: context.scope, at: time)
+            else { return .doNotRetry }
+            state.calls[context.id]?.repetitions += 1
+            if let asked, asked > .zero { return .retry(after: asked) }
+            let share = Double.random(in: 0...1, using: &state.generator)
+            return .retry(after: policy.longestDelay(before: call.repetitions) * share)
+        }
+    }
+
+    /// Forgets the call.
+    public func process(
+        _ result: Result<Response, TargetKitError>,
+        context: RequestContext
+    ) async -> Result<Response, TargetKitError> {
+        state.withLock { $0.calls[context.id] = nil }
+        return result
+    }
+
+    private func policy(of target: any TargetType) -> RetryPolicy {
+        (target as? any RetryingTarget)?.retryPolicy ?? policy
+    }
+
+    private func isTransient(_ ending: AttemptEnding, by policy: RetryPolicy) -> Bool {
+        if let status = ending.status { return policy.statuses.contains(status) }
+        return ending.code.map(policy.errorCodes.contains) ?? false
+    }
+
+    private func isRepeatable(_ request: URLRequest, by policy: RetryPolicy) -> Bool {
+        guard request.httpBodyStream == nil else { return false }
+        return request.hasIdempotencyKey || policy.methods.contains(request.method)
+    }
+
+    /// A shared exchange whose first caller has gone: the request behind redirects is all that is known of it.
+    private func unknown(_ request: URLRequest?, _ context: RequestContext, _ policy: RetryPolicy) -> Call {
+        let isMeantSo = policy.methods.contains(context.target.method)
+        let isSentSo = request.map { isRepeatable($0, by: policy) } ?? false
+        return Call(key: nil, isRepeatable: isMeantSo && isSentSo, repetitions: context.attempt)
+    }
+}
+
+extension Result<Response, TargetKitError> {
+    fileprivate var headers: HTTPHeaders {
+        switch self {
+        case .success(let response): response.headers
+        case .failure(let error): error.response?.headers ?? [:]
+        }
+    }
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT
+
+/// How many things have happened within the last while, and how many of them were of one kind.
+///
+/// The while is counted in tenths, so that the memory does not grow with the number of things: what happened goes out of the
+/// count between nine and ten tenths of it later.
+struct RollingCount: Sendable {
+    private struct Slot: Sendable {
+        var number = Int64.min
+        var all = 0
+        var marked = 0
+    }
+
+    private static let slotCount = 10
+    private let slotLength: Duration
+    private var slots: [Slot] = []
+
+    /// An empty count.
+    ///
+    /// - Parameter length: How long the while is; one of no length, or less, counts what happens at the same instant.
+    init(length: Duration) {
+        slotLength = max(length / Self.slotCount, .nanoseconds(1))
+    }
+
+    /// Counts one thing.
+    ///
+    /// - Parameter now: The time, from any point that stays the same.
+    mutating func add(isMarked: Bool = false, at now: Duration) {
+        change(at: now) { slot in
+            slot.all += 1
+            if isMarked { slot.marked += 1 }
+        }
+    }
+
+    /// Marks one more, without a thing of its own.
+    mutating func mark(at now: Duration) {
+        change(at: now) { $0.marked += 1 }
+    }
+
+    /// How many there are within the while that ends now.
+    func totals(at now: Duration) -> (all: Int, marked: Int) {
+        let oldest = number(of: now) - Int64(Self.slotCount) + 1
+        return slots.reduce(into: (0, 0)) { totals, slot in
+            guard slot.number >= oldest else { return }
+            totals.0 += slot.all
+            totals.1 += slot.marked
+        }
+    }
+
+    private func number(of time: Duration) -> Int64 {
+        let number = (time / slotLength).rounded(.down)
+        return Int64(min(max(number, -1e18), 1e18))
+    }
+
+    private mutating func change(at now: Duration, _ change: (inout Slot) -> Void) {
+        let number = number(of: now)
+        if slots.isEmpty { slots = Array(repeating: Slot(), count: Self.slotCount) }
+        let count = Int64(Self.slotCount)
+        let index = Int((number % count + count) % count)
+        if slots[index].number != number { slots[index] = Slot(number: number) }
+        change(&slots[index])
+    }
+}

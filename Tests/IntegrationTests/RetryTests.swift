@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+import TargetKitPlugins
+import TestSupport
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// A real server's statuses, on a clock that the test moves.
+@Suite("httpbin: retry, failover and breaker", .needs(.httpbin), .timeLimit(.minutes(2)))
+struct RetryTests {
+    private let clock = ManualClock()
+
+    /// How often the call went out, what its caller got, and how often it waited.
+    private func call(
+        _ call: ServerCall,
+        _ engine: Engine,
+        _ plugins: any Plugin...
+    ) async -> (sent: Int, status: Int?, error: TargetKitError?, waits: Int) {
+        let log = RecordingPlugin.Log()
+        let provider = Provider<ServerCall>(
+            transport: engine.ownTransport,
+            plugins: plugins + [RecordingPlugin(log: log)],
+            clock: clock
+        )
+        // The time limit of an exchange would be one more sleep on the clock.
+        let target = call.with { $0.timeout = nil }
+        let stepper = Task { [clock] in
+            var waits = 0
+            while true {
+                await clock.waitForSleepers()
+                if Task.isCancelled { return waits }
+                clock.advanceToNextDeadline()
+                waits += 1
+            }
+        }
+        var (status, failure): (Int?, TargetKitError?)
+        do throws(TargetKitError) {
+            status = try await provider.request(target).statusCode
+        } catch {
+            failure = error
+        }
+        stepper.cancel()
+        let sent = log.events.elements.filter { if case .willSend = $0.event { true } else { false } }.count
+        return (sent, status ?? failure?.response?.statusCode, failure, await stepper.value)
+    }
+
+    @Test("503 and 429 are tried three times, validated or not", arguments: Engine.allCases, [503, 429])
+    func statuses(_ engine: Engine, _ status: Int) async {
+        for validation in [StatusValidation.none, .successCodes] {
+            let target = ServerCall.httpbin(.get, "/status/\(status)").with { $0.validation = validation }
+            let ending = await call(target, engine, RetryPlugin(clock: clock))
+            #expect(ending.sent == 3)
+            #expect(ending.status == status)
+            #expect(ending.waits == 2)
+            #expect((ending.error?.stage == .status) == (validation == .successCodes))
+        }
+        #expect(await call(.httpbin(.post, "/status/\(status)"), engine, RetryPlugin(clock: clock)).sent == 1)
+        #expect(await call(.httpbin(.get, "/status/404"), engine, RetryPlugin(clock: clock)).sent == 1)
+    }
+
+    @Test("A host that says 503 is left, one that nobody listens at too", arguments: Engine.allCases)
+    func failover(_ engine: Engine) async throws {
+        let port = try ClosedPort()
+        let httpbin = ServerAvailability.httpbin.baseURL
+        let plugin = HostFailoverPlugin(for: ServerCall.self, hosts: [port.baseURL, httpbin], clock: clock)
+        let post = await call(.httpbin(.post, "/anything"), engine, plugin)
+        #expect(post.sent == 2)
+        #expect(post.status == 200)
+        #expect(plugin.currentHost == httpbin)
+        // The one host that is there fails too: back to the other, and the call has tried both.
+        let failing = await call(.httpbin(.get, "/status/503"), engine, plugin)
+        #expect(failing.sent == 2)
+        #expect(failing.error?.kind == .cannotConnect)
+        #expect(plugin.currentHost == httpbin)
+        withExtendedLifetime(port) {}
+    }
+
+    @Test(
+        "Failures open the circuit, its time half opens it, and a call that works closes it",
+        arguments: Engine.allCases
+    )
+    func breaker(_ engine: Engine) async {
+        let breaker = CircuitBreakerPlugin(policy: .init(failures: 3), clock: clock)
+        let httpbin = ServerAvailability.httpbin.baseURL
+        let ending = await call(.httpbin(.get, "/status/503"), engine, breaker, RetryPlugin(clock: clock))
+        #expect(ending.sent == 3)
+        #expect(breaker.state(of: httpbin) == .open)
+        let held = await call(.httpbin(.get, "/status/200"), engine, breaker, RetryPlugin(clock: clock))
+        #expect(held.sent == 0)
+        #expect(held.error?.underlying is CircuitOpen)
+        clock.advance(by: .seconds(30))
+        #expect(breaker.state(of: httpbin) == .halfOpen)
+        #expect(await call(.httpbin(.get, "/status/200"), engine, breaker).status == 200)
+        #expect(breaker.state(of: httpbin) == .closed)
+    }
+
+    @Test("All three in one array: the next host, then the wait, then the breaker", arguments: Engine.allCases)
+    func together(_ engine: Engine) async throws {
+        let port = try ClosedPort()
+        let httpbin = ServerAvailability.httpbin.baseURL
+        let breaker = CircuitBreakerPlugin(policy: .init(failures: 2), clock: clock)
+        var policy = HostFailoverPolicy()
+        policy.isAvailable = { breaker.admits($0) }
+        let failover = HostFailoverPlugin(hosts: [port.baseURL, httpbin], policy: policy, clock: clock)
+        let ending = await call(.httpbin(.get, "/status/429"), engine, failover, breaker, RetryPlugin(clock: clock))
+        // Refused, moved at once, and then twice after a wait at the host that answers.
+        #expect(ending.sent == 4)
+        #expect(ending.status == 429)
+        #expect(ending.waits == 2)
+        #expect(breaker.state(of: httpbin) == .closed)
+        #expect(breaker.state(of: port.baseURL) == .closed)
+        withExtendedLifetime(port) {}
+    }
+}

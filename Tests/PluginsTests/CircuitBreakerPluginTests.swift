@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+import TargetKitPlugins
+import TestSupport
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@Suite("Circuit breaker", .timeLimit(.minutes(1)))
+struct CircuitBreakerPluginTests {
+    private let clock = ManualClock()
+    private let hosts = HostSet()
+    private let changes = Recorder<String>()
+    private static let now = Date(timeIntervalSince1970: 1_000_000)
+
+    private func breaker(_ policy: CircuitBreakerPolicy = .init(failures: 3)) -> CircuitBreakerPlugin {
+        CircuitBreakerPlugin(
+            policy: policy,
+            clock: clock,
+            onChange: { [changes] in changes.append("\($0.key) \($0.from) \($0.to)") },
+            now: { Self.now }
+        )
+    }
+
+    private func provider(_ plugins: any Plugin...) -> Provider<SturdyTarget> {
+        Provider(transport: hosts.script.transport, plugins: plugins, clock: clock)
+    }
+
+    private func target(_ name: String = "a", _ change: (inout SturdyTarget) -> Void = { _ in }) -> SturdyTarget {
+        var target = SturdyTarget(baseURL: HostSet.urls(name)[0])
+        change(&target)
+        return target
+    }
+
+    /// Makes one call after the other, `.` for each that is answered well, `x` for each that is not.
+    private func call(_ pattern: String, _ breaker: CircuitBreakerPlugin) async {
+        let provider = provider(breaker)
+        for character in pattern {
+            hosts.set(character == "x" ? .status(503) : nil, "a")
+            _ = await provider.result(target())
+        }
+    }
+
+    @Test(
+        "It opens when so many calls and such a share have failed",
+        arguments: [
+            (3, 0.5, "xx", CircuitState.closed), (3, 0.5, "xxx", .open), (3, 0.5, "x.x.x", .open),
+            (3, 0.5, "....xxx", .closed), (3, 0.5, "....xxxx", .open), (3, 0.5, "xx..", .closed),
+            (3, 0, ".........xxx", .open), (3, 0, ".........xx", .closed), (2, 1, "x.xxx", .closed),
+            (2, 1, "xx", .open), (1, 0, "..x", .open), (0, 0, "...", .closed), (-1, 0, "x", .open),
+            (3, 0.6, "xx..x", .open), (3, 0.7, "xx..x", .closed),
+        ]
+    )
+    func opens(_ failures: Int, _ share: Double, _ pattern: String, _ expected: CircuitState) async {
+        let breaker = breaker(CircuitBreakerPolicy(failures: failures, share: share))
+        await call(pattern, breaker)
+        #expect(breaker.state(of: "https://a.example") == expected)
+        #expect(breaker.state(of: HostSet.urls("a")[0]) == expected)
+        #expect(breaker.admits(HostSet.urls("a")[0]) == (expected == .closed))
+        #expect(changes.elements == (expected == .open ? ["https://a.example closed open"] : []))
+        #expect(hosts.visits.count == pattern.count)
+    }
+
+    @Test("What is longer ago than the window does not count")
+    func window() async {
+        let breaker = breaker(CircuitBreakerPolicy(failures: 3, window: .seconds(30)))
+        await call("xx", breaker)
+        clock.advance(by: .seconds(30))
+        await call("xx", breaker)
+        #expect(breaker.state(of: "https://a.example") == .closed)
+        clock.advance(by: .seconds(26))
+        await call("x", breaker)
+        #expect(breaker.state(of: "https://a.example") == .open)
+    }
+
+    @Test(
+        "What counts as a failure",
+        arguments: [
+            (SampleResponse.status(500), true), (.status(502), true), (.status(503), true), (.status(504), true),
+            (.status(200), false), (.status(404), false), (.status(429), false), (.status(501), false),
+            (.error(.timedOut), true), (.error(.cannotConnectToHost), true), (.error(.cannotFindHost), true),
+            (.error(.networkConnectionLost), true), (.error(.secureConnectionFailed), true),
+            (.error(.notConnectedToInternet), false), (.error(.cancelled), false),
+            (.error(.dataLengthExceedsMaximum), false), (.failure(Boom()), false),
+        ],
+        [StatusValidation.none, .successCodes]
+    )
+    func failures(_ ending: (answer: SampleResponse, isFailure: Bool), _ validation: StatusValidation) async {
+        let breaker = breaker(CircuitBreakerPolicy(failures: 1, share: 0))
+        hosts.set(ending.answer, "a")
+        _ = await provider(breaker).result(target { $0.validation = validation })
+        #expect(breaker.state(of: "https://a.example") == (ending.isFailure ? .open : .closed))
+    }
+
+    @Test("Statuses and codes can be chosen")
+    func chosen() async {
+        var policy = CircuitBreakerPolicy(failures: 1, share: 0)
+        policy.statuses = [429]
+        policy.errorCodes = [.badServerResponse]
+        for (answer, state) in [
+            (SampleResponse.status(429), CircuitState.open), (.status(503), .closed),
+            (.error(.badServerResponse), .open), (.error(.timedOut), .closed),
+        ] {
+            let breaker = breaker(policy)
+            hosts.set(answer, "a")
+            _ = await provider(breaker).result(target())
+            #expect(breaker.state(of: "https://a.example") == state)
+        }
+    }
+
+    @Test("What was cancelled, or failed for a reason of its own, counts neither way")
+    func neutral() async {
+        let breaker = breaker(CircuitBreakerPolicy(failures: 2, share: 1))
+        let provider = provider(breaker)
+        for answer in [
+            SampleResponse.status(503), .error(.cancelled), .error(.dataLengthExceedsMaximum), .status(503),
+        ] {
+            hosts.set(answer, "a")
+            _ = await provider.result(target())
+        }
+        #expect(breaker.state(of: "https://a.example") == .open)
+    }
+
+    @Test("While it is open nothing is sent, and the error says to whom and until when")
+    func open() async throws {
+        let breaker = breaker()
+        await call("xxx", breaker)
+        clock.advance(by: .seconds(12.5))
+        let error = try #require(await provider(breaker).result(target()).failure)
+        #expect(hosts.visits == "aaa")
+        let open = try #require(error.underlying as? CircuitOpen)
+        let until = Self.now.addingTimeInterval(17.5)
+        #expect(open == CircuitOpen(key: "https://a.example", remaining: .seconds(17.5), until: until))
+        #expect(error.stage == .request)
+        #expect(error.kind == .cannotConnect)
+        #expect(error.text(in: .english) == "The server cannot be reached.")
+        #expect("\(error)".contains("https://a.example are held back"))
+        #expect("\(error)".contains("in 18 s"))
+        #expect(open.localizedDescription == "\(open)")
+    }
+
+    @Test("It is half open after its time; a probe that works closes it, and the count starts anew")
+    func closes() async {
+        let breaker = breaker()
+        await call("xxx", breaker)
+        clock.advance(by: .milliseconds(29_999))
+        #expect(breaker.state(of: "https://a.example") == .open)
+        clock.advance(by: .milliseconds(1))
+        #expect(breaker.state(of: "https://a.example") == .halfOpen)
+        #expect(breaker.admits(HostSet.urls("a")[0]))
+        await call(".xx", breaker)
+        #expect(breaker.state(of: "https://a.example") == .closed)
+        await call("x", breaker)
+        #expect(breaker.state(of: "https://a.example") == .open)
+        let key = "https://a.example"
+        #expect(
+            changes.elements == [
+                "\(key) closed open", "\(key) open halfOpen", "\(key) halfOpen closed", "\(key) closed open",
+            ]
+        )
+    }
+
+    @Test("A probe that fails opens it for the same time again")
+    func reopens() async {
+        let breaker = breaker()
+        await call("xxx", breaker)
+        for _ in 0..<3 {
+            clock.advance(by: .seconds(30))
+            await call("xxx", breaker)
+            #expect(breaker.state(of: "https://a.example") == .open)
+        }
+        #expect(hosts.visits.count == 6)
+    }
+
+    @Test(
+        "Half open it lets so many calls through at a time, and closes when so many have worked",
+        arguments: [1, 2, 5]
+    )
+    func probes(_ count: Int) async {
+        var policy = CircuitBreakerPolicy(failures: 1, share: 0)
+        policy.probes = count
+        let breaker = breaker(policy)
+        await call("x", breaker)
+        clock.advance(by: .seconds(30))
+        let held = HeldTransport()
+        let provider = Provider<SturdyTarget>(transport: held.transport, plugins: [breaker])
+        let target = target()
+        let probes = (0..<count).map { _ in Task { await provider.result(target) } }
+        await held.requests.waitForCount(count)
+        #expect(!breaker.admits(target.baseURL))
+        let refused = await provider.result(target).failure?.underlying as? CircuitOpen
+        #expect(refused?.remaining == .zero)
+        #expect(refused?.until == Self.now)
+        #expect(breaker.state(of: target.baseURL) == .halfOpen)
+        held.gate.open()
+        for probe in probes { #expect(RecordingPlugin.Outcome(await probe.value) == .status(200)) }
+        #expect(breaker.state(of: target.baseURL) == .closed)
+    }
+
+    @Test("Too few probes that have worked leave it half open")
+    func probesOneByOne() async {
+        var policy = CircuitBreakerPolicy(failures: 1, share: 0)
+        policy.probes = 3
+        let breaker = breaker(policy)
+        await call("x", breaker)
+        clock.advance(by: .seconds(30))
+        await call("..", breaker)
+        #expect(breaker.state(of: "https://a.example") == .halfOpen)
+        await call(".", breaker)
+        #expect(breaker.state(of: "https://a.example") == .closed)
+    }
+}

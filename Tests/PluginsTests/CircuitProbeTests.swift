@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+import TargetKitPlugins
+import TestSupport
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Calls that take a place in a half-open circuit, whose circuit a call belongs to, and calls that end late.
+@Suite("Circuit breaker: places and keys", .timeLimit(.minutes(1)))
+struct CircuitProbeTests {
+    private let clock = ManualClock()
+    private let hosts = HostSet()
+    private let breaker: CircuitBreakerPlugin
+    private let target = SturdyTarget(baseURL: HostSet.urls("a")[0])
+
+    /// With an open circuit whose time is over.
+    init() async {
+        breaker = CircuitBreakerPlugin(policy: .init(failures: 1, share: 0), clock: clock)
+        hosts.set(.status(503), "a")
+        _ = await Provider<SturdyTarget>(transport: hosts.script.transport, plugins: [breaker]).result(target)
+        clock.advance(by: .seconds(30))
+        hosts.set(nil, "a")
+    }
+
+    private func provider(_ plugins: any Plugin...) -> Provider<SturdyTarget> {
+        Provider(transport: hosts.script.transport, plugins: [breaker] + plugins, clock: clock)
+    }
+
+    @Test("A probe that ends without a word about the server frees its place", arguments: CallEnding.allCases)
+    func freed(_ ending: CallEnding) async {
+        let breaker = CircuitBreakerPlugin(
+            policy: .init(failures: 1, share: 0),
+            clock: clock,
+            key: { _, _ in "all" }
+        )
+        let failing = Provider<SturdyTarget>(transport: StubTransport(.status(503)), plugins: [breaker])
+        _ = await failing.result(target)
+        clock.advance(by: .seconds(30))
+        #expect(breaker.state(of: "all") == .halfOpen)
+        _ = await ending.run(through: breaker)
+        switch ending {
+        case .status, .transportFailure: #expect(breaker.state(of: "all") == .open)
+        case .success, .retried, .retriedThenPrepareFailure, .retryFails, .cancelledWaitingToRetry:
+            #expect(breaker.state(of: "all") == .closed)
+        case .endpointFailure, .earlierPrepareFailure, .laterPrepareFailure, .cancelledInPrepare, .cancelledInFlight:
+            #expect(breaker.state(of: "all") == .halfOpen)
+            let working = Provider<SturdyTarget>(transport: StubTransport(.status(200)), plugins: [breaker])
+            #expect(RecordingPlugin.Outcome(await working.result(target)) == .status(200))
+            #expect(breaker.state(of: "all") == .closed)
+        }
+    }
+
+    @Test("A call from before the last change does not count when it ends", arguments: [200, 503])
+    func late(_ status: Int) async {
+        let gate = Gate()
+        let script = ScriptedTransport { request, index in
+            if index == 0 { try await gate.waitUnlessCancelled() }
+            return .status(index == 0 ? status : 503)
+        }
+        let breaker = CircuitBreakerPlugin(policy: .init(failures: 1, share: 0), clock: clock)
+        let provider = Provider<SturdyTarget>(transport: script.transport, plugins: [breaker])
+        let late = Task { await provider.result(target) }
+        await script.requests.waitForCount(1)
+        _ = await provider.result(target)
+        #expect(breaker.state(of: target.baseURL) == .open)
+        clock.advance(by: .seconds(29))
+        gate.open()
+        #expect(RecordingPlugin.Outcome(await late.value) == .status(status))
+        #expect(breaker.state(of: target.baseURL) == .open)
+        // Nor is the time prolonged.
+        clock.advance(by: .seconds(1))
+        #expect(breaker.state(of: target.baseURL) == .halfOpen)
+    }
+
+    @Test("Each server has its own circuit: scheme, host and port")
+    func servers() async throws {
+        hosts.set(.status(503), "a")
+        _ = await provider().result(target)
+        #expect(breaker.state(of: "https://a.example") == .open)
+        for (text, state) in [
+            ("https://A.EXAMPLE:443/x?y", CircuitState.open), ("http://a.example", .closed),
+            ("https://a.example:8443", .closed), ("https://b.example", .closed), ("mailto:a@b", .closed),
+        ] {
+            let url = try #require(URL(string: text))
+            #expect(breaker.state(of: url) == state)
+            #expect(breaker.admits(url) == (state == .closed))
+        }
+        #expect(
+            RecordingPlugin.Outcome(await provider().result(SturdyTarget(baseURL: HostSet.urls("b")[0])))
+                == .status(200)
+        )
+    }
+
+    @Test("The key can be anything; without one a call is let through and not counted")
+    func keys() async {
+        let breaker = CircuitBreakerPlugin(
+            policy: .init(failures: 1, share: 0),
+            clock: clock,
+            key: { request, target in target.method == .delete ? nil : request.url?.lastPathComponent }
+        )
+        hosts.set(.status(503), "a")
+        let provider = Provider<SturdyTarget>(transport: hosts.script.transport, plugins: [breaker])
+        for _ in 0..<3 { _ = await provider.result(target.with { $0.method = .delete }) }
+        #expect(breaker.state(of: "things") == .closed)
+        _ = await provider.result(target)
+        #expect(breaker.state(of: "things") == .open)
+        #expect(await provider.result(target).failure?.underlying as? CircuitOpen != nil)
+        #expect(RecordingPlugin.Outcome(await provider.result(target.with { $0.path = "/others" })) == .status(503))
+        #expect(breaker.state(of: "others") == .open)
+    }
+
+    @Test("A server that redirects to one that fails has answered", arguments: [true, false])
+    func redirect(_ isStatus: Bool) async throws {
+        let other = try #require(URL(string: "https://other.example/x"))
+        hosts.set(.status(302, ["Location": other.absoluteString]), "a")
+        let error = URLError(.cannotConnectToHost, userInfo: [NSURLErrorFailingURLErrorKey: other])
+        hosts.set(isStatus ? .status(503) : .failure(error), "other")
+        _ = await provider().result(target)
+        #expect(breaker.state(of: target.baseURL) == .closed)
+        #expect(breaker.state(of: other) == .closed)
+    }
+
+    @Test("A server that fails is remembered among hundreds of others")
+    func many() async throws {
+        let policy = CircuitBreakerPolicy(failures: 1, share: 0, window: .seconds(1))
+        let breaker = CircuitBreakerPlugin(policy: policy, clock: clock)
+        let provider = Provider<SturdyTarget>(transport: hosts.script.transport, plugins: [breaker])
+        hosts.set(.status(503), "a")
+        _ = await provider.result(target)
+        // The others have nothing to remember after a second, and make room for new ones.
+        for index in 0..<300 {
+            let url = try #require(URL(string: "https://s\(index).example"))
+            _ = await provider.result(SturdyTarget(baseURL: url))
+            clock.advance(by: .milliseconds(50))
+        }
+        #expect(breaker.state(of: target.baseURL) == .open)
+    }
+
+    @Test("A shared call that goes on without the one that began it keeps no place")
+    func shared() async {
+        let gate = Gate()
+        let script = ScriptedTransport { _, index in
+            if index == 0 { try await gate.waitUnlessCancelled() }
+            return .status(200)
+        }
+        let provider = Provider<SturdyTarget>(
+            transport: script.transport,
+            plugins: [breaker],
+            sharing: .identical,
+            clock: clock
+        )
+        let probe = Task { await provider.result(target) }
+        await script.requests.waitForCount(1)
+        probe.cancel()
+        #expect(await probe.value.failure?.stage == .cancelled)
+        gate.open()
+        #expect(RecordingPlugin.Outcome(await provider.result(target)) == .status(200))
+        #expect(breaker.state(of: target.baseURL) == .closed)
+    }
+}

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+import TargetKitPlugins
+import TestSupport
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Hosts whose health the test sets, by their names: `a.example` and so on.
+final class HostSet: Sendable {
+    let script: ScriptedTransport
+    private let answers = TestLock<[String: SampleResponse]>([:])
+
+    init() {
+        let answers = answers
+        script = ScriptedTransport { request, _ in
+            answers.withLock { $0[request.url?.host() ?? ""] } ?? .status(200)
+        }
+    }
+
+    func set(_ answer: SampleResponse?, _ names: String...) {
+        answers.withLock { answers in for name in names { answers["\(name).example"] = answer } }
+    }
+
+    /// The hosts that were asked, by their letters.
+    var visits: String { script.hosts.map { $0.prefix(1) }.joined() }
+
+    static func urls(_ names: String) -> [URL] {
+        names.compactMap { URL(string: "https://\($0).example") }
+    }
+}
+
+@Suite("Host failover", .timeLimit(.minutes(1)))
+struct HostFailoverPluginTests {
+    private let clock = ManualClock()
+    private let hosts = HostSet()
+    private let moves = Recorder<String>()
+
+    private func plugin(_ names: String = "abc", _ policy: HostFailoverPolicy = .init()) -> HostFailoverPlugin {
+        HostFailoverPlugin(for: SturdyTarget.self, hosts: HostSet.urls(names), policy: policy, clock: clock) {
+            [moves] in moves.append(String($0.host()?.prefix(1) ?? ""))
+        }
+    }
+
+    private func provider(_ plugins: any Plugin...) -> Provider<SturdyTarget> {
+        Provider(transport: hosts.script.transport, plugins: plugins, clock: clock)
+    }
+
+    private func outcome(
+        _ plugin: HostFailoverPlugin,
+        _ target: SturdyTarget = SturdyTarget()
+    ) async -> RecordingPlugin.Outcome {
+        .init(await provider(plugin).result(target))
+    }
+
+    @Test(
+        "A status of the list moves the call, and all that follow, to the next host",
+        arguments: [403, 502, 503],
+        [StatusValidation.none, .successCodes]
+    )
+    func status(_ status: Int, _ validation: StatusValidation) async {
+        let plugin = plugin()
+        hosts.set(.status(status), "a")
+        let target = SturdyTarget(validation: validation)
+        #expect(await outcome(plugin, target) == .status(200))
+        #expect(await outcome(plugin, target) == .status(200))
+        #expect(hosts.visits == "abb")
+        #expect(plugin.currentHost?.host() == "b.example")
+        #expect(moves.elements == ["b"])
+    }
+
+    @Test("Any other status is the host's answer", arguments: [200, 204, 304, 400, 401, 404, 429, 500, 504])
+    func otherStatus(_ status: Int) async {
+        hosts.set(.status(status), "a")
+        #expect(await outcome(plugin()) == .status(status))
+        #expect(hosts.visits == "a")
+        #expect(moves.count == 0)
+    }
+
+    /// What a failure does to the calls.
+    struct Failing: Sendable {
+        let code: URLError.Code
+        let movesGet: Bool
+        let movesPost: Bool
+
+        static func notSent(_ code: URLError.Code) -> Failing { .init(code: code, movesGet: true, movesPost: true) }
+        static func maybeDone(_ code: URLError.Code) -> Failing { .init(code: code, movesGet: true, movesPost: false) }
+        static func nobodysFault(_ code: URLError.Code) -> Failing {
+            .init(code: code, movesGet: false, movesPost: false)
+        }
+    }
+
+    @Test(
+        "A failure before the request is sent moves any call, a later one only what may arrive twice",
+        arguments: [
+            Failing.notSent(.cannotConnectToHost), .notSent(.cannotFindHost), .notSent(.dnsLookupFailed),
+            .notSent(.secureConnectionFailed), .notSent(.serverCertificateUntrusted),
+            .notSent(.serverCertificateHasUnknownRoot), .notSent(.serverCertificateHasBadDate),
+            .notSent(.serverCertificateNotYetValid),
+            .maybeDone(.timedOut), .maybeDone(.networkConnectionLost),
+            .nobodysFault(.notConnectedToInternet), .nobodysFault(.badURL), .nobodysFault(.dataLengthExceedsMaximum),
+            .nobodysFault(.cancelled), .nobodysFault(.clientCertificateRejected),
+        ]
+    )
+    func errors(_ failing: Failing) async {
+        hosts.set(.error(failing.code), "a")
+        let failure = RecordingPlugin.Outcome.failure(failing.code == .cancelled ? .cancelled : .transport)
+        for method in [HTTPMethod.get, .put, .post, .patch] {
+            let isSafe = method == .get || method == .put
+            let isMoved = isSafe ? failing.movesGet : failing.movesPost
+            let plugin = plugin()
+            let outcome = await outcome(plugin, SturdyTarget(method: method))
+            #expect(outcome == (isMoved ? .status(200) : failure))
+            // Where only the call stays, the host is left all the same.
+            #expect(plugin.currentHost?.host() == (failing.movesGet ? "b.example" : "a.example"))
+        }
+    }
+
+    @Test("A failure behind a redirect is not one before sending")
+    func behindRedirect() async throws {
+        let asked = try #require(URL(string: "https://a.example/api/things"))
+        let next = try #require(URL(string: "https://a.example/receipt"))
+        for (url, expected) in [(asked, "ab"), (next, "a")] {
+            let hosts = HostSet()
+            hosts.set(.failure(URLError(.cannotConnectToHost, userInfo: [NSURLErrorFailingURLErrorKey: url])), "a")
+            let provider = Provider<SturdyTarget>(transport: hosts.script.transport, plugins: [plugin()])
+            _ = await provider.result(SturdyTarget(method: .post))
+            #expect(hosts.visits == expected)
+        }
+    }
+
+    @Test("A host that redirects to one that fails is not left", arguments: [true, false])
+    func redirectElsewhere(_ isStatus: Bool) async throws {
+        let other = try #require(URL(string: "https://other.example/x"))
+        hosts.set(.status(302, ["Location": other.absoluteString]), "a")
+        let error = URLError(.cannotConnectToHost, userInfo: [NSURLErrorFailingURLErrorKey: other])
+        hosts.set(isStatus ? .status(503) : .failure(error), "other")
+        let plugin = plugin()
+        #expect(await outcome(plugin) == (isStatus ? .status(503) : .failure(.transport)))
+        #expect(hosts.visits == "ao")
+        #expect(plugin.currentHost?.host() == "a.example")
+    }
+
+    @Test("A status moves a POST only with a key, or when that is set")
+    func postOnStatus() async {
+        hosts.set(.status(503), "a")
+        let post = SturdyTarget(method: .post)
+        #expect(await outcome(plugin(), post) == .status(503))
+        #expect(await outcome(plugin(), post.with { $0.headers = ["Idempotency-Key": "k"] }) == .status(200))
+        var policy = HostFailoverPolicy()
+        policy.movesUnsafeCallsOnStatus = true
+        #expect(await outcome(plugin("ab", policy), post) == .status(200))
+        #expect(hosts.visits == "aabab")
+        // The caller that has seen the failure finds the next host.
+        let plugin = plugin()
+        #expect(await outcome(plugin, post) == .status(503))
+        #expect(await outcome(plugin, post) == .status(200))
+    }
+
+    @Test("Statuses and codes can be chosen")
+    func chosen() async {
+        var policy = HostFailoverPolicy()
+        policy.statuses = [500]
+        policy.errorCodes = [.badServerResponse]
+        for (answer, visits) in [
+            (SampleResponse.status(500), "ab"), (.status(503), "a"), (.error(.badServerResponse), "ab"),
+            (.error(.cannotConnectToHost), "a"),
+        ] {
+            let hosts = HostSet()
+            hosts.set(answer, "a")
+            let provider = Provider<SturdyTarget>(transport: hosts.script.transport, plugins: [plugin("ab", policy)])
+            _ = await provider.result(SturdyTarget())
+            #expect(hosts.visits == visits)
+        }
+    }
+
+    @Test("Each host is tried once for a call; then the last result stands", arguments: ["a", "ab", "abc", "abcde"])
+    func allFail(_ names: String) async {
+        hosts.set(.status(503), "a", "b", "c", "d", "e")
+        let plugin = plugin(names)
+        #expect(await outcome(plugin) == .status(503))
+        #expect(hosts.visits == names)
+        #expect(plugin.currentHost?.host() == "a.example")
+        #expect(await outcome(plugin) == .status(503))
+        #expect(hosts.visits == names + names)
+    }
+
+    @Test("The call goes on in the circle from the host that is used")
+    func circle() async {
+        let plugin = plugin()
+        hosts.set(.status(503), "a", "b")
+        #expect(await outcome(plugin) == .status(200))
+        hosts.set(.status(503), "c")
+        hosts.set(nil, "b")
+        #expect(await outcome(plugin) == .status(200))
+        #expect(hosts.visits == "abc" + "cab")
+        #expect(moves.elements == ["b", "c", "a", "b"])
+    }
+
+    @Test("Twenty calls that fail on one host together leave it once")
+    func together() async {
+        let gate = Gate()
+        let script = ScriptedTransport { request, _ in
+            guard request.url?.host() == "a.example" else { return .status(200) }
+            try await gate.waitUnlessCancelled()
+            return .error(.cannotConnectToHost)
+        }
+        let plugin = plugin()
+        let provider = Provider<SturdyTarget>(transport: script.transport, plugins: [plugin])
+        let calls = (0..<20).map { index in
+            Task { await provider.result(SturdyTarget(method: index % 2 == 0 ? .get : .post)) }
+        }
+        await script.requests.waitForCount(20)
+        gate.open()
+        for call in calls { #expect(RecordingPlugin.Outcome(await call.value) == .status(200)) }
+        #expect(script.hosts.suffix(20) == Array(repeating: "b.example", count: 20)[...])
+        #expect(moves.elements == ["b"])
+    }
+
+    @Test("A late failure of a host that was left and is used again does not move calls")
+    func lateFailure() async {
+        let gate = Gate()
+        let script = ScriptedTransport { request, index in
+            guard index == 0 else {
+                return request.url?.host() == "a.example" && index == 1 ? .status(503) : .status(200)
+            }
+            try await gate.waitUnlessCancelled()
+            return .status(503)
+        }
+        let plugin = plugin("ab")
+        let provider = Provider<SturdyTarget>(transport: script.transport, plugins: [plugin])
+        let late = Task { await provider.result(SturdyTarget()) }
+        await script.requests.waitForCount(1)
+        _ = await provider.result(SturdyTarget())
+        clock.advance(by: .seconds(60))
+        _ = await provider.result(SturdyTarget())
+        #expect(moves.elements == ["b", "a"])
+        gate.open()
+        #expect(RecordingPlugin.Outcome(await late.value) == .status(200))
+        #expect(plugin.currentHost?.host() == "a.example")
+        #expect(script.hosts.map { $0.prefix(1) }.joined() == "aabab")
+    }
+
+    @Test("A cancelled call leaves no host, and is not moved")
+    func cancelled() async {
+        let gate = Gate()
+        let script = ScriptedTransport { _, _ in
+            try await gate.waitUnlessCancelled()
+            return .status(200)
+        }
+        let plugin = plugin()
+        let provider = Provider<SturdyTarget>(transport: script.transport, plugins: [plugin])
+        let call = Task { await provider.result(SturdyTarget()) }
+        await script.requests.waitForCount(1)
+        call.cancel()
+        #expect(await call.value.failure?.stage == .cancelled)
+        #expect(script.requests.count == 1)
+        #expect(plugin.currentHost?.host() == "a.example")
+    }
+
+    @Test("A host that is not available is passed over, before and after a failure")
+    func availability() async {
+        let closed = TestLock<Set<String>>(["a.example"])
+        var policy = HostFailoverPolicy()
+        policy.isAvailable = { host in closed.withLock { !$0.contains(host.host() ?? "") } }
+        let plugin = plugin("abcd", policy)
+        #expect(await outcome(plugin) == .status(200))
+        closed.withLock { $0 = ["c.example"] }
+        hosts.set(.status(503), "b")
+        #expect(await outcome(plugin) == .status(200))
+        #expect(hosts.visits == "bbd")
+        // None at all: the one that is used.
+        closed.withLock { $0 = ["a.example", "b.example", "c.example", "d.example"] }
+        #expect(await outcome(plugin) == .status(200))
+        #expect(hosts.visits == "bbdd")
+    }
+}

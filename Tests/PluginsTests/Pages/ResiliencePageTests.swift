@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+import TargetKitPlugins
+import TestSupport
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+private enum Shop: TargetType {
+    case orders
+    case pay(draft: String)
+    case search
+
+    var baseURL: URL { HostSet.urls("a")[0] }
+    var path: RequestPath { "/shop" }
+    var method: HTTPMethod {
+        if case .pay = self { .post } else { .get }
+    }
+}
+
+extension Shop: IdempotentTarget, RetryingTarget {
+    var idempotencyKey: String? {
+        if case .pay(let draft) = self { draft } else { nil }
+    }
+
+    var retryPolicy: RetryPolicy? {
+        if case .search = self { .never } else { nil }
+    }
+}
+
+/// The snippets of Resilience.md, line by line.
+@Suite("The page on bad days", .timeLimit(.minutes(1)))
+struct ResiliencePageTests {
+    private let clock = ManualClock()
+    private let hosts = HostSet()
+    private let main = HostSet.urls("a")[0]
+    private let reserve = HostSet.urls("b")[0]
+
+    private var transport: StubTransport { hosts.script.transport }
+
+    @Test("All three in one array")
+    func together() async throws {
+        let breaker = CircuitBreakerPlugin()
+        var failing = HostFailoverPolicy()
+        failing.isAvailable = { host in breaker.admits(host) }
+        let provider = Provider<Shop>(
+            transport: transport,
+            plugins: [
+                HostFailoverPlugin(for: Shop.self, hosts: [main, reserve], policy: failing, clock: clock),
+                breaker,
+                RetryPlugin(),
+            ],
+            clock: clock
+        )
+        hosts.set(.status(503), "a")
+        #expect(try await provider.request(.orders).statusCode == 200)
+        #expect(hosts.visits == "ab")
+    }
+
+    @Test("Try again")
+    func retry() async throws {
+        hosts.set(.status(503), "a")
+        let sent = await clock.stepping { [transport, clock] in
+            var policy = RetryPolicy(attempts: 4, baseDelay: .milliseconds(300))
+            policy.statuses.remove(500)
+            let provider = Provider<Shop>(transport: transport, plugins: [RetryPlugin(policy: policy)], clock: clock)
+            do {
+                let orders = try await provider.request(.orders)
+                #expect(orders.statusCode == 503)
+            } catch {
+                Issue.record(error)
+            }
+        }
+        #expect(sent.sleeps.count == 3)
+        #expect(hosts.visits == "aaaa")
+    }
+
+    @Test("Keys, policies of a target, and a budget")
+    func targets() async throws {
+        hosts.set(.status(503), "a")
+        let careful = RetryPlugin(budget: RetryBudget(share: 0.1, minimum: 3))
+        let provider = Provider<Shop>(transport: transport, plugins: [careful], clock: clock)
+        for (target, count) in [(Shop.search, 1), (.pay(draft: "7"), 3), (.orders, 2), (.orders, 1)] {
+            let before = hosts.visits.count
+            _ = await clock.stepping { await provider.result(target) }
+            #expect(hosts.visits.count - before == count)
+        }
+        let keys = hosts.script.requests.elements.map { $0.value(forHTTPHeaderField: "Idempotency-Key") }
+        #expect(keys == [nil, "7", "7", "7", nil, nil, nil])
+    }
+
+    @Test("Change hosts")
+    func failover() async throws {
+        let moves = Recorder<URL>()
+        hosts.set(.status(503), "a")
+        let failover = HostFailoverPlugin(for: Shop.self, hosts: [main, reserve], clock: clock) { host in
+            moves.append(host)
+        }
+        let provider = Provider<Shop>(transport: transport, plugins: [failover])
+        let orders = try await provider.request(.orders)
+        #expect(failover.currentHost == reserve)
+        #expect(orders.statusCode == 200)
+        #expect(moves.elements == [reserve])
+    }
+
+    @Test("Hold calls back")
+    func breaker() async throws {
+        let changes = Recorder<CircuitChange>()
+        hosts.set(.status(503), "a")
+        let breaker = CircuitBreakerPlugin(policy: CircuitBreakerPolicy(failures: 2), clock: clock) { change in
+            changes.append(change)
+        }
+        let provider = Provider<Shop>(transport: transport, plugins: [breaker])
+        for _ in 0..<2 { _ = try await provider.request(.orders) }
+        #expect(breaker.state(of: main) == .open)
+        do {
+            _ = try await provider.request(.orders)
+        } catch {
+            let open = error.underlying as? CircuitOpen
+            #expect(open?.remaining == .seconds(30))
+            #expect(error.kind == .cannotConnect)
+        }
+        #expect(hosts.visits == "aa")
+        #expect(changes.elements == [CircuitChange(key: "https://a.example", from: .closed, to: .open)])
+    }
+}

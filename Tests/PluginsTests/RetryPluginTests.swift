@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+import TargetKitPlugins
+import TestSupport
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@Suite("Retry", .timeLimit(.minutes(1)))
+struct RetryPluginTests {
+    private let clock = ManualClock()
+
+    private func provider(
+        _ script: ScriptedTransport,
+        _ plugins: any Plugin...,
+        policy: RetryPolicy = .standard
+    ) -> Provider<SturdyTarget> {
+        Provider(
+            transport: script.transport,
+            plugins: plugins + [RetryPlugin(policy: policy, clock: clock)],
+            clock: clock
+        )
+    }
+
+    /// How often the call is sent, and what its caller gets.
+    private func attempts(
+        _ answers: SampleResponse...,
+        target: SturdyTarget = SturdyTarget(),
+        policy: RetryPolicy = .standard
+    ) async -> (count: Int, outcome: RecordingPlugin.Outcome) {
+        let script = ScriptedTransport { _, index in answers[min(index, answers.count - 1)] }
+        let provider = provider(script, policy: policy)
+        let result = await clock.stepping { await provider.result(target) }.value
+        return (script.requests.count, .init(result))
+    }
+
+    @Test(
+        "A status that may be gone in a moment is tried three times, validated or not",
+        arguments: [408, 425, 429, 500, 502, 503, 504],
+        [StatusValidation.none, .successCodes]
+    )
+    func transientStatus(_ status: Int, _ validation: StatusValidation) async {
+        let target = SturdyTarget(validation: validation)
+        let failing = await attempts(.status(status), target: target)
+        #expect(failing.count == 3)
+        #expect(failing.outcome == (validation == .none ? .status(status) : .failure(.status)))
+        let recovering = await attempts(.status(status), .status(200), target: target)
+        #expect(recovering == (2, .status(200)))
+    }
+
+    @Test(
+        "Any other status is the answer",
+        arguments: [200, 204, 301, 304, 400, 401, 403, 404, 409, 422, 501, 505],
+        [StatusValidation.none, .successCodes]
+    )
+    func finalStatus(_ status: Int, _ validation: StatusValidation) async {
+        #expect(await attempts(.status(status), target: SturdyTarget(validation: validation)).count == 1)
+    }
+
+    @Test(
+        "A failure that may be gone in a moment is tried again",
+        arguments: [
+            URLError.Code.timedOut, .cannotFindHost, .cannotConnectToHost, .dnsLookupFailed, .networkConnectionLost,
+            .notConnectedToInternet,
+        ]
+    )
+    func transientError(_ code: URLError.Code) async {
+        #expect(await attempts(.error(code)) == (3, .failure(.transport)))
+        #expect(await attempts(.error(code), .status(200)) == (2, .status(200)))
+    }
+
+    @Test(
+        "Any other failure is final",
+        arguments: [
+            URLError.Code.badURL, .secureConnectionFailed, .serverCertificateUntrusted, .dataLengthExceedsMaximum,
+            .httpTooManyRedirects, .cannotDecodeContentData, .fileDoesNotExist, .unknown,
+        ]
+    )
+    func finalError(_ code: URLError.Code) async {
+        #expect(await attempts(.error(code)) == (1, .failure(.transport)))
+    }
+
+    @Test("An error that is none of the network's is final")
+    func foreignError() async {
+        #expect(await attempts(.failure(Boom())) == (1, .failure(.transport)))
+    }
+
+    @Test("Statuses, codes and methods can be chosen")
+    func chosen() async {
+        var policy = RetryPolicy(attempts: 2)
+        policy.statuses = [418]
+        policy.errorCodes = [.badURL]
+        policy.methods = [.post]
+        let post = SturdyTarget(method: .post)
+        #expect(await attempts(.status(418), target: post, policy: policy).count == 2)
+        #expect(await attempts(.error(.badURL), target: post, policy: policy).count == 2)
+        #expect(await attempts(.status(503), target: post, policy: policy).count == 1)
+        #expect(await attempts(.error(.timedOut), target: post, policy: policy).count == 1)
+        #expect(await attempts(.status(418), policy: policy).count == 1)
+    }
+
+    @Test(
+        "Only idempotent methods are repeated",
+        arguments: [
+            ("GET", true), ("HEAD", true), ("OPTIONS", true), ("TRACE", true), ("PUT", true), ("DELETE", true),
+            ("QUERY", true), ("POST", false), ("PATCH", false), ("PURGE", false),
+        ]
+    )
+    func methods(_ method: String, _ isRepeated: Bool) async {
+        let target = SturdyTarget(method: HTTPMethod(rawValue: method))
+        #expect(await attempts(.status(503), target: target).count == (isRepeated ? 3 : 1))
+        // Also where nothing can have been sent.
+        #expect(await attempts(.error(.cannotConnectToHost), target: target).count == (isRepeated ? 3 : 1))
+    }
+
+    @Test("What counts is the method that is sent, not the target's; and behind a redirect the first one")
+    func sentMethod() async throws {
+        let script = ScriptedTransport(.status(503))
+        let changed = Provider<SturdyTarget>(
+            endpointClosure: { target in
+                var endpoint = try Endpoint(target: target)
+                endpoint.method = .post
+                return endpoint
+            },
+            transport: script.transport,
+            plugins: [RetryPlugin()]
+        )
+        _ = await changed.result(SturdyTarget())
+        #expect(script.requests.count == 1)
+        // The server has taken the POST, and names a page that it then cannot give.
+        let redirecting = ScriptedTransport { request, _ in
+            request.httpMethod == "POST" ? .status(303, ["Location": "/receipt"]) : .status(503)
+        }
+        _ = await provider(redirecting).result(SturdyTarget(method: .post))
+        #expect(redirecting.requests.elements.map(\.httpMethod) == ["POST", "GET"])
+    }
+
+    @Test(
+        "A call is sent as often as the policy says, and at least once",
+        arguments: [(-1, 1), (0, 1), (1, 1), (2, 2), (5, 5)]
+    )
+    func count(_ attempts: Int, _ expected: Int) async {
+        #expect(await self.attempts(.status(503), policy: RetryPolicy(attempts: attempts)).count == expected)
+    }
+
+    @Test("A target's own policy goes before the plugin's")
+    func targetPolicy() async {
+        let never = SturdyTarget(retryPolicy: .never)
+        let five = SturdyTarget(retryPolicy: RetryPolicy(attempts: 5))
+        #expect(await attempts(.status(503), target: never).count == 1)
+        #expect(await attempts(.status(503), target: five).count == 5)
+        #expect(await attempts(.status(503), target: five, policy: .never).count == 5)
+        #expect(await attempts(.status(503), target: SturdyTarget(), policy: .never).count == 1)
+    }
+
+    @Test("Attempts that another plugin asked for do not count")
+    func othersAttempts() async {
+        let script = ScriptedTransport(.status(401), .status(503))
+        let refresh = RecordingPlugin(retry: { _, context in context.attempt == 0 ? .retry(after: .zero) : .doNotRetry }
+        )
+        let provider = provider(script, refresh)
+        let (result, sleeps) = await clock.stepping { await provider.result(SturdyTarget()) }
+        #expect(RecordingPlugin.Outcome(result) == .status(503))
+        #expect(script.requests.count == 4)
+        #expect(sleeps.count == 2)
+    }
+
+    @Test("A call that failed before it was sent is not repeated")
+    func beforeSending() async {
+        let script = ScriptedTransport(.status(200))
+        let log = RecordingPlugin.Log()
+        let broken = RecordingPlugin(log: log, prepare: { _, _ in throw URLError(.timedOut) })
+        let result = await provider(script, broken).result(SturdyTarget())
+        #expect(result.failure?.stage == .request)
+        #expect(script.requests.count == 0)
+        #expect(log.events(of: "plugin").contains(.prepare(attempt: 1)) == false)
+    }
+
+    @Test("A cancel while it waits ends the call, which is not sent again")
+    func cancelledWaiting() async {
+        let script = ScriptedTransport(.status(503))
+        let provider = provider(script)
+        let call = Task { await provider.result(SturdyTarget()) }
+        await clock.waitForSleepers()
+        call.cancel()
+        #expect(await call.value.failure?.stage == .cancelled)
+        #expect(script.requests.count == 1)
+        #expect(clock.sleeperCount == 0)
+    }
+
+    @Test("A call that the transport cancelled is not repeated, also where its status would be")
+    func cancelled() async {
+        #expect(await attempts(.error(.cancelled)) == (1, .failure(.cancelled)))
+        let plugin = RetryPlugin()
+        let context = RequestContext(target: SturdyTarget(), attempt: 0)
+        let response = Response(statusCode: 503, request: URLRequest(url: .shop))
+        let cancelled = TargetKitError(stage: .cancelled, response: response, underlying: CancellationError())
+        guard case .doNotRetry = await plugin.retry(.failure(cancelled), context: context) else {
+            Issue.record("a cancelled call is repeated")
+            return
+        }
+    }
+
+    @Test("A stream whose head says 503 is asked for again")
+    func stream() async throws {
+        let script = ScriptedTransport(.status(503), .response(status: 200, data: Data("one\ntwo\n".utf8)))
+        let provider = provider(script)
+        let lines = await clock.stepping { () -> [String] in
+            var lines: [String] = []
+            do {
+                for try await line in try await provider.stream(SturdyTarget()).lines { lines.append(line) }
+            } catch {
+                lines.append("\(error)")
+            }
+            return lines
+        }
+        #expect(lines.value == ["one", "two"])
+        #expect(script.requests.count == 2)
+    }
+
+    @Test("A shared call goes on when the caller that began it has gone")
+    func sharedCall() async {
+        let (held, log) = (Gate(), RecordingPlugin.Log())
+        let script = ScriptedTransport { _, index in
+            if index == 0 { try await held.waitUnlessCancelled() }
+            return .status(index == 0 ? 503 : 200)
+        }
+        let provider = Provider<SturdyTarget>(
+            transport: script.transport,
+            plugins: [RecordingPlugin(log: log), RetryPlugin(clock: clock)],
+            sharing: .identical,
+            clock: clock
+        )
+        let first = Task { await provider.result(SturdyTarget()) }
+        await script.requests.waitForCount(1)
+        let second = Task { await provider.result(SturdyTarget()) }
+        // prepare, willSend, and the second one's prepare: it joins, or else begins anew when the first has gone.
+        await log.events.waitForCount(3)
+        first.cancel()
+        #expect(await first.value.failure?.stage == .cancelled)
+        let result = await clock.stepping {
+            held.open()
+            return await second.value
+        }.value
+        #expect(RecordingPlugin.Outcome(result) == .status(200))
+        #expect(script.requests.count == 2)
+    }
+}

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+import TargetKitPlugins
+import TestSupport
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@Suite("Retry over the wire", .timeLimit(.minutes(1)))
+struct RetryWireTests {
+    private let clock = ManualClock()
+
+    private func provider(_ transport: any Transport) -> Provider<SturdyTarget> {
+        Provider(transport: transport, plugins: [RetryPlugin(clock: clock)], clock: clock)
+    }
+
+    @Test("The server sees each attempt, and the caller the last", arguments: Backend.allCases)
+    func statuses(_ backend: Backend) async throws {
+        let tally = Tally()
+        let running = try RunningBackend(backend) { _ in
+            tally.add()
+            return tally.value < 3 ? .status(503) : .response(status: 200, data: Data("there".utf8))
+        }
+        let provider = provider(running.transport)
+        let target = SturdyTarget(baseURL: running.baseURL, validation: .successCodes)
+        let (result, sleeps) = await clock.stepping { await provider.result(target) }
+        #expect(try result.get().data == Data("there".utf8))
+        #expect(sleeps.count == 2)
+        #expect(running.requests.count == 3)
+    }
+
+    @Test("A connection that breaks is tried again", arguments: Backend.allCases)
+    func broken(_ backend: Backend) async throws {
+        let tally = Tally()
+        let running = try RunningBackend(backend) { _ in
+            tally.add()
+            if tally.value < 3 { throw URLError(.networkConnectionLost) }
+            return .status(200)
+        }
+        let provider = provider(running.transport)
+        let target = SturdyTarget(baseURL: running.baseURL)
+        let result = await clock.stepping { await provider.result(target) }.value
+        #expect(RecordingPlugin.Outcome(result) == .status(200))
+        #expect(running.requests.count == 3)
+    }
+
+    @Test("Retry-After of a real head is waited for", arguments: Backend.allCases)
+    func retryAfter(_ backend: Backend) async throws {
+        let tally = Tally()
+        let running = try RunningBackend(backend) { _ in
+            tally.add()
+            return tally.value == 1 ? .status(429, ["Retry-After": "23"]) : .status(200)
+        }
+        let provider = provider(running.transport)
+        let target = SturdyTarget(baseURL: running.baseURL)
+        #expect(await clock.stepping { await provider.result(target) }.sleeps == [.seconds(23)])
+    }
+
+    /// The kinds of bodies that a task can have.
+    enum Body: String, CaseIterable, Sendable {
+        case data, json, form, multipart, file
+
+        func task(file: URL) -> HTTPTask {
+            switch self {
+            case .data: .data(Data(repeating: 65, count: 300_000))
+            case .json: .json(["a": "b"])
+            case .form: .form(["a": "b c"])
+            case .multipart: .multipart(MultipartForm(parts: [.file(file, name: "f"), .text("t", name: "n")]))
+            case .file: .upload(file: file)
+            }
+        }
+    }
+
+    @Test("Each body is sent whole again", arguments: Backend.allCases, Body.allCases)
+    func bodies(_ backend: Backend, _ body: Body) async throws {
+        let folder = try TemporaryFolder()
+        let file = folder.url.appendingPathComponent("body")
+        try Data(repeating: 66, count: 200_000).write(to: file)
+        let running = try RunningBackend(backend) { _ in .status(503) }
+        let provider = provider(running.transport)
+        let target = SturdyTarget(baseURL: running.baseURL, method: .put, task: body.task(file: file))
+        _ = await clock.stepping { await provider.result(target) }
+        let bodies = running.requests.map(\.body)
+        #expect(bodies.count == 3)
+        #expect(Set(bodies).count == 1)
+        #expect(bodies.first?.isEmpty == false)
+    }
+
+    /// A source that gives its bytes once.
+    private struct OneTimeSource: BodySource {
+        let opened: Tally
+        var length: Int64? { 4 }
+
+        func open() throws -> any BodyReader {
+            opened.add()
+            guard opened.value == 1 else { throw Boom() }
+            return Reader()
+        }
+
+        private final class Reader: BodyReader {
+            private var isAtEnd = false
+
+            func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
+                if isAtEnd { return 0 }
+                isAtEnd = true
+                buffer.copyBytes(from: Data("once".utf8))
+                return 4
+            }
+        }
+    }
+
+    @Test("A source that cannot be opened again ends the call, which is not tried a third time")
+    func oneTimeBody() async throws {
+        let opened = Tally()
+        let form = MultipartForm(parts: [.stream(OneTimeSource(opened: opened), name: "f")])
+        let running = try RunningBackend(.system) { _ in .status(503) }
+        let provider = provider(running.transport)
+        let target = SturdyTarget(baseURL: running.baseURL, method: .put, task: .multipart(form))
+        let (result, sleeps) = await clock.stepping { await provider.result(target) }
+        #expect(result.failure?.stage == .transport)
+        #expect(opened.value == 2)
+        #expect(sleeps.count == 1)
+    }
+
+    @Test("A request with a stream that somebody has given it is not sent again")
+    func bodyStream() async throws {
+        let script = ScriptedTransport(.status(503))
+        let streaming = RecordingPlugin(prepare: { request, _ in
+            var request = request
+            request.httpBodyStream = InputStream(data: Data("once".utf8))
+            return request
+        })
+        let provider = Provider<SturdyTarget>(
+            transport: script.transport,
+            plugins: [streaming, RetryPlugin(clock: clock)],
+            clock: clock
+        )
+        _ = await clock.stepping { await provider.result(SturdyTarget(method: .put)) }
+        #expect(script.requests.count == 1)
+    }
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+import TargetKitPlugins
+import TestSupport
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// A transport that answers as the test says, and writes down what it was asked for.
+final class ScriptedTransport: Sendable {
+    let requests = Recorder<URLRequest>()
+    private let answer: @Sendable (URLRequest, Int) async throws -> SampleResponse
+
+    /// Each request gets the next answer of the list, and the last one again when the list is at its end.
+    convenience init(_ answers: SampleResponse...) {
+        self.init { _, index in answers[min(index, answers.count - 1)] }
+    }
+
+    /// - Parameter answer: The answer to a request; the number is how many came before it.
+    init(_ answer: @escaping @Sendable (URLRequest, Int) async throws -> SampleResponse) {
+        self.answer = answer
+    }
+
+    var transport: StubTransport {
+        StubTransport { [self] request in
+            let index = requests.count
+            requests.append(request.urlRequest)
+            return try await answer(request.urlRequest, index)
+        }
+    }
+
+    /// The hosts that were asked, in order.
+    var hosts: [String] { requests.elements.map { $0.url?.host() ?? "" } }
+}
+
+extension SampleResponse {
+    static func status(_ status: Int, _ headers: HTTPHeaders = [:]) -> SampleResponse {
+        .response(status: status, headers: headers, data: Data())
+    }
+
+    static func error(_ code: URLError.Code) -> SampleResponse { .failure(URLError(code)) }
+}
+
+/// A target with everything that the plugins for bad days ask for.
+struct SturdyTarget: IdempotentTarget, RetryingTarget {
+    var baseURL = URL.shop
+    var path: RequestPath = "/things"
+    var method = HTTPMethod.get
+    var task = HTTPTask.plain
+    var headers: HTTPHeaders = [:]
+    var validation = StatusValidation.none
+    var retryPolicy: RetryPolicy?
+    var key: @Sendable () -> String? = { nil }
+
+    var idempotencyKey: String? { key() }
+
+    func with(_ change: (inout SturdyTarget) -> Void) -> SturdyTarget {
+        var target = self
+        change(&target)
+        return target
+    }
+}
+
+extension ManualClock {
+    /// Does something that sleeps on this clock, and moves the time on whenever it does.
+    ///
+    /// - Returns: what came of it, and how long each sleep was.
+    func stepping<Value: Sendable>(
+        through work: @escaping @Sendable () async -> Value
+    ) async -> (value: Value, sleeps: [Duration]) {
+        let stepper = Task {
+            var sleeps: [Duration] = []
+            while true {
+                await waitForSleepers()
+                if Task.isCancelled { return sleeps }
+                sleeps.append(advanceToNextDeadline())
+            }
+        }
+        let value = await work()
+        stepper.cancel()
+        return (value, await stepper.value)
+    }
+}
+
+/// Random numbers that are all the highest: a wait with full jitter is then as long as it can be.
+struct HighestNumbers: RandomNumberGenerator, Sendable {
+    func next() -> UInt64 { .max }
+}
