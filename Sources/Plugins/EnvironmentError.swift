@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import Foundation
 
 /// Why an ``EnvironmentStore`` has not the environment that was asked for.
 public enum EnvironmentError: Error, Sendable, Hashable {
@@ -20,7 +21,7 @@ public enum EnvironmentError: Error, Sendable, Hashable {
     case duplicateName(ServerEnvironment.Name)
 }
 
-extension EnvironmentError: CustomStringConvertible {
+extension EnvironmentError: LocalizedError, CustomStringConvertible {
     /// What is wrong, who asked for it, and which names there are, in one line.
     public var description: String {
         switch self {
@@ -32,6 +33,9 @@ extension EnvironmentError: CustomStringConvertible {
             "two environments are called \(name.rawValue.debugDescription): give each a name of its own"
         }
     }
+
+    /// The same line, which is what a ``TargetKitError`` shows of the error underneath it.
+    public var errorDescription: String? { description }
 
     private static func list(_ names: [ServerEnvironment.Name]) -> String {
         names.map(\.rawValue).joined(separator: ", ")

@@ -74,6 +74,21 @@ struct EnvironmentTransportTests {
         #expect(log.sent.elements == [.production, "stage"])
     }
 
+    @Test("A call that is repeated after another environment was selected goes by its own one's transport again")
+    func repeated() async throws {
+        let (transport, store) = (transport(), store)
+        let again = RecordingPlugin(retry: { _, context in
+            guard context.attempt == 0 else { return .doNotRetry }
+            try? store.select(.test)
+            return .retry(after: .zero)
+        })
+        let provider = Provider<MultiTarget>(transport: transport, plugins: [again])
+        #expect(await call(provider, ShopTarget()) == nil)
+        #expect(log.sent.elements == [.production, .production])
+        await log.ended.waitForCount(log.made.count)
+        #expect(transport.names.isEmpty)
+    }
+
     @Test("A transport without calls is let go of when another environment is selected")
     func letsGoWhenIdle() async throws {
         let transport = transport()
