@@ -48,11 +48,10 @@ package struct NetlinkBytes: Sendable {
     ) -> [NetlinkBytes] {
         var records: [NetlinkBytes] = []
         var rest = self
-        while let length = rest.load(type, at: 0).flatMap({ Int(exactly: $0) }), length >= header, length <= rest.count
-        {
-            records.append(rest.prefix(length))
+        while let length = rest.load(type, at: 0), length >= header, length <= rest.count {
+            records.append(rest.prefix(Int(length)))
             // Each begins at a multiple of four bytes.
-            rest = rest.dropping((length + 3) & ~3)
+            rest = rest.dropping((Int(length) + 3) & ~3)
         }
         return records
     }

@@ -76,7 +76,7 @@ struct EnvironmentStoreTests {
             Start(stored: .test, variable: "", current: .test),
             Start(arguments: ["-TargetKitEnvironment", "test"], variable: "stage", current: .test),
             Start(stored: "stage", arguments: ["-TargetKitEnvironment", "production"], current: .production),
-            Start(arguments: ["-TargetKitEnvironment", "stage", "-TargetKitEnvironment", "test", "-v"], current: .test),
+            Start(arguments: ["-TargetKitEnvironment", "a", "-TargetKitEnvironment", "test", "-v"], current: .test),
             Start(arguments: ["-targetkitenvironment", "test", "TARGETKIT_ENVIRONMENT=test"], current: .production),
         ]
     )
@@ -201,10 +201,13 @@ struct EnvironmentStoreTests {
     @Test("Letting go of the store ends who reads it")
     func letGo() async {
         var store: EnvironmentStore? = .shop()
-        let task = store?.onChange { _ in }
+        let seen = Recorder<ServerEnvironment.Name>()
+        let task = store?.onChange { seen.append($0.name) }
         store = nil
         await task?.value
         #expect(task?.isCancelled == false)
+        // It was given while that environment was the current one.
+        #expect(seen.count == 0)
     }
 
     @Test("Of selections at the same time the one that is current is stored")
@@ -251,9 +254,8 @@ struct EnvironmentStoreTests {
 
     @Test("On one server the path decides, and where that does not, the current one")
     func sharedServer() throws {
-        let (a, b) = (
-            ServerEnvironment("a", baseURL: "https://x.example/a"), ServerEnvironment("b", baseURL: "https://x.example/b/")
-        )
+        let a = ServerEnvironment("a", baseURL: "https://x.example/a")
+        let b = ServerEnvironment("b", baseURL: "https://x.example/b/")
         let c = ServerEnvironment("c", baseURL: "https://x.example/a/c")
         let store = EnvironmentStore(default: a, others: [b, c], storage: MemoryEnvironmentStorage(), launch: .ignored)
         let paths = ["/a/1", "/b", "/b/1", "/a/c/1", "/a/cc", "/", "/ab"]

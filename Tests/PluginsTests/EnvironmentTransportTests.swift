@@ -29,7 +29,10 @@ struct EnvironmentTransportTests {
         func send(_ request: TransportRequest) async throws -> TransportResponse {
             log.sent.append(name)
             if request.urlRequest.url?.path == "/v1/held" { try await log.gate.waitUnlessCancelled() }
-            return TransportResponse(head: ResponseHead(statusCode: 200, headers: [:]), body: .data(Data(name.rawValue.utf8)))
+            return TransportResponse(
+                head: ResponseHead(statusCode: 200, headers: [:]),
+                body: .data(Data(name.rawValue.utf8))
+            )
         }
     }
 

@@ -117,6 +117,17 @@ struct ReachabilityTests {
         #expect(await reader.next() == .online(.cellular, isExpensive: true))
     }
 
+    @Test("The same status twice is told once")
+    func sameStatus() async {
+        var reachability: Reachability? = Reachability(source: source)
+        reachability?.start()
+        var reader = reachability?.statuses.makeAsyncIterator()
+        #expect(await reader?.next() == .offline)
+        source.set(.offline)
+        reachability = nil
+        #expect(await reader?.next() == nil)
+    }
+
     @Test("A sequence goes on over a stop and a start")
     func readsOverStop() async {
         let reachability = Reachability(source: source)
