@@ -147,6 +147,12 @@ struct EnvironmentPluginTests {
         // Another target's mistake stays its own.
         let other = await provider.result(MultiTarget(PluginTarget(baseURL: URL(filePath: "/")))).failure
         #expect(other?.underlying is InvalidRequest)
+        // So does that of another store's target.
+        let others = EnvironmentStore.shop(launch: launch)
+        let stranger = await ShopTarget.$environments.withValue(others) {
+            await provider.result(MultiTarget(ShopTarget())).failure
+        }
+        #expect(stranger?.underlying is InvalidRequest)
         #expect(held.requests.count == 0)
     }
 }
