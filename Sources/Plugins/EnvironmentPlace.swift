@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+
+/// Where a base URL of an environment leads to, in parts that can be compared.
+struct EnvironmentPlace: Sendable, Hashable {
+    /// The environment's place in the store's list.
+    private(set) var index = 0
+    private let scheme: String
+    private let host: String
+    private let port: Int
+    /// Without the slash at the end.
+    private let path: String
+
+    /// `nil` for a URL without scheme or host.
+    init?(_ url: URL) {
+        guard let scheme = url.scheme?.lowercased(), let host = url.host()?.lowercased() else { return nil }
+        self.scheme = scheme
+        self.host = host
+        port = url.port ?? (scheme == "http" ? 80 : 443)
+        let path = url.path(percentEncoded: true)
+        self.path = path.hasSuffix("/") ? String(path.dropLast()) : path
+    }
+
+    /// The places of all base URLs of an environment.
+    static func all(of environment: ServerEnvironment, index: Int) -> [EnvironmentPlace] {
+        ([environment.baseURL] + environment.modules.values).compactMap { url in
+            var place = EnvironmentPlace(url)
+            place?.index = index
+            return place
+        }
+    }
+
+    /// How well a request's place fits this base URL's: the length of the path that they share, all of it or none; `nil` when
+    /// it is another server.
+    func score(of request: EnvironmentPlace) -> Int? {
+        guard request.host == host, request.port == port, request.scheme == scheme else { return nil }
+        let isBelow = request.path == path || request.path.hasPrefix(path + "/")
+        return isBelow ? path.utf8.count : 0
+    }
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Puts the header fields of an environment into the requests to its servers.
+///
+/// Which environment that is, the request's URL decides (``EnvironmentStore/environment(of:)``), so a call that began before
+/// another one was selected keeps its own's, at each attempt. A request to any other server is left alone, and a redirect to
+/// another origin leaves the fields behind: they may be secrets. A field that the request has already is left alone too.
+///
+/// A call that fails because the store has a ``EnvironmentStore/problem`` ends with that ``EnvironmentError`` as the underlying
+/// error.
+///
+/// Order: before plugins that sign or log the request; after one that sets the same fields and is to win.
+public struct EnvironmentPlugin: Plugin {
+    private let store: EnvironmentStore
+
+    /// The names of all header fields of all environments.
+    public let secretHeaders: Set<HTTPHeaderName>
+
+    /// A plugin for the environments of that store.
+    public init(_ store: EnvironmentStore) {
+        self.store = store
+        secretHeaders = Set(store.environments.flatMap { $0.headers.map(\.name) })
+    }
+
+    /// Sets the fields that are missing.
+    ///
+    /// - Throws: ``InvalidRequest`` for a value with a line break.
+    public func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
+        guard let headers = store.environment(of: request.url)?.headers, !headers.isEmpty else { return request }
+        var request = request
+        for (name, value) in headers.dictionary where request.value(forHTTPHeaderField: name) == nil {
+            // Foundation drops such a value without a word.
+            guard !value.endsHeaderField else { throw InvalidRequest.invalidHeaderValue(name: name) }
+            request.setValue(value, forHTTPHeaderField: name)
+        }
+        return request
+    }
+
+    /// Says why a call could not be made for want of an environment.
+    public func process(
+        _ result: Result<Response, TargetKitError>,
+        context: RequestContext
+    ) async -> Result<Response, TargetKitError> {
+        guard case .failure(var error) = result, case .unsupportedURL = error.underlying as? InvalidRequest,
+            let problem = store.problem, let target = context.target as? any EnvironmentTarget,
+            type(of: target).environments === store
+        else { return result }
+        error.underlying = problem
+        return .failure(error)
+    }
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Sends by a transport of each environment's own, so that each has its own trust policy and connections.
+///
+/// ```swift
+/// let provider = Provider<Photos>(
+///     transport: EnvironmentTransport(Servers.store),
+///     plugins: [EnvironmentPlugin(Servers.store)]
+/// )
+/// ```
+///
+/// Which transport sends, the request's URL decides (``EnvironmentStore/environment(of:)``); what leads to no environment's
+/// servers goes by the current one's. A transport is made when it is first needed, and let go of when its environment is not the
+/// current one and its last call is over: `CurlTransport` and `URLSessionTransport` then finish the bodies that are still being
+/// read, and close their connections.
+public final class EnvironmentTransport: Transport {
+    private struct Entry: Sendable {
+        let transport: any Transport
+        var calls = 0
+    }
+
+    private let store: EnvironmentStore
+    private let make: @Sendable (ServerEnvironment) -> any Transport
+    private let entries = Locked<[ServerEnvironment.Name: Entry]>([:])
+    private let switches: Task<Void, Never>
+
+    /// A transport for the environments of that store.
+    ///
+    /// - Parameter make: Makes the transport of an environment, with its ``ServerEnvironment/tls``; default: ``system(_:)``.
+    public init(
+        _ store: EnvironmentStore,
+        make: @escaping @Sendable (ServerEnvironment) -> any Transport = EnvironmentTransport.system
+    ) {
+        self.store = store
+        self.make = make
+        switches = store.onChange { [entries] current in
+            // Let go of outside the lock.
+            _ = entries.withLock { entries in
+                let unused = entries.filter { $0.key != current.name && $0.value.calls == 0 }
+                for name in unused.keys { entries[name] = nil }
+                return unused
+            }
+        }
+    }
+
+    deinit {
+        switches.cancel()
+    }
+
+    /// The names of the environments that there is a transport for now.
+    public var names: Set<ServerEnvironment.Name> { entries.withLock { Set($0.keys) } }
+
+    /// The system's kind of transport, with the policy of that environment.
+    public static let system: @Sendable (ServerEnvironment) -> any Transport = { environment in
+        #if os(Linux)
+        var configuration = CurlTransport.Configuration()
+        configuration.tls = environment.tls
+        return CurlTransport(configuration: configuration)
+        #else
+        return URLSessionTransport(tls: environment.tls)
+        #endif
+    }
+
+    /// Performs one exchange by the transport of the environment that the request leads to.
+    ///
+    /// - Throws: what that transport throws.
+    public func send(_ request: TransportRequest) async throws -> TransportResponse {
+        let environment = store.environment(of: request.urlRequest.url) ?? store.current
+        let transport = begin(environment)
+        defer { end(environment) }
+        return try await transport.send(request)
+    }
+
+    private func begin(_ environment: ServerEnvironment) -> any Transport {
+        if let transport = entries.withLock({ Self.join(&$0, environment.name, nil) }) { return transport }
+        // Made with no lock held; when two calls come at once, the one that is too late joins the other's.
+        let made = make(environment)
+        return entries.withLock { Self.join(&$0, environment.name, made) } ?? made
+    }
+
+    private static func join(
+        _ entries: inout [ServerEnvironment.Name: Entry],
+        _ name: ServerEnvironment.Name,
+        _ made: (any Transport)?
+    ) -> (any Transport)? {
+        guard let transport = entries[name]?.transport ?? made else { return nil }
+        entries[name, default: Entry(transport: transport)].calls += 1
+        return transport
+    }
+
+    private func end(_ environment: ServerEnvironment) {
+        _ = entries.withLock { entries -> Entry? in
+            entries[environment.name]?.calls -= 1
+            // Looked up with the lock held: a switch that comes later finds the call gone.
+            guard entries[environment.name]?.calls == 0, store.current.name != environment.name else { return nil }
+            return entries.removeValue(forKey: environment.name)
+        }
+    }
+}

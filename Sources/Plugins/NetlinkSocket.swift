@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT
+#if os(Linux)
+import Foundation
+
+/// A socket to the kernel's tables of links, addresses and routes (`NETLINK_ROUTE`, RFC 3549).
+///
+/// It belongs for good to the network namespace of the thread that opens it.
+struct NetlinkSocket: Sendable {
+    /// What came of reading.
+    enum Reading {
+        case messages([NetlinkMessage])
+        /// Nothing waits to be read.
+        case nothing
+        /// Messages have been lost: more came than the socket can hold.
+        case lost
+        /// The socket is of no more use.
+        case broken
+    }
+
+    /// RTMGRP_LINK, RTMGRP_IPV4_IFADDR, RTMGRP_IPV4_ROUTE, RTMGRP_IPV6_IFADDR, RTMGRP_IPV6_ROUTE
+    static let allGroups: UInt32 = 0x1 | 0x10 | 0x40 | 0x100 | 0x400
+    /// RTM_GETLINK, RTM_GETADDR, RTM_GETROUTE
+    private static let dumps: [UInt16] = [18, 22, 26]
+    /// The kernel's messages are up to 32 KiB.
+    private static let bufferSize = 1 << 16
+
+    let descriptor: NetlinkDescriptor
+
+    /// A socket that is told what changes in those groups; `nil` when the system refuses.
+    init?(groups: UInt32) {
+        let type = Int32(SOCK_RAW.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
+        guard let descriptor = NetlinkDescriptor(socket(AF_NETLINK, type, 0)) else { return nil }
+        self.descriptor = descriptor
+        // `struct sockaddr_nl`: family, padding, port (the kernel's choice), groups.
+        var address = [UInt32](repeating: 0, count: 3)
+        address.withUnsafeMutableBytes { $0.storeBytes(of: sa_family_t(AF_NETLINK), as: sa_family_t.self) }
+        address[2] = groups
+        let status = address.withUnsafeBytes { bytes in
+            bytes.withMemoryRebound(to: sockaddr.self) { bind(descriptor.number, $0.baseAddress, 12) }
+        }
+        if status != 0 { return nil }
+    }
+
+    /// Everything that the kernel has now; `nil` when it refuses. The kernel answers within the calls, so this does not wait.
+    func table() -> NetlinkTable? {
+        // A change that overtakes the dump also reaches the socket of the changes, so a few attempts are enough.
+        var newest: NetlinkTable?
+        for _ in 0..<4 {
+            guard let (table, isWhole) = dump() else { continue }
+            newest = table
+            if isWhole { break }
+        }
+        return newest
+    }
+
+    private func dump() -> (table: NetlinkTable, isWhole: Bool)? {
+        var table = NetlinkTable()
+        var isWhole = true
+        for (number, type) in Self.dumps.enumerated() {
+            guard ask(type, number: UInt32(number + 1)) else { return nil }
+            var isDone = false
+            while !isDone {
+                guard case .messages(let messages) = read() else { return nil }
+                for message in messages where message.sequence == number + 1 {
+                    if message.isInterrupted { isWhole = false }
+                    switch message.content {
+                    case .failure, .overrun: return nil
+                    case .done(let status) where status < 0: return nil
+                    case .done: isDone = true
+                    default: table.add(message.content)
+                    }
+                }
+            }
+        }
+        return (table, isWhole)
+    }
+
+    /// `struct nlmsghdr`, and room for the largest of the three requests, all zero: every family.
+    private func ask(_ type: UInt16, number: UInt32) -> Bool {
+        // NLM_F_REQUEST | NLM_F_DUMP
+        let flags: UInt16 = 0x301
+        var request = [UInt32](repeating: 0, count: 8)
+        request[0] = 32
+        request.withUnsafeMutableBytes { bytes in
+            bytes.storeBytes(of: type, toByteOffset: 4, as: UInt16.self)
+            bytes.storeBytes(of: flags, toByteOffset: 6, as: UInt16.self)
+        }
+        request[2] = number
+        return send(descriptor.number, request, 32, 0) == 32
+    }
+
+    /// What waits to be read, of one call.
+    func read() -> Reading {
+        var buffer = [UInt8](repeating: 0, count: Self.bufferSize)
+        var sender = [UInt32](repeating: 0, count: 4)
+        var senderSize = socklen_t(16)
+        // With the flag the length is that of the whole message, also when it does not fit.
+        let flags = Int32(MSG_TRUNC)
+        let count = sender.withUnsafeMutableBytes { bytes in
+            bytes.withMemoryRebound(to: sockaddr.self) {
+                recvfrom(descriptor.number, &buffer, buffer.count, flags, $0.baseAddress, &senderSize)
+            }
+        }
+        guard count >= 0 else {
+            switch errno {
+            case EAGAIN, EWOULDBLOCK: return .nothing
+            case EINTR: return .messages([])
+            case ENOBUFS: return .lost
+            default: return .broken
+            }
+        }
+        if count > buffer.count { return .lost }
+        // Only the kernel has port 0.
+        guard senderSize >= 12, sender[1] == 0 else { return .messages([]) }
+        return .messages(NetlinkMessage.all(in: buffer.prefix(count)))
+    }
+}
+#endif

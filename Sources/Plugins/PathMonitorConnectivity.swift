@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT
+#if canImport(Network)
+import Dispatch
+// Not every version of the SDK says that a monitor may be used from any thread, which its documentation allows.
+@preconcurrency import Network
+
+/// The statuses of Network's path monitor.
+///
+/// A path is online when it is satisfied. One that needs a connection first, a VPN on demand for one, is online too: a call
+/// is what brings it up.
+public struct PathMonitorConnectivity: ConnectivitySource {
+    /// A source for all interfaces.
+    public init() {}
+
+    /// Begins to report, on a queue of its own.
+    public func start(_ report: @escaping @Sendable (Reachability.Status) -> Void) -> @Sendable () -> Void {
+        let monitor = NWPathMonitor()
+        monitor.pathUpdateHandler = { path in report(Self.status(of: path)) }
+        monitor.start(queue: DispatchQueue(label: "TargetKit.PathMonitorConnectivity"))
+        return { monitor.cancel() }
+    }
+
+    private static func status(of path: NWPath) -> Reachability.Status {
+        switch path.status {
+        case .satisfied, .requiresConnection: .online(link(of: path), isExpensive: path.isExpensive)
+        case .unsatisfied: .offline
+        @unknown default: .unknown
+        }
+    }
+
+    private static func link(of path: NWPath) -> Reachability.Link {
+        if path.usesInterfaceType(.wifi) { return .wifi }
+        if path.usesInterfaceType(.wiredEthernet) { return .ethernet }
+        if path.usesInterfaceType(.cellular) { return .cellular }
+        return .other
+    }
+}
+#endif

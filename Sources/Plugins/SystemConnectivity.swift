@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+
+/// The statuses of the system: Network's path monitor on Apple's systems, rtnetlink on Linux. Elsewhere nothing is known.
+public struct SystemConnectivity: ConnectivitySource {
+    /// The system's source.
+    public init() {}
+
+    /// Begins to report.
+    public func start(_ report: @escaping @Sendable (Reachability.Status) -> Void) -> @Sendable () -> Void {
+        #if canImport(Network)
+        return PathMonitorConnectivity().start(report)
+        #elseif os(Linux)
+        return NetlinkConnectivity().start(report)
+        #else
+        report(.unknown)
+        return {}
+        #endif
+    }
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+
+/// Keeps the choice of an environment in the user defaults.
+public struct UserDefaultsEnvironmentStorage: EnvironmentStorage {
+    private let suiteName: String?
+    private let key: String
+
+    /// Storage under that key.
+    ///
+    /// - Parameters:
+    ///   - suiteName: The suite, an app group for one; default: the app's own defaults.
+    ///   - key: The key. Not `TargetKitEnvironment`: the defaults show a launch argument `-TargetKitEnvironment test` under it, as
+    ///     if it had been stored.
+    public init(suiteName: String? = nil, key: String = "TargetKit.environment") {
+        self.suiteName = suiteName
+        self.key = key
+    }
+
+    // Made at each call, which are few: not every Foundation lets it be shared between threads.
+    private var defaults: UserDefaults { suiteName.flatMap { UserDefaults(suiteName: $0) } ?? .standard }
+
+    /// The name in the defaults.
+    public func load() -> ServerEnvironment.Name? {
+        defaults.string(forKey: key).map { ServerEnvironment.Name(rawValue: $0) }
+    }
+
+    /// Writes the name into the defaults.
+    public func save(_ name: ServerEnvironment.Name?) {
+        let defaults = defaults
+        if let name { defaults.set(name.rawValue, forKey: key) } else { defaults.removeObject(forKey: key) }
+        #if canImport(FoundationNetworking)
+        // On Linux nothing is written before it is asked for.
+        defaults.synchronize()
+        #endif
+    }
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Holds calls while the device is offline, for a time, instead of letting them fail.
+///
+/// ```swift
+/// Provider<Orders>(plugins: [WaitsForConnectivityPlugin(timeout: .seconds(30)), tokens])
+/// ```
+///
+/// A call is held in `prepare` and goes on as soon as the device is online, or nothing is known of it any more. When the time is
+/// over, the call fails with `URLError(.notConnectedToInternet)`, so with kind `.offline`, or is sent all the same
+/// (``Ending/send``). Held calls count as calls in flight and are cancelled as such; a limit of ``CallTimeout/wholeCall`` covers
+/// the wait, one for the exchange does not. Never held are calls to this machine (`localhost`, `127.…`, `::1`), calls whose
+/// target opts out by ``ConnectivityTarget`` or by a closure, and all while nothing is known.
+///
+/// A call that fails for want of a network while it is under way is sent again, held like any other, if sending it twice does
+/// no harm: its method is idempotent (RFC 9110 §9.2.2), or it has an `Idempotency-Key`. For want of a network means kind
+/// `.offline`; or that the server was not found, did not answer or was lost, and the device is offline by then.
+///
+/// Order: first, or right after a ``LoadingPlugin``, so that plugins after it get their tokens and time stamps when the call is
+/// about to go out. It may stand on either side of a plugin that repeats calls; the one that stands first decides.
+public struct WaitsForConnectivityPlugin: Plugin {
+    /// What becomes of a call that has been held for the whole time.
+    public enum Ending: Sendable, Hashable {
+        /// It fails with `URLError(.notConnectedToInternet)`, and nothing is sent.
+        case fail
+        /// It is sent, and fails or succeeds by itself: where servers can be reached that no default route leads to.
+        case send
+    }
+
+    /// Longer waits than a year are a year, which every clock can count.
+    private static let longestWait = Duration.seconds(365 * 86_400)
+
+    private let reachability: Reachability
+    private let timeout: Duration
+    private let clock: any Clock<Duration>
+    private let ending: Ending
+    private let repetitions: Int
+    private let isHeld: @Sendable (any TargetType) -> Bool
+
+    /// Whether a target's calls are held, as the target says by ``ConnectivityTarget``; `true` for targets that do not conform
+    /// to it.
+    public static let targetDecides: @Sendable (any TargetType) -> Bool = {
+        ($0 as? any ConnectivityTarget)?.waitsForConnectivity ?? true
+    }
+
+    /// A plugin that holds calls by that reachability, which it starts.
+    ///
+    /// - Parameters:
+    ///   - reachability: Says whether the device is online; default: the one of the process.
+    ///   - timeout: How long a call is held at each attempt; default: a minute. Zero or less: not at all.
+    ///   - ending: What becomes of it then; default: it fails.
+    ///   - repetitions: How often a call that failed for want of a network is sent again; default: once. Zero: never.
+    ///   - clock: What the time is measured by; default: the continuous clock.
+    ///   - isHeld: Whether a target's calls are held and sent again; default: ``targetDecides``.
+    public init(
+        _ reachability: Reachability = .shared,
+        timeout: Duration = .seconds(60),
+        ending: Ending = .fail,
+        repetitions: Int = 1,
+        clock: any Clock<Duration> = ContinuousClock(),
+        isHeld: @escaping @Sendable (any TargetType) -> Bool = Self.targetDecides
+    ) {
+        self.reachability = reachability
+        self.timeout = min(timeout, Self.longestWait)
+        self.ending = ending
+        self.repetitions = repetitions
+        self.clock = clock
+        self.isHeld = isHeld
+        reachability.start()
+    }
+
+    /// Holds the call while the device is offline.
+    ///
+    /// - Throws: `URLError(.notConnectedToInternet)` after the time, unless the call is to be sent then; `CancellationError`.
+    public func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
+        guard !reachability.isReachable, isHeld(context.target), request.url?.isOnThisMachine != true else {
+            return request
+        }
+        guard try await !isOnlineInTime(), ending == .fail else { return request }
+        throw URLError(
+            .notConnectedToInternet,
+            userInfo: [NSLocalizedDescriptionKey: "the device has been offline for \(timeout)"]
+        )
+    }
+
+    /// Asks for another attempt, which ``prepare(_:context:)`` then holds, if it was the network that was missing.
+    public func retry(_ result: Result<Response, TargetKitError>, context: RequestContext) async -> RetryDecision {
+        guard case .failure(let error) = result, context.attempt < repetitions, isForWantOfNetwork(error),
+            isHeld(context.target), isRepeatable(error.request, context.target)
+        else { return .doNotRetry }
+        return .retry(after: .zero)
+    }
+
+    /// Returns `true` when the device is online, or it is not known; `false` when the time is over.
+    private func isOnlineInTime() async throws -> Bool {
+        guard timeout > .zero else { return false }
+        return try await withThrowingTaskGroup(of: Bool.self) { [reachability, clock, timeout] group in
+            group.addTask {
+                for await status in reachability.statuses where status.isReachable { return true }
+                throw CancellationError()
+            }
+            group.addTask {
+                try await clock.sleep(for: timeout)
+                return false
+            }
+            defer { group.cancelAll() }
+            return try await group.next() ?? false
+        }
+    }
+
+    private func isForWantOfNetwork(_ error: TargetKitError) -> Bool {
+        guard error.stage == .transport else { return false }
+        switch error.kind {
+        case .offline: return true
+        case .cannotConnect, .connectionLost, .timedOut: return !reachability.isReachable
+        default: return false
+        }
+    }
+
+    private func isRepeatable(_ request: URLRequest?, _ target: any TargetType) -> Bool {
+        let method = request?.httpMethod.map { HTTPMethod(rawValue: $0) } ?? target.method
+        let idempotent: Set<HTTPMethod> = [.get, .head, .put, .delete, .options, .trace, .query]
+        return idempotent.contains(method)
+            || request?.value(forHTTPHeaderField: HTTPHeaderName.idempotencyKey.rawValue) != nil
+    }
+}
+
+extension URL {
+    /// Whether it leads to a server on this machine, for which no network is needed.
+    fileprivate var isOnThisMachine: Bool {
+        guard let host = host()?.lowercased() else { return false }
+        return host == "localhost" || host.hasPrefix("127.") || host == "::1" || host == "[::1]"
+    }
+}

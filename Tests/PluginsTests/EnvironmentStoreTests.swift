@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+import TargetKitPlugins
+import TestSupport
+import Testing
+
+extension ServerEnvironment {
+    static let live = Self(
+        .production,
+        baseURL: "https://api.shop.example/v1",
+        modules: ["media": "https://media.shop.example"],
+        headers: ["X-Key": "live"]
+    )
+    static let trial = Self(
+        .test,
+        baseURL: "https://api.test.example/v1",
+        modules: ["media": "https://media.test.example"],
+        headers: ["X-Key": "trial", "X-Tester": "yes"]
+    )
+    static let stage = Self("stage", baseURL: "http://stage.example:8080")
+}
+
+extension EnvironmentStore {
+    /// A store of three environments that nothing outside the test has a say in.
+    static func shop(
+        _ storage: any EnvironmentStorage = MemoryEnvironmentStorage(),
+        launch: Launch = .ignored
+    ) -> EnvironmentStore {
+        EnvironmentStore(default: .live, others: [.trial, .stage], storage: storage, launch: launch)
+    }
+}
+
+@Suite("Environment store", .timeLimit(.minutes(1)))
+struct EnvironmentStoreTests {
+    private static let known: [ServerEnvironment.Name] = [.production, .test, "stage"]
+
+    @Test("A module lives at its own URL, or else at the base URL")
+    func modules() {
+        let store = EnvironmentStore.shop()
+        #expect(store.url().absoluteString == "https://api.shop.example/v1")
+        #expect(store.url(of: "media").absoluteString == "https://media.shop.example")
+        #expect(store.url(of: "orders") == store.url())
+    }
+
+    @Test("The same environment over another scheme has another name, and keeps all else")
+    func schemes() {
+        let plain = ServerEnvironment.trial.over(.http, as: "test-http")
+        #expect(plain.name == "test-http")
+        #expect(plain.baseURL.absoluteString == "http://api.test.example/v1")
+        #expect(plain.url(of: "media").absoluteString == "http://media.test.example")
+        #expect(plain.headers == ServerEnvironment.trial.headers)
+        #expect(plain.over(.https, as: .test) == .trial)
+        let bad = ServerEnvironment("bad", baseURL: "ht tp://x").over(.https, as: "bad")
+        #expect(bad.baseURL.absoluteString == "invalid:ht%20tp%3A%2F%2Fx")
+    }
+
+    /// What is stored, what the program was started with, and which environment that makes current.
+    struct Start: Sendable {
+        var stored: ServerEnvironment.Name?
+        var arguments: [String] = []
+        var variable: String?
+        var current: ServerEnvironment.Name
+
+        var launch: EnvironmentStore.Launch {
+            let variables = variable.map { ["TARGETKIT_ENVIRONMENT": $0, "PATH": "/bin"] } ?? [:]
+            return .init(arguments: ["app"] + arguments, variables: variables)
+        }
+    }
+
+    @Test(
+        "The launch argument goes before the variable, that before the stored choice, and that before the default",
+        arguments: [
+            Start(current: .production), Start(stored: .test, current: .test),
+            Start(stored: .test, variable: "stage", current: "stage"),
+            Start(stored: .test, variable: "", current: .test),
+            Start(arguments: ["-TargetKitEnvironment", "test"], variable: "stage", current: .test),
+            Start(stored: "stage", arguments: ["-TargetKitEnvironment", "production"], current: .production),
+            Start(arguments: ["-TargetKitEnvironment", "a", "-TargetKitEnvironment", "test", "-v"], current: .test),
+            Start(arguments: ["-targetkitenvironment", "test", "TARGETKIT_ENVIRONMENT=test"], current: .production),
+        ]
+    )
+    func precedence(_ start: Start) {
+        let storage = MemoryEnvironmentStorage(start.stored)
+        let store = EnvironmentStore.shop(storage, launch: start.launch)
+        #expect(store.current.name == start.current)
+        #expect(store.problem == nil)
+        #expect(store.forgottenChoice == nil)
+        // What the launch asks for is not what the person has chosen.
+        #expect(storage.load() == start.stored)
+    }
+
+    @Test("A selection is current, stored, and goes before the launch")
+    func select() throws {
+        let storage = MemoryEnvironmentStorage()
+        let launch = EnvironmentStore.Launch(arguments: ["-TargetKitEnvironment", "stage"])
+        let store = EnvironmentStore.shop(storage, launch: launch)
+        try store.select(.test)
+        #expect(store.current == .trial)
+        #expect(storage.load() == .test)
+        #expect(EnvironmentStore.shop(storage).current == .trial)
+        #expect(EnvironmentStore.shop(storage, launch: launch).current == .stage)
+        store.reset()
+        #expect(store.current == .live)
+        #expect(storage.load() == nil)
+    }
+
+    @Test("A name that nobody has is refused, and changes nothing")
+    func unknownSelection() throws {
+        let storage = MemoryEnvironmentStorage()
+        let store = EnvironmentStore.shop(storage)
+        try store.select(.test)
+        let error = EnvironmentError.unknownName("tset", from: .selection, known: Self.known)
+        #expect(throws: error) { try store.select("tset") }
+        #expect(error.description == #"the app names the environment "tset"; there are production, test, stage"#)
+        #expect(store.current == .trial)
+        #expect(storage.load() == .test)
+    }
+
+    @Test(
+        "A launch that names nobody is a problem, not a call to the default",
+        arguments: [
+            (
+                ["-TargetKitEnvironment", "tset"], nil,
+                .unknownName("tset", from: .launchArgument, known: known),
+                #"the launch argument -TargetKitEnvironment names the environment "tset"; there are production, test, stage"#
+            ),
+            (
+                [], "a b/?", .unknownName("a b/?", from: .environmentVariable, known: known),
+                #"the environment variable TARGETKIT_ENVIRONMENT names the environment "a b/?"; "#
+                    + "there are production, test, stage"
+            ),
+            (
+                ["-TargetKitEnvironment"], "test", .missingName(known: known),
+                "the launch argument -TargetKitEnvironment needs the name of an environment after it; "
+                    + "there are production, test, stage"
+            ),
+        ] as [([String], String?, EnvironmentError, String)]
+    )
+    func unknownLaunch(arguments: [String], variable: String?, error: EnvironmentError, text: String) throws {
+        let start = Start(arguments: arguments, variable: variable, current: "")
+        let store = EnvironmentStore.shop(launch: start.launch)
+        #expect(store.problem == error)
+        #expect(error.description == text)
+        #expect(!store.environments.contains(store.current))
+        #expect(store.url().scheme?.hasSuffix("-environment") == true)
+        #expect(store.url(of: "media") == store.url())
+        try store.select(.test)
+        #expect(store.problem == nil)
+        #expect(store.current == .trial)
+    }
+
+    @Test("Two environments of one name are a problem that no selection mends")
+    func duplicates() {
+        let storage = MemoryEnvironmentStorage()
+        let twin = ServerEnvironment(.test, baseURL: "https://twin.example")
+        let store = EnvironmentStore(default: .live, others: [.trial, twin], storage: storage, launch: .ignored)
+        #expect(store.problem == .duplicateName(.test))
+        #expect(store.url().absoluteString == "duplicate-environment:test")
+        #expect(throws: EnvironmentError.duplicateName(.test)) { try store.select(.production) }
+        store.reset()
+        #expect(store.problem?.description == #"two environments are called "test": give each a name of its own"#)
+        #expect(storage.load() == nil)
+    }
+
+    @Test("A stored name that there is no more is told, and the default is current")
+    func forgotten() {
+        let store = EnvironmentStore.shop(MemoryEnvironmentStorage("beta"))
+        #expect(store.forgottenChoice == "beta")
+        #expect(store.current == .live)
+        #expect(store.problem == nil)
+    }
+
+    @Test("The current environment is read first, and then what is selected")
+    func updates() async throws {
+        let store = EnvironmentStore.shop()
+        var updates = store.updates.makeAsyncIterator()
+        #expect(await updates.next() == .live)
+        try store.select(.test)
+        #expect(await updates.next() == .trial)
+        try store.select("stage")
+        try store.select(.production)
+        #expect(await updates.next() == .live)
+    }
+
+    @Test("A closure is called with what is selected after it was given, until it is cancelled")
+    func closure() async throws {
+        let (store, seen) = (EnvironmentStore.shop(), Recorder<ServerEnvironment.Name>())
+        try store.select(.test)
+        let task = store.onChange { seen.append($0.name) }
+        try store.select("stage")
+        await seen.waitForCount(1)
+        store.reset()
+        #expect(await seen.waitForCount(2) == ["stage", .production])
+        task.cancel()
+        await task.value
+        try store.select(.test)
+        #expect(seen.count == 2)
+    }
+
+    @Test("Letting go of the store ends who reads it")
+    func letGo() async {
+        var store: EnvironmentStore? = .shop()
+        let seen = Recorder<ServerEnvironment.Name>()
+        let task = store?.onChange { seen.append($0.name) }
+        store = nil
+        await task?.value
+        #expect(task?.isCancelled == false)
+        // It was given while that environment was the current one.
+        #expect(seen.count == 0)
+    }
+
+    @Test("Of selections at the same time the one that is current is stored")
+    func concurrentSelections() async {
+        let storage = MemoryEnvironmentStorage()
+        let store = EnvironmentStore.shop(storage)
+        await withTaskGroup(of: Void.self) { group in
+            for index in 0..<300 {
+                group.addTask { try? store.select(Self.known[index % 3]) }
+            }
+        }
+        #expect(storage.load() == store.current.name)
+    }
+
+    @Test("The user defaults keep the choice from one store to the next")
+    func userDefaults() throws {
+        let suite = "targetkit-\(UUID().uuidString)"
+        defer { UserDefaults.standard.removePersistentDomain(forName: suite) }
+        let storage = UserDefaultsEnvironmentStorage(suiteName: suite)
+        #expect(storage.load() == nil)
+        try EnvironmentStore.shop(storage).select(.test)
+        #expect(UserDefaultsEnvironmentStorage(suiteName: suite).load() == .test)
+        #expect(UserDefaultsEnvironmentStorage(suiteName: suite, key: "other").load() == nil)
+        #expect(EnvironmentStore.shop(storage).current == .trial)
+        EnvironmentStore.shop(storage).reset()
+        #expect(storage.load() == nil)
+    }
+
+    @Test(
+        "A URL belongs to the environment whose server it leads to, of several on one server to the one with its path",
+        arguments: [
+            ("https://api.shop.example/v1/things", .production), ("https://API.shop.example:443/other", .production),
+            ("https://media.shop.example/1.png", .production), ("https://api.test.example/v1", .test),
+            ("http://stage.example:8080/", "stage"), ("http://stage.example/", nil),
+            ("http://api.shop.example/v1", nil), ("https://cdn.example/v1", nil), ("file:///v1", nil), ("", nil),
+        ] as [(String, ServerEnvironment.Name?)]
+    )
+    func environmentOfURL(text: String, name: ServerEnvironment.Name?) throws {
+        let store = EnvironmentStore.shop()
+        #expect(store.environment(of: URL(string: text))?.name == name)
+        try store.select("stage")
+        #expect(store.environment(of: URL(string: text))?.name == name)
+    }
+
+    @Test("On one server the path decides, and where that does not, the current one")
+    func sharedServer() throws {
+        let a = ServerEnvironment("a", baseURL: "https://x.example/a")
+        let b = ServerEnvironment("b", baseURL: "https://x.example/b/")
+        let c = ServerEnvironment("c", baseURL: "https://x.example/a/c")
+        let store = EnvironmentStore(default: a, others: [b, c], storage: MemoryEnvironmentStorage(), launch: .ignored)
+        let paths = ["/a/1", "/b", "/b/1", "/a/c/1", "/a/cc", "/", "/ab"]
+        let names = { paths.map { store.environment(of: URL(string: "https://x.example\($0)"))?.name } }
+        #expect(names() == ["a", "b", "b", "c", "a", "a", "a"])
+        try store.select("b")
+        #expect(names() == ["a", "b", "b", "c", "a", "b", "b"])
+    }
+}

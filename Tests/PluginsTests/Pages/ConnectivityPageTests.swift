@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+import TargetKitPlugins
+import TestSupport
+import Testing
+
+@Suite("The page on connectivity", .timeLimit(.minutes(1)))
+struct ConnectivityPageTests {
+    enum Orders: ConnectivityTarget {
+        case order(id: String)
+        case suggestions(text: String)
+
+        var baseURL: URL { .shop }
+
+        var path: RequestPath {
+            switch self {
+            case .order(let id): "/orders/\(id)"
+            case .suggestions: "/suggestions"
+            }
+        }
+
+        // What was typed a minute ago is of no use to anybody.
+        var waitsForConnectivity: Bool {
+            if case .suggestions = self { false } else { true }
+        }
+    }
+
+    private static let online = Reachability.Status.online(.wifi, isExpensive: false)
+    private let shown = Recorder<String>()
+
+    @Test("A screen that shows the status")
+    func showing() async {
+        let connectivity = ManualConnectivity(.offline)
+        let banner = { [shown] (text: String) in shown.append(text) }
+
+        func watch(_ reachability: Reachability) async {
+            for await status in reachability.statuses {
+                switch status {
+                case .unknown: banner("")
+                case .offline: banner("No connection")
+                case .online(let link, let isExpensive): banner(isExpensive ? "\(link), costs money" : "\(link)")
+                }
+            }
+        }
+
+        let reachability = Reachability(source: connectivity)
+        reachability.start()
+        let watching = Task { await watch(reachability) }
+        await shown.waitForCount(1)
+        connectivity.set(.online(.cellular, isExpensive: true))
+        await shown.waitForCount(2)
+        connectivity.set(Self.online)
+        #expect(await shown.waitForCount(3) == ["No connection", "cellular, costs money", "wifi"])
+        watching.cancel()
+        await watching.value
+    }
+
+    @Test("A provider whose calls wait")
+    func provider() async throws {
+        let transport = StubTransport { _ in .response(status: 200, data: Data()) }
+        let connectivity = ManualConnectivity(.offline)
+        let reachability = Reachability(source: connectivity)
+        let waiting = WaitsForConnectivityPlugin(reachability, timeout: .seconds(30))
+        let provider = Provider<Orders>(transport: transport, plugins: [waiting, DefaultHeadersPlugin()])
+        async let order = provider.request(.order(id: "A1"))
+        connectivity.set(.online(.wifi, isExpensive: false))
+        #expect(try await order.statusCode == 200)
+    }
+
+    @Test("A target that waits, and fails as offline in the end, and one that does not wait")
+    func waiting() async throws {
+        let transport = StubTransport { _ in .response(status: 200, data: Data()) }
+        let clock = ManualClock()
+        let reachability = Reachability(source: ManualConnectivity(.offline))
+        let waiting = WaitsForConnectivityPlugin(reachability, timeout: .seconds(30), clock: clock)
+        let provider = Provider<Orders>(transport: transport, plugins: [waiting])
+        #expect(try await provider.request(.suggestions(text: "te")).statusCode == 200)
+        async let late = provider.result(.order(id: "A1"))
+        await clock.waitForSleepers()
+        clock.advance(by: .seconds(30))
+        #expect(await late.failure?.kind == .offline)
+    }
+
+    @Test("A closed network")
+    func closedNetwork() async throws {
+        #if os(Linux)
+        let inTheHall = Reachability(source: NetlinkConnectivity(requirement: .address))
+        let plugin = WaitsForConnectivityPlugin(inTheHall, timeout: .seconds(10), ending: .send)
+        let transport = StubTransport { _ in .response(status: 200, data: Data()) }
+        let provider = Provider<Orders>(transport: transport, plugins: [plugin])
+        #expect(try await provider.request(.suggestions(text: "te")).statusCode == 200)
+        #endif
+    }
+}
