@@ -120,7 +120,8 @@ extension Provider {
         do {
             let arrival = try await arrival(request, endpoint, call)
             try call.checkCancellation()
-            let response = try Response(arrival, target: call.context.target, isStream: call.plan.delivery.isStream)
+            let isStream = call.plan.delivery.isStream
+            let response = try Response(arrival, target: call.context.target, decoder: decoder, isStream: isStream)
             return .success(try response.filter(call.context.target.validation))
         } catch {
             return .failure(failure(error, at: .transport, call, request: request.urlRequest))

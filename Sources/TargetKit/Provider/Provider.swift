@@ -27,8 +27,11 @@ public final class Provider<Target: TargetType>: Sendable {
     let sharing: InFlightSharing
     let sharedCalls = SharedCalls()
     let timeout: CallTimeout
-    let callbackQueue: DispatchQueue
     let clock: any Clock<Duration>
+    let decoder: JSONDecoder
+
+    /// Where the closures of calls run that name no queue of their own.
+    public let callbackQueue: DispatchQueue
 
     /// The calls of this provider and of those that share the scope.
     public let scope: RequestScope
@@ -51,6 +54,7 @@ public final class Provider<Target: TargetType>: Sendable {
     ///   - callbackQueue: Where the closures of calls run that name no queue of their own; default: the main queue.
     ///   - clock: What delayed stubs, waits before a retry and timeouts are measured by; default: the continuous clock. The time of
     ///     one exchange is kept by the transport, unless this is another clock.
+    ///   - decoder: Decodes the JSON of responses, where neither call nor target (``DecodingTarget``) says; default: a plain one.
     public init(
         endpointClosure: @escaping @Sendable (Target) throws -> Endpoint = Endpoint.init(target:),
         requestClosure: @escaping @Sendable (Endpoint) async throws -> URLRequest = { try $0.urlRequest() },
@@ -63,7 +67,8 @@ public final class Provider<Target: TargetType>: Sendable {
         scope: RequestScope = RequestScope(),
         timeout: CallTimeout = .none,
         callbackQueue: DispatchQueue = .main,
-        clock: any Clock<Duration> = ContinuousClock()
+        clock: any Clock<Duration> = ContinuousClock(),
+        decoder: JSONDecoder = JSONDecoder()
     ) {
         self.endpointClosure = endpointClosure
         self.requestClosure = requestClosure
@@ -77,6 +82,7 @@ public final class Provider<Target: TargetType>: Sendable {
         self.timeout = timeout
         self.callbackQueue = callbackQueue
         self.clock = clock
+        self.decoder = decoder
     }
 
     /// Cancels the calls of this provider that are in flight; others of its scope go on.
