@@ -111,7 +111,7 @@ extension RequestSubscription {
 
         mutating func beginDelivery() -> Bool {
             defer { isDelivering = true }
-            return true
+            return !isDelivering
         }
 
         /// What the subscriber gets next; `nil` ends the delivery.

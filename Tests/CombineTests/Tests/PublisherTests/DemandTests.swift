@@ -126,6 +126,28 @@ struct DemandTests {
         #expect(probe.values.compactMap(\.completed) == Array(1...400))
         #expect(probe.ends.count == 1)
     }
+
+    @Test("A value comes only when the one before has been received, on a concurrent queue too")
+    func oneAtATime() async {
+        let concurrent = DispatchQueue(label: "many", attributes: .concurrent)
+        let provider = Provider<TestTarget>(transport: SteppingTransport(steps: 5), callbackQueue: concurrent)
+        let overlaps = Tally()
+        let probe = Probe<RequestEvent>(demand: .max(1)) { probe, event in
+            guard let step = event.completed else { return .none }
+            probe.request(.max(1))
+            // The queue has come to what was put on it by now; this is no thread that may not wait.
+            for _ in 0..<4 {
+                let isHere = DispatchSemaphore(value: 0)
+                concurrent.async { isHere.signal() }
+                isHere.wait()
+            }
+            if probe.values.count > step { overlaps.add() }
+            return .none
+        }
+        provider.eventPublisher(for: TestTarget(.example)).subscribe(probe)
+        await probe.signals.waitForCount(7)
+        #expect(overlaps.value == 0)
+    }
 }
 
 /// A transport that reports so many steps of progress before it answers.
