@@ -42,13 +42,18 @@ struct DynamicFigures {
                 ]
             ).best
             table.add(
-                "\(body.name) → JSONValue, by JSONSerialization",
+                "\(body.name) → JSONValue",
                 timeText(best[1]),
-                timeText(best[0]),
+                "\(timeText(best[0])) Serialization",
                 figure: best[0] / best[1],
                 goal: index == 0 ? .atLeast(2) : .none
             )
-            table.add("the same, by JSONDecoder", timeText(best[1]), timeText(best[2]), figure: best[2] / best[1])
+            table.add(
+                "the same",
+                timeText(best[1]),
+                "\(timeText(best[2])) JSONDecoder",
+                figure: best[2] / best[1]
+            )
         }
     }
 }
