@@ -36,6 +36,7 @@ extension Provider {
         var (call, prepared) = (call, first)
         do throws(TargetKitError) {
             while true {
+                if !plugins.finishers.isEmpty { prepared = try await finish(prepared, call) }
                 plugins.willSend(prepared.urlRequest, call.plan.hooks, context: call.context)
                 let result = await send(prepared, endpoint, call)
                 plugins.didReceive(result, call.plan.hooks, context: call.context)

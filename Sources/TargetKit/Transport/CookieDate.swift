@@ -10,10 +10,19 @@ struct CookieDate {
     private var year: Int?
 
     /// The date of a text; `nil` when a piece is missing or when there is no such date.
-    static func parse(_ text: some StringProtocol) -> Date? {
+    ///
+    /// - Parameters:
+    ///   - fullYear: What a year of two digits means; default: RFC 6265's 1970 to 2069.
+    ///   - lastSecond: The highest second of a minute; 60 where a leap second may be named, which is taken for the next minute's
+    ///     first.
+    static func parse(
+        _ text: some StringProtocol,
+        fullYear: (Int) -> Int = { $0 < 70 ? $0 + 2000 : $0 + 1900 },
+        lastSecond: Int = 59
+    ) -> Date? {
         var date = CookieDate()
         for token in text.utf8.split(whereSeparator: isDelimiter) { date.take(Array(token)) }
-        return date.date
+        return date.date(fullYear, lastSecond)
     }
 
     /// Bytes between tokens: %x09 / %x20-2F / %x3B-40 / %x5B-60 / %x7B-7E.
@@ -37,10 +46,10 @@ struct CookieDate {
         }
     }
 
-    private var date: Date? {
+    private func date(_ fullYear: (Int) -> Int, _ lastSecond: Int) -> Date? {
         guard let time, let day, let month, var year else { return nil }
-        if (70...99).contains(year) { year += 1900 } else if year < 70 { year += 2000 }
-        guard year >= 1601, time.hour < 24, time.minute < 60, time.second < 60 else { return nil }
+        if year < 100 { year = fullYear(year) }
+        guard year >= 1601, time.hour < 24, time.minute < 60, time.second <= lastSecond else { return nil }
         guard day >= 1, day <= Self.length(ofMonth: month, year: year) else { return nil }
         let days = Self.days(year: year, month: month, day: day)
         return Date(timeIntervalSince1970: Double(((days * 24 + time.hour) * 60 + time.minute) * 60 + time.second))
