@@ -16,6 +16,6 @@ import Foundation
 ///
 /// A call that names a decoder goes before its target, and the target before its ``APIService`` and its provider.
 public protocol DecodingTarget: TargetType {
-    /// Decodes the JSON of this target's responses; ``Foundation/JSONDecoder/ofProvider`` leaves it to the provider.
+    /// Decodes the JSON of this target's responses; `.ofProvider` leaves it to the provider.
     var decoder: JSONDecoder { get }
 }
