@@ -22,6 +22,10 @@ let package = Package(
             dependencies: ["Measuring", "CurlMulti", "Loopback", .product(name: "TargetKit", package: "TargetKit")]
         ),
         .executableTarget(
+            name: "responses",
+            dependencies: ["Measuring", .product(name: "TargetKit", package: "TargetKit")]
+        ),
+        .executableTarget(
             name: "calls",
             dependencies: ["Measuring", "Allocations", .product(name: "TargetKit", package: "TargetKit")]
         ),

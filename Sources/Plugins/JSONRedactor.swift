@@ -12,8 +12,10 @@ struct JSONRedactor {
     private let limit: Int
     private var index: Int
     private var copy: [UInt8] = []
-    /// For each open object and array its key at this moment; that of an array stays empty.
-    private var keys: [String] = []
+    /// The keys on the way to this place. An array has none.
+    private var names: [String] = []
+    /// For each open object and array whether it has put its key among the names.
+    private var levels: [Bool] = []
 
     init(_ bytes: Data, redaction: LogRedaction, limit: Int) {
         self.bytes = bytes
@@ -36,8 +38,8 @@ struct JSONRedactor {
             case UInt8(ascii: "\""):
                 copyString()
                 continue
-            case UInt8(ascii: "{"), UInt8(ascii: "["): keys.append("")
-            case UInt8(ascii: "}"), UInt8(ascii: "]"): _ = keys.popLast()
+            case UInt8(ascii: "{"), UInt8(ascii: "["): levels.append(false)
+            case UInt8(ascii: "}"), UInt8(ascii: "]"): if levels.popLast() == true { names.removeLast() }
             default: break
             }
             copy.append(byte)
@@ -51,17 +53,24 @@ struct JSONRedactor {
         index = string.endIndex
         let colon = skippingSpace(from: index)
         guard colon < bytes.endIndex, bytes[colon] == UInt8(ascii: ":") else { return }
-        let key = LogRedaction.normalized(Self.text(of: string))
-        if keys.isEmpty {
-            guard redaction.isSecret([key]) else { return }
-        } else {
-            keys[keys.count - 1] = key
-            guard redaction.isSecret(keys.filter { !$0.isEmpty }) else { return }
-        }
+        guard isSecret(LogRedaction.normalized(Self.text(of: string))) else { return }
         let value = skippingSpace(from: colon + 1)
         append(bytes[index..<value])
         append(Self.placeholder)
         index = endOfValue(at: value)
+    }
+
+    /// Goes to the field of that name in the innermost object. Deeper than any key path only the name counts: so a body that is
+    /// nested a hundred thousand times costs no more for each name.
+    private mutating func isSecret(_ name: String) -> Bool {
+        switch levels.last {
+        case true?: names[names.count - 1] = name
+        case false?:
+            names.append(name)
+            levels[levels.count - 1] = true
+        case nil: return redaction.isSecret([name])
+        }
+        return redaction.isSecret(names.count > redaction.longestPath ? [name] : names)
     }
 
     private mutating func append(_ part: some Collection<UInt8>) {

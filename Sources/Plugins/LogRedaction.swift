@@ -27,6 +27,8 @@ public struct LogRedaction: Sendable, Hashable {
 
     private var names: Set<String> = []
     private var paths: Set<[String]> = []
+    /// How many names the longest key path has.
+    private(set) var longestPath = 0
 
     /// A redaction of those header fields, query items and fields of bodies.
     public init(headers: HeaderRedaction = .standard, fields: Set<String> = Self.standardFields) {
@@ -48,6 +50,7 @@ public struct LogRedaction: Sendable, Hashable {
         let all = fields.map { Self.components(of: $0) }
         names = Set(all.filter { $0.count == 1 }.compactMap(\.first))
         paths = Set(all.filter { $0.count > 1 })
+        longestPath = paths.map(\.count).max() ?? 0
     }
 }
 

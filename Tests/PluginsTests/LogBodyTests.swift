@@ -47,6 +47,21 @@ struct LogBodyTests {
         }
     }
 
+    @Test(
+        "A body of 100,000 levels is shown up to the limit, its secrets left out, however high the limit is",
+        .timeLimit(.minutes(1)),
+        arguments: [#"{"a":"#, "[", #"{"a":["#, "{", #"[{"token":"#]
+    )
+    func deep(level: String) async {
+        let body = String(repeating: level, count: 100_000) + #"{"b":1,"password":"hunter2"}"#
+        for limit in [4096, 2_000_000] {
+            let lines = await LoggedLines(bodyLimit: limit).responseBody(Data(body.utf8), type: "application/json")
+            let shown = lines.joined()
+            #expect(!shown.contains("hunter2"))
+            #expect(shown.hasPrefix(level == #"[{"token":"# ? #"[{"token":"<redacted>""# : level + level))
+        }
+    }
+
     @Test("Key paths name a field at one place, and go through arrays")
     func keyPaths() async {
         var redaction = LogRedaction.standard

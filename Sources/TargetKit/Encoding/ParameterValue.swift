@@ -10,7 +10,7 @@ enum ParameterValue {
     case double(Double)
     case float(Float)
     case decimal(Decimal)
-    /// Digits of an integer wider than 64 bits.
+    /// Digits of a number that no type above holds, as JSON writes them.
     case digits(String)
     case bool(Bool)
     case date(Date)
@@ -37,6 +37,8 @@ enum ParameterValue {
             return .double(number)
         } else if let flag = same(value, as: Bool.self) {
             return .bool(flag)
+        } else if let json = same(value, as: JSONValue.self) {
+            return .init(json)
         } else if let optional = value as? any ParameterOptional {
             guard let wrapped = optional.wrappedParameter else { return .missing }
             return try of(wrapped)
@@ -90,6 +92,8 @@ enum ParameterValue {
         case let flag as Bool: .bool(flag)
         case let number as Int: .signed(Int64(number))
         case let number as Double: .double(number)
+        case let json as JSONValue: .init(json)
+        case let number as JSONNumber: .init(number)
         default: nil
         }
     }

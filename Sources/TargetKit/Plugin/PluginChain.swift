@@ -23,12 +23,15 @@ struct PluginChain: Sendable {
     }
 
     let plugins: [any Plugin]
+    /// Those that have the last word about a request.
+    let finishers: [any RequestFinisher]
     /// The fields that no redirect takes to another origin.
     let secretHeaders: Set<HTTPHeaderName>
     private let known = Locked(Hooks())
 
     init(plugins: [any Plugin]) {
         self.plugins = plugins
+        finishers = plugins.compactMap { $0 as? any RequestFinisher }
         secretHeaders = plugins.reduce(HeaderRedaction.standard.secretNames) { $0.union($1.secretHeaders) }
     }
 

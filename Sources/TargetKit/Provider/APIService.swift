@@ -24,7 +24,7 @@ public protocol APIService: Sendable {
     var provider: Provider<Target> { get }
     /// What the server wraps around its values; default `nil`: nothing.
     var envelope: (any ResponseEnvelope)? { get }
-    /// Decodes the values; default: a plain `JSONDecoder`.
+    /// Decodes the values of targets that do not say it themselves; default: the provider's decoder.
     var decoder: JSONDecoder { get }
 }
 
@@ -32,8 +32,8 @@ extension APIService {
     /// Nothing is wrapped around the values.
     public var envelope: (any ResponseEnvelope)? { nil }
 
-    /// A plain `JSONDecoder`.
-    public var decoder: JSONDecoder { JSONDecoder() }
+    /// The provider's decoder.
+    public var decoder: JSONDecoder { .ofProvider }
 
     /// Makes a call for a value that is decoded from JSON, inside the service's envelope if it has one.
     ///
@@ -45,7 +45,7 @@ extension APIService {
         success: @escaping @Sendable (Value) -> Void,
         failure: @escaping @Sendable (TargetKitError) -> Void
     ) -> RequestHandle {
-        let (envelope, decoder) = (envelope, decoder)
+        let (envelope, decoder) = (envelope, provider.decoder(nil, for: target, service: decoder))
         return call(target, success, failure) { response throws(TargetKitError) in
             if let envelope { return try response.unwrap(type, from: envelope, using: decoder) }
             return try response.decode(type, using: decoder)

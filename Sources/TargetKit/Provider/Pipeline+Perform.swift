@@ -84,6 +84,22 @@ extension Pipeline {
         }
     }
 
+    /// The request as it goes out, after the plugins that have the last word.
+    private func finish(
+        _ request: TransportRequest,
+        _ call: ProviderCall
+    ) async throws(TargetKitError) -> TransportRequest {
+        try await call.interruptibly { () async throws(TargetKitError) in
+            do {
+                let finished = try await self.plugins.finish(request, context: call.context)
+                try call.checkCancellation()
+                return finished
+            } catch {
+                throw call.failure(error, at: .request, request: request.urlRequest)
+            }
+        }
+    }
+
     /// One attempt after the other, until the plugins want no more.
     private func exchange(
         _ first: PreparedRequest,
@@ -94,6 +110,7 @@ extension Pipeline {
         var (call, request) = (call, first)
         do throws(TargetKitError) {
             while true {
+                if !plugins.finishers.isEmpty { request.final = try await finish(request.final, call) }
                 plugins.willSend(request.final.urlRequest, call.plan.hooks, context: call.context)
                 let result = await send(request.final, through: line, call)
                 plugins.didReceive(result, call.plan.hooks, context: call.context)
@@ -142,7 +159,8 @@ extension Pipeline {
         do {
             let arrival = try await line.send(request, timeLimitBy: clock)
             try call.checkCancellation()
-            let response = try Response(arrival, target: call.context.target, isStream: call.plan.delivery.isStream)
+            let isStream = call.plan.delivery.isStream
+            let response = try Response(arrival, target: call.context.target, decoder: decoder, isStream: isStream)
             return .success(try response.filter(call.context.target.validation))
         } catch {
             return .failure(call.failure(error, at: .transport, request: request.urlRequest))

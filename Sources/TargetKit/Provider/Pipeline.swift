@@ -22,6 +22,7 @@ final class Pipeline: Sendable {
     let redirects: RedirectPolicy
     let cookies: CookieStore?
     let sharedCalls = SharedCalls()
+    let decoder: JSONDecoder
     let clock: any Clock<Duration>
 
     init(
@@ -30,6 +31,7 @@ final class Pipeline: Sendable {
         plugins: PluginChain,
         redirects: RedirectPolicy,
         cookies: CookieStore?,
+        decoder: JSONDecoder,
         clock: any Clock<Duration>
     ) {
         self.requestClosure = requestClosure
@@ -38,6 +40,7 @@ final class Pipeline: Sendable {
         self.plugins = plugins
         self.redirects = redirects
         self.cookies = cookies
+        self.decoder = decoder
         self.clock = clock
     }
 }

@@ -13,7 +13,7 @@ extension Provider {
     ///   - target: The call.
     ///   - envelope: The shape that the server's module uses.
     ///   - type: What to decode; an optional where the value may be missing or `null`.
-    ///   - decoder: Default: a plain `JSONDecoder`.
+    ///   - decoder: Default `nil`: the target's, else the provider's.
     /// - Throws: ``TargetKitError``: of stage `.envelope`, with a ``ServerDefinedError`` underneath, when the body says that the
     ///   call failed, whatever its status; of stage `.status` when the status is 400 or more, or not accepted, and the body does
     ///   not say why; of stage `.decoding` when the body is no such envelope or the value is not of that type.
@@ -21,8 +21,9 @@ extension Provider {
         _ target: Target,
         unwrapping envelope: some ResponseEnvelope,
         as type: Value.Type = Value.self,
-        using decoder: JSONDecoder = JSONDecoder()
+        using decoder: JSONDecoder? = nil
     ) async throws(TargetKitError) -> Value {
+        let decoder = self.decoder(decoder, for: target)
         do throws(TargetKitError) {
             return try await value(of: target) { response throws(TargetKitError) in
                 try response.unwrap(type, from: envelope, using: decoder)
@@ -56,7 +57,7 @@ extension Provider where Target == MultiTarget {
         _ target: Typed,
         unwrapping envelope: some ResponseEnvelope
     ) async throws(TargetKitError) -> Typed.Output {
-        try await request(MultiTarget(target), unwrapping: envelope, as: Typed.Output.self, using: target.decoder)
+        try await request(MultiTarget(target), unwrapping: envelope, as: Typed.Output.self)
     }
 }
 
@@ -69,6 +70,6 @@ extension Provider where Target: TypedTarget {
         _ target: Target,
         unwrapping envelope: some ResponseEnvelope
     ) async throws(TargetKitError) -> Target.Output {
-        try await request(target, unwrapping: envelope, as: Target.Output.self, using: target.decoder)
+        try await request(target, unwrapping: envelope, as: Target.Output.self)
     }
 }

@@ -24,13 +24,13 @@ extension Provider {
     ///   - target: The call.
     ///   - type: What to decode.
     ///   - keyPath: Where in the body the value lies, `data.user` for one; default `nil`: the whole body.
-    ///   - decoder: Default: a plain `JSONDecoder`.
+    ///   - decoder: Default `nil`: the target's, else the provider's.
     /// - Throws: ``TargetKitError``; of stage `.decoding`, with the response in it, when the body is not such a value.
     public func request<Value: Decodable & Sendable>(
         _ target: Target,
         as type: Value.Type,
         atKeyPath keyPath: String? = nil,
-        using decoder: JSONDecoder = JSONDecoder()
+        using decoder: JSONDecoder? = nil
     ) async throws(TargetKitError) -> Value {
         try await request(target, as: type, atKeyPath: keyPath, using: decoder, timeout: .none)
     }
@@ -41,17 +41,18 @@ extension Provider {
     ///   - target: The call.
     ///   - type: What to decode.
     ///   - keyPath: Where in the body the value lies, `data.user` for one; default `nil`: the whole body.
-    ///   - decoder: Default: a plain `JSONDecoder`.
+    ///   - decoder: Default `nil`: the target's, else the provider's.
     ///   - timeout: Goes before what target and provider say.
     /// - Throws: ``TargetKitError``; of stage `.decoding`, with the response in it, when the body is not such a value.
     public func request<Value: Decodable & Sendable>(
         _ target: Target,
         as type: Value.Type,
         atKeyPath keyPath: String? = nil,
-        using decoder: JSONDecoder = JSONDecoder(),
+        using decoder: JSONDecoder? = nil,
         timeout: CallTimeout
     ) async throws(TargetKitError) -> Value {
-        try await value(of: target, timeout: timeout) { response throws(TargetKitError) in
+        let decoder = self.decoder(decoder, for: target)
+        return try await value(of: target, timeout: timeout) { response throws(TargetKitError) in
             try response.decode(type, atKeyPath: keyPath, using: decoder)
         }
     }

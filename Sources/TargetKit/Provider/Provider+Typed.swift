@@ -5,7 +5,7 @@ extension Provider where Target: TypedTarget {
     ///
     /// - Throws: ``TargetKitError``; of stage `.decoding`, with the response in it, when the body is not such a value.
     public func request(_ target: Target) async throws(TargetKitError) -> Target.Output {
-        try await request(target, as: Target.Output.self, atKeyPath: target.keyPath, using: target.decoder)
+        try await request(target, as: Target.Output.self, atKeyPath: target.keyPath)
     }
 }
 
@@ -21,11 +21,6 @@ extension Provider where Target == MultiTarget {
     ///
     /// - Throws: ``TargetKitError``; of stage `.decoding`, with the response in it, when the body is not such a value.
     public func request<Typed: TypedTarget>(_ target: Typed) async throws(TargetKitError) -> Typed.Output {
-        try await request(
-            MultiTarget(target),
-            as: Typed.Output.self,
-            atKeyPath: target.keyPath,
-            using: target.decoder
-        )
+        try await request(MultiTarget(target), as: Typed.Output.self, atKeyPath: target.keyPath)
     }
 }

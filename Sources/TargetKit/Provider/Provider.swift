@@ -21,9 +21,12 @@ public final class Provider<Target: TargetType>: Sendable {
     let stubClosure: @Sendable (Target) -> StubBehavior
     let sharing: InFlightSharing
     let timeout: CallTimeout
-    let callbackQueue: DispatchQueue
     let traits = TargetTraits(of: Target.self)
+    let decoder: JSONDecoder
     let pipeline: Pipeline
+
+    /// Where the closures of calls run that name no queue of their own.
+    public let callbackQueue: DispatchQueue
 
     /// The calls of this provider and of those that share the scope.
     public let scope: RequestScope
@@ -46,6 +49,7 @@ public final class Provider<Target: TargetType>: Sendable {
     ///   - callbackQueue: Where the closures of calls run that name no queue of their own; default: the main queue.
     ///   - clock: What delayed stubs, waits before a retry and timeouts are measured by; default: the continuous clock. The time of
     ///     one exchange is kept by the transport, unless this is another clock.
+    ///   - decoder: Decodes the JSON of responses, where neither call nor target (``DecodingTarget``) says; default: a plain one.
     public init(
         endpointClosure: @escaping @Sendable (Target) throws -> Endpoint = Endpoint.init(target:),
         requestClosure: @escaping @Sendable (Endpoint) async throws -> URLRequest = { try $0.urlRequest() },
@@ -58,7 +62,8 @@ public final class Provider<Target: TargetType>: Sendable {
         scope: RequestScope = RequestScope(),
         timeout: CallTimeout = .none,
         callbackQueue: DispatchQueue = .main,
-        clock: any Clock<Duration> = ContinuousClock()
+        clock: any Clock<Duration> = ContinuousClock(),
+        decoder: JSONDecoder = JSONDecoder()
     ) {
         self.endpointClosure = endpointClosure
         self.stubClosure = stubClosure
@@ -66,12 +71,14 @@ public final class Provider<Target: TargetType>: Sendable {
         self.scope = scope
         self.timeout = timeout
         self.callbackQueue = callbackQueue
+        self.decoder = decoder
         pipeline = Pipeline(
             requestClosure: requestClosure,
             transport: transport,
             plugins: PluginChain(plugins: plugins),
             redirects: redirects,
             cookies: cookies,
+            decoder: decoder,
             clock: clock
         )
     }

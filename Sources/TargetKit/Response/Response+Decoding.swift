@@ -15,15 +15,16 @@ extension Response {
     /// - Parameters:
     ///   - type: What to decode.
     ///   - keyPath: Where the value lies, `data.user` or `items.0` for one; default `nil`: the whole body.
-    ///   - decoder: Default: a plain `JSONDecoder`.
+    ///   - decoder: Default `nil`: the target's, else the provider's; a plain one for a response that was made by hand.
     ///   - emptyBody: What to make of a body without bytes; default: an error.
     /// - Throws: ``TargetKitError`` of stage `.decoding`, which holds the response and the error underneath.
     public func decode<Value: Decodable>(
         _ type: Value.Type,
         atKeyPath keyPath: String? = nil,
-        using decoder: JSONDecoder = JSONDecoder(),
+        using decoder: JSONDecoder? = nil,
         whenEmpty emptyBody: EmptyBody = .fail
     ) throws(TargetKitError) -> Value {
+        let decoder = self.decoder(decoder)
         do {
             if data.isEmpty, emptyBody == .emptyValue { return try Self.emptyValue(type, using: decoder) }
             guard let keyPath, !keyPath.isEmpty else { return try Self.value(type, from: data, using: decoder) }

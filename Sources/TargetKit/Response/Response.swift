@@ -22,6 +22,7 @@ public struct Response: Sendable {
         let metrics: TransportMetrics?
         let target: (any TargetType)?
         let body: ResponseBody?
+        let decoder: JSONDecoder?
 
         init(
             head: ResponseHead,
@@ -30,7 +31,8 @@ public struct Response: Sendable {
             file: URL?,
             metrics: TransportMetrics?,
             target: (any TargetType)?,
-            body: ResponseBody? = nil
+            body: ResponseBody? = nil,
+            decoder: JSONDecoder? = nil
         ) {
             self.head = head
             self.request = request
@@ -39,6 +41,7 @@ public struct Response: Sendable {
             self.metrics = metrics
             self.target = target
             self.body = body
+            self.decoder = decoder
         }
     }
 
@@ -64,7 +67,12 @@ public struct Response: Sendable {
     }
 
     /// - Throws: `URLError(.cannotParseResponse)` when the transport brings a stream that nobody asked for.
-    init(_ arrival: RedirectFollower.Arrival, target: any TargetType, isStream: Bool = false) throws {
+    init(
+        _ arrival: RedirectFollower.Arrival,
+        target: any TargetType,
+        decoder: JSONDecoder? = nil,
+        isStream: Bool = false
+    ) throws {
         let response = arrival.response
         statusCode = response.head.statusCode
         var file: URL?
@@ -86,7 +94,8 @@ public struct Response: Sendable {
             file: file,
             metrics: response.metrics,
             target: target,
-            body: stream
+            body: stream,
+            decoder: decoder
         )
     }
 
@@ -100,7 +109,8 @@ public struct Response: Sendable {
             file: response.file,
             metrics: response.metrics,
             target: target,
-            body: body
+            body: body,
+            decoder: response.exchange.decoder
         )
     }
 
@@ -147,6 +157,11 @@ public struct Response: Sendable {
 
     /// The target of the call, for the errors that are made from this response.
     var target: (any TargetType)? { exchange.target }
+
+    /// What decodes the body: what is named, else the target's decoder, else the provider's, else a plain one.
+    func decoder(_ named: JSONDecoder?) -> JSONDecoder {
+        .chosen(named, for: target, provider: exchange.decoder)
+    }
 
     /// The body of a stream's head, which has yet to come.
     var body: ResponseBody? { exchange.body }

@@ -40,11 +40,11 @@ extension Response {
     public func unwrap<Value: Decodable>(
         _ type: Value.Type = Value.self,
         from envelope: some ResponseEnvelope,
-        using decoder: JSONDecoder = JSONDecoder()
+        using decoder: JSONDecoder? = nil
     ) throws(TargetKitError) -> Value {
         let payload = try payload(in: envelope) ?? Data("null".utf8)
         do {
-            return try Self.value(type, from: payload, using: decoder)
+            return try Self.value(type, from: payload, using: self.decoder(decoder))
         } catch {
             throw decodingError((error as? DecodingError)?.below(envelope.place) ?? error)
         }

@@ -9,15 +9,15 @@ extension ResponseStream {
     ///
     /// - Parameters:
     ///   - type: What each line is decoded to.
-    ///   - decoder: Default: a plain `JSONDecoder`.
+    ///   - decoder: Default `nil`: the target's, else the provider's; a plain one for a stream that was made by hand.
     ///   - limit: How many bytes a line may have; default 1 MiB. A longer one ends the sequence with
     ///     ``ResponseStreamError/lineTooLong(number:limit:)``.
     public func jsonLines<Value: Decodable & Sendable>(
         of type: Value.Type,
-        using decoder: JSONDecoder = JSONDecoder(),
+        using decoder: JSONDecoder? = nil,
         limit: Int = 1 << 20
     ) -> JSONLines<Value> {
-        JSONLines(response: response, body: body, decoder: decoder, limit: limit)
+        JSONLines(response: response, body: body, decoder: response.decoder(decoder), limit: limit)
     }
 
     /// The values on the lines of a ``ResponseStream``.

@@ -13,19 +13,17 @@ import Foundation
 ///
 /// let user = try await provider.request(GetUser(id: 3))
 /// ```
-public protocol TypedTarget: TargetType {
+public protocol TypedTarget: DecodingTarget {
     /// What the response's body decodes to.
     associatedtype Output: Decodable & Sendable
 
     /// Where in the body the value lies, `data.user` for one; default `nil`: the whole body.
     var keyPath: String? { get }
-    /// Decodes the body; default a plain `JSONDecoder`.
-    var decoder: JSONDecoder { get }
 }
 
 extension TypedTarget {
     /// The whole body.
     public var keyPath: String? { nil }
-    /// A plain `JSONDecoder`.
-    public var decoder: JSONDecoder { JSONDecoder() }
+    /// The provider's decoder.
+    public var decoder: JSONDecoder { .ofProvider }
 }

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT
+import Measuring
+
+/// What it costs to make values of the bytes that came back.
+@main
+struct ResponsesBenchmark {
+    static func main() async throws {
+        let table = Table("Responses, against Foundation")
+        try await DecodingFigures().add(to: table)
+        try await DynamicFigures().add(to: table)
+        try await LineFigures().add(to: table)
+        table.finish()
+    }
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+
+/// How many durations of which length there were, for percentiles, in little memory.
+///
+/// Microseconds are counted in buckets: one for each up to 63, then 32 of the same width for each doubling. A percentile is the
+/// middle of its bucket, so it is wrong by 1/64 at most, 1.6 %, or by half a microsecond where that is more. Durations below
+/// zero count as zero, those over 19 hours as 19 hours. A histogram takes at most 8 KiB, and 1.5 KiB where all is below a
+/// millisecond.
+public struct DurationHistogram: Sendable, Hashable {
+    private static let subBuckets: UInt64 = 32
+    private static let largest = Duration.microseconds((1 << 36) - 1)
+
+    private var buckets: [UInt64] = []
+    /// How many durations were counted.
+    public private(set) var count: UInt64 = 0
+    /// The shortest, exactly; `nil` when there is none.
+    public private(set) var shortest: Duration?
+    /// The longest, exactly; `nil` when there is none.
+    public private(set) var longest: Duration?
+    /// All of them together.
+    public private(set) var total = Duration.zero
+
+    /// An empty histogram.
+    public init() {}
+
+    /// The mean; `nil` when there is none.
+    public var mean: Duration? { count == 0 ? nil : total / Int(clamping: count) }
+
+    /// Counts a duration.
+    public mutating func add(_ duration: Duration) {
+        let duration = min(max(duration, .zero), Self.largest)
+        let index = Self.bucket(of: duration.microseconds)
+        if index >= buckets.count { buckets += Array(repeating: 0, count: index + 1 - buckets.count) }
+        buckets[index] += 1
+        count += 1
+        shortest = min(shortest ?? duration, duration)
+        longest = max(longest ?? duration, duration)
+        total += duration
+    }
+
+    /// Counts all that another one has counted.
+    public mutating func add(_ other: DurationHistogram) {
+        if other.buckets.count > buckets.count {
+            buckets += Array(repeating: 0, count: other.buckets.count - buckets.count)
+        }
+        for (index, number) in other.buckets.enumerated() { buckets[index] += number }
+        count += other.count
+        shortest = [shortest, other.shortest].compactMap { $0 }.min()
+        longest = [longest, other.longest].compactMap { $0 }.max()
+        total += other.total
+    }
+
+    /// The duration that so many of all are not above: `percentile(0.9)` is p90. It is never outside of ``shortest`` and
+    /// ``longest``.
+    ///
+    /// - Parameter share: From 0 to 1; what is outside counts as 0 or 1.
+    /// - Returns: `nil` when nothing was counted.
+    public func percentile(_ share: Double) -> Duration? {
+        guard count > 0, let shortest, let longest else { return nil }
+        let wanted = (min(max(share, 0), 1) * Double(count)).rounded(.up)
+        // Both ends are known exactly.
+        guard wanted > 1 else { return shortest }
+        guard wanted < Double(count) else { return longest }
+        var seen: UInt64 = 0
+        for (index, number) in buckets.enumerated() {
+            seen += number
+            if Double(seen) >= wanted { return min(max(Self.middle(of: index), shortest), longest) }
+        }
+        return longest
+    }
+
+    private static func bucket(of value: UInt64) -> Int {
+        guard value >= 2 * subBuckets else { return Int(value) }
+        let doublings = UInt64(63 - value.leadingZeroBitCount) - 5
+        return Int((doublings + 1) * subBuckets + (value >> doublings) - subBuckets)
+    }
+
+    private static func middle(of index: Int) -> Duration {
+        let index = UInt64(index)
+        guard index >= 2 * subBuckets else { return .nanoseconds(Int64(index) * 1000 + 500) }
+        let doublings = index / subBuckets - 1
+        let lowest = (index % subBuckets + subBuckets) << doublings
+        return .nanoseconds(Int64(lowest * 1000 + (1000 << doublings) / 2))
+    }
+}
+
+extension Duration {
+    /// Whole microseconds, cut down, of a duration within the histogram's range.
+    fileprivate var microseconds: UInt64 {
+        let (seconds, attoseconds) = components
+        return UInt64(clamping: seconds) * 1_000_000 + UInt64(clamping: attoseconds / 1_000_000_000_000)
+    }
+}

@@ -1,0 +1,33 @@
+// swift-tools-version: 6.0
+
+import PackageDescription
+
+// The publishers where there is no Combine: their very files, built against OpenCombine. TargetKit itself never names a package.
+//
+//     swift test --package-path Tests/CombineTests
+let package = Package(
+    name: "CombineTests",
+    platforms: [.macOS(.v13)],
+    dependencies: [
+        .package(name: "TargetKit", path: "../.."),
+        .package(url: "https://github.com/OpenCombine/OpenCombine", exact: "0.14.0"),
+    ],
+    targets: [
+        // Links to the files in Sources/TargetKit/Provider. `Locked` comes along since it is not public.
+        .target(
+            name: "TargetKitCombine",
+            dependencies: [.product(name: "TargetKit", package: "TargetKit"), "OpenCombine"],
+            // Not `canImport`, by which TargetKit would take OpenCombine for its own when both are built side by side.
+            swiftSettings: [.define("TARGETKIT_OPENCOMBINE")]
+        ),
+        // A link to Tests/TestSupport/Signals.
+        .target(name: "TestSupport"),
+        .testTarget(
+            name: "PublisherTests",
+            dependencies: [
+                "TargetKitCombine", "TestSupport", .product(name: "TargetKit", package: "TargetKit"), "OpenCombine",
+            ]
+        ),
+    ],
+    swiftLanguageModes: [.v6]
+)

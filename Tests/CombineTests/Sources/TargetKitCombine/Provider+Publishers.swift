@@ -1,0 +1,1 @@
+../../../../Sources/TargetKit/Provider/Provider+Publishers.swift

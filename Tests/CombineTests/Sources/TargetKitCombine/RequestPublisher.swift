@@ -1,0 +1,1 @@
+../../../../Sources/TargetKit/Provider/RequestPublisher.swift

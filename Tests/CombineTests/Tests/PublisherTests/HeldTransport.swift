@@ -1,0 +1,1 @@
+../../../TargetKitTests/Provider/HeldTransport.swift

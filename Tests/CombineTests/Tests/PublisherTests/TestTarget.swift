@@ -1,0 +1,1 @@
+../../../TargetKitTests/Provider/TestTarget.swift

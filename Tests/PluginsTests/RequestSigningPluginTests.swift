@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+import TargetKitPlugins
+import TestSupport
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@Suite("RequestSigningPlugin")
+struct RequestSigningPluginTests {
+    private static let field: HTTPHeaderName = "X-Signature"
+
+    /// Signs with what the test can work out again: method, URL, a field, length and checksum of the body.
+    private static func signer(_ seen: Recorder<SignableRequest> = Recorder()) -> RequestSigningPlugin {
+        RequestSigningPlugin(fields: [field]) { request, context in
+            seen.append(request)
+            let sum = try checksum(of: request)
+            let token = request.headers["Authorization"] ?? ""
+            return ["X-Signature": "\(request.method.rawValue) \(request.url.path) \(token) \(sum) #\(context.attempt)"]
+        }
+    }
+
+    /// Sees requests as they go out.
+    private struct Watcher: Plugin {
+        let see: @Sendable (URLRequest) -> Void
+
+        func willSend(_ request: URLRequest, context: RequestContext) {
+            see(request)
+        }
+    }
+
+    private static func checksum(of request: SignableRequest) throws -> String {
+        var (length, hash) = (0, UInt32(2_166_136_261))
+        try request.readBody { piece in
+            length += piece.count
+            for byte in piece { hash = (hash ^ UInt32(byte)) &* 16_777_619 }
+        }
+        return "\(length):\(hash)"
+    }
+
+    private static func checksum(of data: Data) -> String {
+        let hash = data.reduce(UInt32(2_166_136_261)) { ($0 ^ UInt32($1)) &* 16_777_619 }
+        return "\(data.count):\(hash)"
+    }
+
+    @Test("It sees what all other plugins made of the request, wherever it is in the array", arguments: 0...2)
+    func runsLast(position: Int) async throws {
+        let seen = Recorder<SignableRequest>()
+        var plugins: [any Plugin] = [
+            AccessTokenPlugin { _ in "token" },
+            RecordingPlugin(prepare: { request, _ in
+                var request = request
+                request.url = request.url?.appending(path: "later")
+                request.setValue("1", forHTTPHeaderField: "X-Late")
+                return request
+            }),
+        ]
+        plugins.insert(Self.signer(seen), at: position)
+        let provider = Provider<PluginTarget>(stubClosure: { _ in .immediate }, plugins: plugins)
+        let response = try await provider.result(PluginTarget(method: .delete)).get()
+        let signature = response.request?.value(forHTTPHeaderField: "x-signature")
+        #expect(signature == "DELETE /api/things/later Bearer token 0:2166136261 #0")
+        #expect(seen.elements.first?.headers["x-late"] == "1")
+    }
+
+    @Test("Plugins see the signed request as it is sent, and the target's field of that name is replaced")
+    func willSend() async throws {
+        let sent = Recorder<URLRequest>()
+        let watcher = Watcher { request in sent.append(request) }
+        let provider = Provider<PluginTarget>.stubbed(watcher, Self.signer())
+        _ = await provider.result(PluginTarget(headers: ["x-SIGNATURE": "old", "X-Other": "a"]))
+        let fields = HTTPHeaders(try #require(sent.elements.first?.allHTTPHeaderFields))
+        #expect(fields["X-Signature"]?.hasPrefix("GET /api/things") == true)
+        #expect(fields["X-Other"] == "a")
+    }
+
+    @Test(
+        "The body that is signed is the one that goes out: bytes, JSON, a file, a form in memory and one with a file",
+        arguments: [Backend.system, .urlSession],
+        ["data", "json", "file", "form", "large form", "none"]
+    )
+    func bodies(backend: Backend, kind: String) async throws {
+        let folder = try TemporaryFolder()
+        let file = folder.url.appending(path: "tea.bin")
+        try Data((0..<200_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }).write(to: file)
+        let running = try RunningBackend(backend)
+        let task: HTTPTask =
+            switch kind {
+            case "data": .data(Data(repeating: 7, count: 150_000))
+            case "json": .json(["name": "tea"])
+            case "file": .upload(file: file)
+            case "form": .multipart(MultipartForm(parts: [.text("tea", name: "kind")]))
+            case "large form":
+                .multipart(MultipartForm(parts: [.text("tea", name: "kind"), .file(file, name: "photo")]))
+            default: .plain
+            }
+        let provider = Provider<PluginTarget>(transport: running.transport, plugins: [Self.signer()])
+        let target = PluginTarget(baseURL: running.baseURL, method: .post, task: task)
+        _ = try await provider.result(target).get()
+        let received = try #require(await running.waitForRequests(1).first)
+        let sum = Self.checksum(of: received.body)
+        #expect(received.headers["X-Signature"]?.contains(" \(sum) #0") == true)
+        #expect(kind == "none" || !received.body.isEmpty)
+    }
+
+    @Test("Each attempt is signed anew")
+    func retries() async {
+        let seen = Recorder<SignableRequest>()
+        let sent = Recorder<String?>()
+        let watcher = Watcher { sent.append($0.value(forHTTPHeaderField: "X-Signature")) }
+        let again = RecordingPlugin(retry: { _, context in context.attempt < 2 ? .retry(after: .zero) : .doNotRetry })
+        _ = await Provider<PluginTarget>.stubbed(watcher, again, Self.signer(seen)).result(PluginTarget())
+        #expect(seen.count == 3)
+        #expect(sent.elements.map { $0?.suffix(2) } == ["#0", "#1", "#2"])
+    }
+
+    @Test(
+        "A signature that fails ends the call with stage request, before it is sent, at a later attempt too",
+        arguments: 0...1
+    )
+    func failure(attempt: Int) async {
+        let log = RecordingPlugin.Log()
+        let again = RecordingPlugin(log: log, retry: { _, _ in .retry(after: .zero) })
+        let signer = RequestSigningPlugin(fields: [Self.field]) { _, context in
+            if context.attempt == attempt { throw Boom() }
+            return [:]
+        }
+        let error = await Provider<PluginTarget>.stubbed(signer, again).result(PluginTarget()).failure
+        #expect(error?.stage == .request)
+        #expect(error?.underlying is Boom)
+        let events = log.events.elements.map(\.event)
+        #expect(events.filter { if case .willSend = $0 { true } else { false } }.count == attempt)
+        #expect(events.filter { if case .didReceive = $0 { true } else { false } }.count == attempt)
+        #expect(events.last == .process(.failure(.request)))
+    }
+
+    @Test(
+        "Fields that were not declared, that break the message or that frame it are errors",
+        arguments: [
+            (["X-Other": "a"], "X-Other"), (["X-Signature": "a\r\nX: y"], "X-Signature"),
+            (["X-Signature": "a", "x-other": "b"], "x-other"),
+        ] as [(HTTPHeaders, String)]
+    )
+    func wrongFields(fields: HTTPHeaders, name: String) async throws {
+        let signer = RequestSigningPlugin(fields: [Self.field]) { _, _ in fields }
+        let error = try #require(await Provider<PluginTarget>.stubbed(signer).result(PluginTarget()).failure)
+        #expect(error.stage == .request)
+        #expect(error.description.contains(name))
+        #expect(error.kind == .invalidRequest)
+        let framing = RequestSigningPlugin(fields: ["Content-Length"]) { _, _ in ["Content-Length": "3"] }
+        #expect(await Provider<PluginTarget>.stubbed(framing).result(PluginTarget()).failure?.stage == .request)
+    }
+
+    @Test("A redirect to another origin goes out without the signature, one within the origin with it")
+    func redirects() async throws {
+        let received = Recorder<URLRequest>()
+        let transport = StubTransport { request in
+            received.append(request.urlRequest)
+            let next = ["/api/things": "/second", "/second": "https://other.example/third"][
+                request.urlRequest.url?.path ?? ""
+            ]
+            return .response(
+                status: next == nil ? 200 : 307,
+                headers: next.map { ["Location": $0] } ?? [:],
+                data: Data()
+            )
+        }
+        let provider = Provider<PluginTarget>(transport: transport, plugins: [Self.signer()])
+        _ = try await provider.result(PluginTarget()).get()
+        let signatures = received.elements.map { $0.value(forHTTPHeaderField: "X-Signature") }
+        #expect(signatures.count == 3)
+        #expect(signatures[0] != nil && signatures[0] == signatures[1])
+        #expect(signatures[2] == nil)
+    }
+
+    @Test("Calls that share one network call need one signature")
+    func sharing() async {
+        let seen = Recorder<SignableRequest>()
+        let held = HeldTransport()
+        let provider = Provider<PluginTarget>(
+            transport: held.transport,
+            plugins: [Self.signer(seen)],
+            sharing: .identical
+        )
+        async let first = provider.result(PluginTarget())
+        async let second = provider.result(PluginTarget())
+        for await count in provider.scope.inFlightCounts where count == 2 { break }
+        await held.requests.waitForCount(1)
+        held.gate.open()
+        let failures = await [first.failure, second.failure]
+        #expect(failures.allSatisfy { $0 == nil })
+        #expect(seen.count == held.requests.count)
+    }
+
+    @Test("Several sign in the array's order, each seeing the ones before")
+    func several() async throws {
+        let first = RequestSigningPlugin(fields: ["X-A"]) { _, _ in ["X-A": "1"] }
+        let second = RequestSigningPlugin(fields: ["X-B"]) { request, _ in ["X-B": (request.headers["X-A"] ?? "") + "2"]
+        }
+        let response = try await Provider<PluginTarget>.stubbed(first, second).result(PluginTarget()).get()
+        #expect(response.request?.value(forHTTPHeaderField: "X-B") == "12")
+    }
+
+    @Test("Cancelling while it signs ends the call as cancelled")
+    func cancel() async {
+        let gate = Gate()
+        let signer = RequestSigningPlugin(fields: [Self.field]) { _, _ in
+            try await gate.waitUnlessCancelled()
+            return [:]
+        }
+        let provider = Provider<PluginTarget>.stubbed(signer)
+        let call = Task { await provider.result(PluginTarget()) }
+        await gate.waitForArrivals()
+        call.cancel()
+        #expect(await call.value.failure?.stage == .cancelled)
+    }
+
+    @Test("A body is read from its start each time, in pieces of up to 64 KiB; a missing file is an error")
+    func reading() throws {
+        let data = Data((0..<150_000).map { UInt8(truncatingIfNeeded: $0) })
+        let request = SignableRequest(method: .post, url: .shop, body: .data(data))
+        var sizes: [Int] = []
+        try request.readBody { sizes.append($0.count) }
+        #expect(sizes == [65_536, 65_536, 18_928])
+        #expect(try request.bodyData() == data)
+        #expect(try SignableRequest(method: .get, url: .shop).bodyData().isEmpty)
+        let missing = SignableRequest(method: .post, url: .shop, body: .file(URL(filePath: "/no/such/file")))
+        #expect(throws: (any Error).self) { try missing.bodyData() }
+        let form = MultipartForm(parts: [.text("tea", name: "kind")], boundary: "b")
+        let source = try form.bodySource()
+        let streamed = SignableRequest(method: .post, url: .shop, body: .stream(source))
+        #expect(try streamed.bodyData() == form.data())
+        #expect(try streamed.bodyData() == form.data())
+    }
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+import TestSupport
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Bodies of 100,000 levels: an error everywhere, and never the end of the thread's stack.
+@Suite("Deep nesting")
+struct DeepNestingTests {
+    struct Tree: Decodable {
+        var a: [Tree]?
+        var b: Int?
+    }
+
+    struct Mended: Decodable {
+        @Lenient var a: [Int]
+        @LossyArray var b: [Int]
+        @LossyDictionary var c: [String: Int]
+    }
+
+    private static let levels = 100_000
+
+    /// Arrays, objects, and both in turn; the first closed, the others cut off.
+    private static let bodies = [
+        String(repeating: "[", count: levels) + String(repeating: "]", count: levels),
+        String(repeating: #"{"a":"#, count: levels), String(repeating: #"{"a":["#, count: levels / 2),
+        String(repeating: #"{"a":["#, count: levels / 2) + String(repeating: "]}", count: levels / 2),
+    ]
+
+    @Test("As the body it is an error of stage decoding, which says so in short", arguments: bodies.indices)
+    func whole(index: Int) throws {
+        let response = Response(statusCode: 200, data: Data(Self.bodies[index].utf8))
+        let reads: [(Response) throws -> Void] = [
+            { _ = try $0.json() }, { _ = try $0.decode(JSONValue.self) }, { _ = try $0.decode([Tree].self) },
+            { _ = try $0.decode(Tree.self) }, { _ = try $0.decode(Mended.self) },
+            { _ = try $0.decode([String: Int].self) },
+            { _ = try $0.unwrap(Int.self, from: CodeMessageData()) }, { try $0.unwrap(CodeMessageData()) },
+            { _ = try $0.unwrap(Int.self, from: CodeMessageData(code: "a.a.0", data: "a.0")) },
+        ]
+        for read in reads {
+            let error = try #require(throws: TargetKitError.self) { try read(response) }
+            #expect(error.stage == .decoding)
+            #expect(error.description.count < 400)
+        }
+    }
+
+    @Test("Below a key path, and in an envelope, it is one too", arguments: bodies.indices)
+    func below(index: Int) throws {
+        let body = #"{"code":0,"x":1,"data":\#(Self.bodies[index])}"#
+        let response = Response(statusCode: 200, data: Data(body.utf8))
+        let reads: [(Response) throws -> Void] = [
+            { _ = try $0.json(atKeyPath: "data") }, { _ = try $0.decode(Tree.self, atKeyPath: "data") },
+            { _ = try $0.decode([Tree].self, atKeyPath: "data") },
+            { _ = try $0.decode(Mended.self, atKeyPath: "data") }, { _ = try $0.string(atKeyPath: "data") },
+            { _ = try $0.unwrap(Tree.self, from: CodeMessageData()) },
+            { _ = try $0.unwrap(JSONValue.self, from: CodeMessageData()) },
+        ]
+        for read in reads {
+            let error = try #require(throws: TargetKitError.self) { try read(response) }
+            #expect(error.stage == .decoding)
+            #expect(error.description.count < 400)
+        }
+        // What lies beside it is found all the same.
+        #expect(try response.json(atKeyPath: "x") == 1)
+    }
+
+    @Test("As code or message of an envelope it is no such envelope, as the body of a failed call it says nothing")
+    func envelopes() throws {
+        let code = Response(statusCode: 200, data: Data(#"{"code":\#(Self.bodies[0])}"#.utf8))
+        let error = try #require(throws: TargetKitError.self) { try code.unwrap(CodeMessageData()) }
+        #expect(error.stage == .decoding)
+        let message = Response(statusCode: 200, data: Data(#"{"code":7,"message":\#(Self.bodies[0])}"#.utf8))
+        let refused = try #require(throws: TargetKitError.self) { try message.unwrap(CodeMessageData()) }
+        #expect((refused.underlying as? ServerDefinedError)?.message == "")
+        let failed = Response(statusCode: 500, data: Data(Self.bodies[0].utf8))
+        #expect(throws: TargetKitError.self) { try failed.unwrap(CodeMessageData()) }
+    }
+
+    @Test("A key path of 100,000 keys is one, too")
+    func longPath() throws {
+        let response = Response(statusCode: 200, data: Data(Self.bodies[3].utf8))
+        let path = String(repeating: "a.0.", count: Self.levels / 2) + "a"
+        // Not by `#expect(throws:)`, which takes seconds to look at an error with such a path.
+        let reads: [() throws(TargetKitError) -> Void] = [
+            { () throws(TargetKitError) in _ = try response.json(atKeyPath: path) },
+            { () throws(TargetKitError) in _ = try response.decode(Tree.self, atKeyPath: path) },
+        ]
+        for read in reads {
+            do throws(TargetKitError) {
+                try read()
+                Issue.record("a value at \(path.count) characters")
+            } catch {
+                #expect(error.stage == .decoding)
+            }
+        }
+    }
+
+    @Test("As a line, or as the text of an event, it is an error, or a text like any other")
+    func streams() async {
+        let (rows, error) = await ResponseStream(Self.bodies[0] + "\n1\n").jsonLines(of: Tree.self).collected()
+        #expect(rows.isEmpty)
+        #expect((error as? TargetKitError)?.stage == .decoding)
+        let (events, failure) = await ResponseStream("data:\(Self.bodies[0])\n\n").serverSentEvents.collected()
+        #expect(events.first?.data.count == 2 * Self.levels)
+        #expect(failure == nil)
+    }
+}

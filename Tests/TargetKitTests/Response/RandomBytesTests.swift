@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+import TestSupport
+import Testing
+
+/// What a server can send, at random: `TARGETKIT_FUZZ` is the number of inputs for each reader.
+@Suite("Random bytes")
+struct RandomBytesTests {
+    private static let count = JSONRandomTests.count
+
+    @Test("A key path of any characters, in any JSON, leads to a value or to an error")
+    func keyPaths() {
+        var random = RandomValues(seed: 6_021)
+        let body = Response(statusCode: 200, data: Data(#"{"a":[1,{"b.c":"x"}],"\\":{"":[[]]},"0":-1e5}"#.utf8))
+        let alphabet = Array(#"a.b\c0129-+ é{"#.utf8) + [0xFF]
+        var found = 0
+        for round in 0..<Self.count {
+            let bytes: [UInt8] = random.bytes(upTo: 12, of: round % 4 == 0 ? [] : alphabet)
+            let path = String(decoding: bytes, as: UTF8.self)
+            if (try? body.json(atKeyPath: path)) != nil { found += 1 }
+            if round % 8 == 0 {
+                // The path's own bytes as the body, too.
+                _ = try? Response(statusCode: 200, data: Data(bytes)).json(atKeyPath: path)
+            }
+        }
+        #expect(found > 0 && found < Self.count)
+    }
+
+    @Test("An event stream of any bytes ends, without an error and within its length")
+    func serverSentEvents() async {
+        var random = RandomValues(seed: 6_022)
+        let words = [
+            "data", "data:", "id", "event", "retry:", ":", " ", "7", "é", "\u{FEFF}", "\n", "\n\n", "\r", "\r\n", "\0",
+        ]
+        let pieces = words.map { Array($0.utf8) } + [[0xFF], [0xC3]]
+        var events = 0
+        for round in 0..<Self.count {
+            let bytes: [UInt8] =
+                round % 4 == 0
+                ? random.bytes(upTo: 40, of: [])
+                : random.bytes(upTo: 12, of: Array(pieces.indices)).flatMap { pieces[$0] }
+            let stream = ResponseStream(
+                statusCode: 200,
+                body: ResponseBody(pieces: [Data(bytes)].filter { !$0.isEmpty })
+            )
+            do {
+                for try await event in stream.serverSentEvents {
+                    events += 1
+                    // What is not UTF-8 becomes three bytes.
+                    if event.data.utf8.count > 3 * bytes.count { Issue.record("\(bytes): \(event)") }
+                }
+            } catch {
+                Issue.record("\(bytes): \(error)")
+            }
+        }
+        #expect(events > 0)
+    }
+
+    @Test("A body of any bytes in any charset is a text")
+    func charsets() throws {
+        var random = RandomValues(seed: 6_023)
+        let names = [
+            "utf-8", "us-ascii", "iso-8859-1", "iso-8859-2", "windows-1252", "windows-1251", "utf-16", "utf-16le",
+            "utf-16be",
+            "utf-32", "shift_jis", "euc-jp", "iso-2022-jp", "gb18030", "big5", "euc-kr", "none", "\"UTF-8\"", "'", "",
+        ]
+        let types =
+            names.map { "text/plain; charset=\($0)" } + ["text/plain;;charset", "charset=utf-16", ";=;charset=="]
+        for round in 0..<Self.count {
+            let bytes: [UInt8] = random.bytes(upTo: 24, of: [])
+            let type = types[round % types.count]
+            let response = Response(statusCode: 200, data: Data(bytes), headers: ["Content-Type": type])
+            let text = try response.string()
+            if text.utf8.count > 6 * bytes.count { Issue.record("\(type) \(bytes): \(text)") }
+        }
+    }
+
+    @Test("A Content-Type of any characters does not keep the body from being read")
+    func contentTypes() throws {
+        var random = RandomValues(seed: 6_024)
+        let alphabet = Array("charset=;; \"'utf-81gbk\\,/é".utf8)
+        for _ in 0..<(Self.count / 10) {
+            let type = "text/plain;" + String(decoding: random.bytes(upTo: 30, of: alphabet), as: UTF8.self)
+            let response = Response(statusCode: 200, data: Data("tea".utf8), headers: ["Content-Type": type])
+            if try response.string().isEmpty { Issue.record("\(type)") }
+        }
+    }
+}
+
+extension RandomValues {
+    /// Some numbers, of those in the list, or of all when it is empty.
+    mutating func bytes<Number: FixedWidthInteger>(upTo count: Int, of alphabet: [Number]) -> [Number] {
+        (0..<Int.random(in: 0...count, using: &self)).map { _ in
+            alphabet.isEmpty
+                ? Number(truncatingIfNeeded: next())
+                : alphabet[Int(truncatingIfNeeded: next() % UInt64(alphabet.count))]
+        }
+    }
+}

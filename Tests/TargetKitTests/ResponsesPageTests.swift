@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: MIT
+import Dispatch
+import Foundation
+import TargetKit
+import TestSupport
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// The snippets of the page about responses, compiled and run.
+@Suite("Page: Responses")
+struct ResponsesPageTests {
+    private func provider(_ body: String, status: Int = 200) -> Provider<TeaShop> {
+        Provider(transport: StubTransport(.response(status: status, data: Data(body.utf8))))
+    }
+
+    // MARK: Values
+
+    struct Product: Codable, Sendable, Equatable {
+        @Lenient var id: Int
+        @Lenient var name: String
+        @Lenient var price: Decimal?
+        @Lenient var tags: [String]
+    }
+
+    @Test("Values, a look without a model, and lenient models")
+    func values() async throws {
+        let provider = provider(#"{"data":{"items":[{"id":"7","price":null,"tags":[1,"a",null]}],"total":1}}"#)
+        let products = try await provider.request(.products, as: [Product].self, atKeyPath: "data.items")
+        #expect(products.map(\.id) == [7])
+        #expect(products[0].tags == ["1", "a"])
+        let response = try await provider.request(.products).filterSuccessful()
+        let first = try response.decode(Product.self, atKeyPath: "data.items.0")
+        #expect(first == products[0])
+        let json = try response.json()
+        let total = json.data.total.int ?? 0
+        let price = json.data.items[0].price.lenient.double ?? 0
+        #expect(total == 1)
+        #expect(price == 0)
+        let nothing = json.no.such["thing"][7]
+        #expect(nothing.isNull)
+    }
+
+    @Test("JSON values go out again")
+    func parameters() throws {
+        let filter: JSONValue = ["tags": ["tea", "green"], "max": 12.5]
+        let task = HTTPTask.parameters(["filter": filter], encoding: .json)
+        var endpoint = try Endpoint(target: TeaShop.cart).replacing(task: task)
+        endpoint.method = .post
+        let body = try endpoint.urlRequest().httpBody
+        #expect(body == Data(#"{"filter":{"max":12.5,"tags":["tea","green"]}}"#.utf8))
+    }
+
+    @Test("What is mended is heard of")
+    func observer() async throws {
+        let repairs = Recorder<String>()
+        let observer = LenientObserver { repair in repairs.append("\(repair)") }
+        let decoder = JSONDecoder.snakeCase(observer: observer)
+        let provider = Provider<TeaShop>(
+            transport: StubTransport(.response(status: 200, data: Data(#"{"id":"7"}"#.utf8))),
+            decoder: decoder
+        )
+        _ = try await provider.request(.product(id: 7), as: Product.self)
+        #expect(repairs.count > 0)
+    }
+
+    // MARK: Envelopes
+
+    struct Cart: Decodable, Sendable { var count: Int }
+
+    @Test("Envelopes")
+    func envelopes() async throws {
+        let provider = provider(#"{"status":"FULL","msg":"The cart is full.","result":null}"#)
+        let orders = CodeMessageData(code: "status", messages: ["msg"], data: "result", success: ["OK"])
+        do {
+            let cart = try await provider.request(.cart, unwrapping: orders, as: Cart.self)
+            show(cart.count)
+        } catch {
+            let refusal = error.underlying as? ServerDefinedError
+            show(refusal?.message ?? error.localizedDescription)
+            #expect(refusal?.code == "FULL")
+        }
+    }
+
+    // MARK: Decoders
+
+    @Test("Decoders")
+    func decoders() async throws {
+        let sample = SampleResponse.response(status: 200, data: Data(#"{"user_name":"a"}"#.utf8))
+        do {
+            let provider = Provider<TeaShop>(decoder: .snakeCase())
+            #expect(provider.scope.inFlightCount == 0)
+        }
+        struct Report: Decodable { var userName: String }
+        let provider = Provider<TeaShop>(transport: StubTransport(sample))
+        #expect(try await provider.request(.legacyReport, as: Report.self).userName == "a")
+        await #expect(throws: TargetKitError.self) { try await provider.request(.cart, as: Report.self) }
+    }
+
+    // MARK: Errors
+
+    @Test("Errors: what the screen does, what the person reads, and the app's own")
+    func errors() async throws {
+        let provider = provider("{}", status: 410)
+        do {
+            let product = try await provider.request(.product(id: 7), as: Product.self)
+            show(product.name)
+        } catch {
+            switch error.kind {
+            case .offline, .timedOut, .cannotConnect: showRetry()
+            case .unauthorized: showSignIn()
+            case .cancelled: break
+            default: show(error.localizedDescription)
+            }
+            #expect(error.appError is TeaShopError)
+            #expect(error.localizedDescription == "This is sold out.")
+            let chinese = error.text(.recoverySuggestion, in: .simplifiedChinese)
+            #expect(chinese.hasSuffix("。"))
+        }
+        let texts = ErrorTexts.custom { error, piece in
+            error.kind == .offline && piece == .description ? "No net, no tea." : nil
+        }
+        let error = TargetKitError(stage: .transport, underlying: URLError(.notConnectedToInternet))
+        #expect(error.text(in: texts) == "No net, no tea.")
+    }
+
+    // MARK: Services
+
+    struct CartService: APIService {
+        let provider: Provider<TeaShop>
+        var envelope: (any ResponseEnvelope)? { CodeMessageData() }
+
+        func load(show: @escaping @Sendable (Cart) -> Void, failure: @escaping @Sendable (TargetKitError) -> Void) {
+            request(.cart, as: Cart.self, success: show, failure: failure)
+        }
+    }
+
+    @Test("Services")
+    func service() async {
+        let service = CartService(provider: provider(#"{"code":0,"data":{"count":2}}"#))
+        let count = await withCheckedContinuation { done in
+            service.load { cart in
+                done.resume(returning: cart.count)
+            } failure: { _ in
+                done.resume(returning: -1)
+            }
+        }
+        #expect(count == 2)
+    }
+
+    // MARK: Combine
+
+    #if canImport(Combine)
+    @Test("Combine")
+    func combine() async {
+        let provider = provider(#"[{"id":7}]"#)
+        let shown = Expectation()
+        func show(_ count: Int) { shown.fulfill() }
+        let cancellable = provider.valuePublisher(for: .products, as: [Product].self)
+            .map(\.count).replaceError(with: 0)
+            .sink { count in show(count) }
+        await shown.wait()
+        cancellable.cancel()
+    }
+    #else
+    /// As it is on Apple's systems; Tests/CombineTests runs the publishers against OpenCombine.
+    private static let combine = #"""
+        let cancellable = provider.valuePublisher(for: .products, as: [Product].self)
+            .map(\.count).replaceError(with: 0)
+            .sink { count in show(count) }
+        """#
+    #endif
+
+    @Test("Every line of Swift on the page is a line of this file")
+    func everySnippetIsHere() throws {
+        let known = try DocumentationPage.lines(at: "Tests/TargetKitTests/ResponsesPageTests.swift")
+        let lines = try DocumentationPage("Sources/TargetKit/TargetKit.docc/Responses.md").lines()
+        #expect(!lines.isEmpty)
+        for line in lines {
+            #expect(known.contains(line), "\(line)")
+        }
+    }
+}
+
+enum TeaShop: RoutedTarget {
+    case products
+    case product(id: Int)
+    case cart
+    case legacyReport
+
+    var baseURL: URL { .example }
+
+    var route: Route {
+        switch self {
+        case .products: .get("/products")
+        case .product(let id): .get("/products/\(id)")
+        case .cart: .get("/cart")
+        case .legacyReport: .get("/report")
+        }
+    }
+}
+
+enum TeaShopError: LocalizedError {
+    case soldOut
+
+    var errorDescription: String? { "This is sold out." }
+}
+
+extension TeaShop: DecodingTarget {
+    var decoder: JSONDecoder {
+        switch self {
+        case .legacyReport: .snakeCase()
+        default: .ofProvider
+        }
+    }
+}
+
+extension TeaShop: ErrorMappingTarget {
+    func appError(for response: Response) -> (any Error)? {
+        response.statusCode == 410 ? TeaShopError.soldOut : nil
+    }
+}
+
+private func show(_ count: Int) {}
+private func show(_ text: String) {}
+private func showRetry() {}
+private func showSignIn() {}
