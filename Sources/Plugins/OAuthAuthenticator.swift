@@ -28,7 +28,8 @@ public struct OAuthAuthenticator: Authenticator {
     ///   - margin: How long before its end a token is renewed, but never before half of its life is over; default: 30 seconds.
     ///   - bodyCodes: What in a body says that the token is not accepted, beside status 401; default: nothing does.
     ///   - now: The time by which tokens end; default: the device's clock.
-    ///   - send: Sends the refresh; default: a provider of its own, without plugins, that follows no redirects.
+    ///   - send: Sends the refresh, by any provider or transport. It must not follow redirects: the form holds secrets, which are
+    ///     for the token endpoint alone.
     public init(
         tokenURL: URL,
         client: OAuthClient,
@@ -36,7 +37,7 @@ public struct OAuthAuthenticator: Authenticator {
         margin: Duration = .seconds(30),
         bodyCodes: [BodyCode] = [],
         now: @escaping @Sendable () -> Date = { Date() },
-        send: @escaping @Sendable (OAuthRefreshTarget) async throws -> Response = Self.sendByItself
+        send: @escaping @Sendable (OAuthRefreshTarget) async throws -> Response
     ) {
         self.init(margin: margin, bodyCodes: bodyCodes, now: now) { credential in
             guard let refreshToken = credential.refreshToken else { throw OAuthError.noRefreshToken }
@@ -52,6 +53,31 @@ public struct OAuthAuthenticator: Authenticator {
                 throw OAuthError(response, leavingOut: secrets.compactMap { $0 })
             }
             return try OAuthCredential(response, now: now(), renewing: credential)
+        }
+    }
+
+    /// An authenticator that asks a token endpoint by a provider of its own: over the system's transport, without plugins,
+    /// within a minute, and without following redirects.
+    ///
+    /// The parameters are those of ``init(tokenURL:client:parameters:margin:bodyCodes:now:send:)``.
+    public init(
+        tokenURL: URL,
+        client: OAuthClient,
+        parameters: [String: String] = [:],
+        margin: Duration = .seconds(30),
+        bodyCodes: [BodyCode] = [],
+        now: @escaping @Sendable () -> Date = { Date() }
+    ) {
+        let provider = Provider<OAuthRefreshTarget>(redirects: .none, timeout: .wholeCall(.seconds(60)))
+        self.init(
+            tokenURL: tokenURL,
+            client: client,
+            parameters: parameters,
+            margin: margin,
+            bodyCodes: bodyCodes,
+            now: now
+        ) { target in
+            try await provider.request(target)
         }
     }
 
@@ -73,12 +99,6 @@ public struct OAuthAuthenticator: Authenticator {
         self.bodyCodes = bodyCodes
         self.now = now
         renew = refresh
-    }
-
-    /// Sends the refresh by the system's transport, without plugins. It follows no redirects: the form holds secrets, which are
-    /// for the token endpoint alone.
-    public static let sendByItself: @Sendable (OAuthRefreshTarget) async throws -> Response = { target in
-        try await Provider<OAuthRefreshTarget>(redirects: .none, timeout: .wholeCall(.seconds(60))).request(target)
     }
 
     /// Sets `Authorization` to the bearer token (RFC 6750 §2.1).
