@@ -11,9 +11,9 @@ extension CredentialHolder {
                 try await authenticator.refresh(credential)
             }
             result = await keep(renewed, of: flight).map { .success($0) }
-        } catch where error.isCancellation {
+        } catch  where error.isCancellation {
             result = .failure(.passing(AuthenticationError.refreshCancelled, isEarly: isEarly))
-        } catch where authenticator.endsSession(error) {
+        } catch  where authenticator.endsSession(error) {
             await end(flight, error)
             result = .failure(.ended(error))
         } catch {

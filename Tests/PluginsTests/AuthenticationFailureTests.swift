@@ -49,7 +49,8 @@ struct AuthenticationFailureTests {
             case .timedOut: return error.kind == .timedOut
             case .unavailable: return error.kind == .server
             case .cancelled: return found as? AuthenticationError == .refreshCancelled && error.kind != .cancelled
-            case .forbidden, .envelope: return (found as? TargetKitError)?.response != nil && error.kind == .unauthorized
+            case .forbidden, .envelope:
+                return (found as? TargetKitError)?.response != nil && error.kind == .unauthorized
             default: return "\(type(of: found))\(found)" == "\(type(of: self.error))\(self.error)"
             }
         }

@@ -77,7 +77,11 @@ struct AuthenticationRaceTests {
         let server = RotatingServer(seed: seed)
         let signOuts = SignOuts()
         let store = MemoryCredentialStore(Token(1))
-        let plugin = signOuts.plugin(TokenAuthenticator(renew: { try await server.renew($0) }), store, limit: RefreshLimit(1000))
+        let plugin = signOuts.plugin(
+            TokenAuthenticator(renew: { try await server.renew($0) }),
+            store,
+            limit: RefreshLimit(1000)
+        )
         let provider = Provider<PluginTarget>(
             transport: StubTransport { await server.answer($0.urlRequest) },
             plugins: [plugin]
@@ -101,7 +105,10 @@ struct AuthenticationRaceTests {
     func cancelling(_ seed: UInt64) async throws {
         let server = RotatingServer(seed: seed)
         let signOuts = SignOuts()
-        let plugin = signOuts.plugin(TokenAuthenticator(renew: { try await server.renew($0) }), limit: RefreshLimit(1000))
+        let plugin = signOuts.plugin(
+            TokenAuthenticator(renew: { try await server.renew($0) }),
+            limit: RefreshLimit(1000)
+        )
         let provider = Provider<PluginTarget>(
             transport: StubTransport { await server.answer($0.urlRequest) },
             plugins: [plugin]
@@ -125,54 +132,44 @@ struct AuthenticationRaceTests {
         #expect(provider.scope.inFlightCount == 0)
     }
 
-    @Test("Signing in and out while tokens end never brings back an old session", arguments: 200..<216)
+    @Test("Signing in and out while tokens end mixes no sessions, and brings back none", arguments: 200..<216)
     func sessions(_ seed: UInt64) async throws {
-        let signOuts = SignOuts()
+        let (signOuts, calls) = (SignOuts(), Tally())
         let store = MemoryCredentialStore<Token>()
-        // The hundreds of a token's number say whose it is; every second call of a token is rejected.
-        let calls = Tally()
-        let mixed = TestLock(Set<String>())
+        // The hundred thousands of a token's number say whose it is.
+        let usersOfCall = TestLock<[String: Set<Character>]>([:])
         let authenticator = TokenAuthenticator(renew: { token in
             for _ in 0..<(token.number % 7) { await Task.yield() }
             return Token(token.number + 1)
         })
         let plugin = signOuts.plugin(authenticator, store, limit: RefreshLimit(1000))
-        let provider = Provider<PluginTarget>(
-            transport: StubTransport { request in
-                calls.add()
-                let owner = request.urlRequest.value(forHTTPHeaderField: "X-Owner") ?? ""
-                let field = request.urlRequest.value(forHTTPHeaderField: "Authorization") ?? ""
-                if !field.isEmpty, !field.dropFirst("Bearer token-".count).hasPrefix(owner) {
-                    mixed.withLock { _ = $0.insert("\(owner) as \(field)") }
-                }
-                await Task.yield()
-                return .response(status: calls.value % 2 == 0 ? 401 : 200, data: Data())
-            },
-            plugins: [plugin]
-        )
+        let transport = StubTransport { request in
+            calls.add()
+            let call = request.urlRequest.value(forHTTPHeaderField: "X-Call") ?? ""
+            let field = request.urlRequest.value(forHTTPHeaderField: "Authorization") ?? "Bearer token-guest"
+            usersOfCall.withLock {
+                _ = $0[call, default: []].insert(field.dropFirst("Bearer token-".count).first ?? "?")
+            }
+            await Task.yield()
+            return .response(status: calls.value % 2 == 0 ? 401 : 200, data: Data())
+        }
+        let provider = Provider<PluginTarget>(transport: transport, plugins: [plugin])
         var random = SeededGenerator(seed: seed)
         var running: [Task<Void, Never>] = []
         for user in 1...9 {
             try await plugin.signIn(Token(user * 100_000))
-            for _ in 0..<6 {
-                let target = PluginTarget(headers: ["X-Owner": "\(user)"])
-                let begun = Gate()
-                running.append(
-                    Task {
-                        begun.open()
-                        _ = await provider.result(target)
-                    }
-                )
-                await begun.wait()
+            for call in 0..<6 {
+                let target = PluginTarget(headers: ["X-Call": "\(user).\(call)"])
+                running.append(Task { _ = await provider.result(target) })
             }
             for _ in 0..<Int.random(in: 0...30, using: &random) { await Task.yield() }
             if user % 3 == 0 { try await plugin.signOut() }
         }
         for task in running { await task.value }
+        for (call, users) in usersOfCall.withLock({ $0 }) { #expect(users.count == 1, "\(call)") }
         // The last user has signed out.
         #expect(try await plugin.credential == nil)
         #expect(store.load() == nil)
         #expect(signOuts.count == 0)
-        _ = mixed
     }
 }

@@ -81,7 +81,10 @@ struct AuthenticationSessionTests {
         #expect(await results.waitForCount(1) == [.status(200)])
     }
 
-    @Test("The refresh goes through the same provider, with or without the credential", arguments: [AuthorizationScheme.none, .bearer])
+    @Test(
+        "The refresh goes through the same provider, with or without the credential",
+        arguments: [AuthorizationScheme.none, .bearer]
+    )
     func sameProvider(_ scheme: AuthorizationScheme) async throws {
         let server = TokenServer()
         let fields = Recorder<String?>()

@@ -108,7 +108,10 @@ struct AuthenticationUnauthorizedTests {
         #expect(signedOut.count == (belongsToSession ? 1 : 0))
     }
 
-    @Test("A code in the body of a 200 is rejected, refreshed, and at last a reason to sign out", arguments: [true, false])
+    @Test(
+        "A code in the body of a 200 is rejected, refreshed, and at last a reason to sign out",
+        arguments: [true, false]
+    )
     func bodyCode(_ succeeds: Bool) async throws {
         let code = BodyCode(keyPath: "status", equals: 401)
         let authenticator = OAuthAuthenticator(bodyCodes: [code]) { _ in
