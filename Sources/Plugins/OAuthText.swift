@@ -8,8 +8,8 @@ struct OAuthText: Sendable {
     private let secrets: [String]
 
     init(leavingOut secrets: [String]) {
-        // Longest first: one may be a part of another.
-        self.secrets = secrets.filter { !$0.isEmpty }.sorted { $0.count > $1.count }
+        // Longest first: one may be a part of another. A few characters are no secret, and stand in every word.
+        self.secrets = secrets.filter { $0.count > 5 }.sorted { $0.count > $1.count }
     }
 
     func redacted(_ text: String, limit: Int) -> String {

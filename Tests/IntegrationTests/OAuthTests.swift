@@ -48,10 +48,9 @@ struct OAuthTests {
 
     private func plugin(
         _ store: any CredentialStore<OAuthCredential> = MemoryCredentialStore<OAuthCredential>(),
-        client: OAuthClient = .phone,
-        margin: Duration = .seconds(30)
+        client: OAuthClient = .phone
     ) -> AuthenticationPlugin<OAuthAuthenticator> {
-        let authenticator = OAuthAuthenticator(tokenURL: .tokens, client: client, margin: margin)
+        let authenticator = OAuthAuthenticator(tokenURL: .tokens, client: client)
         return AuthenticationPlugin(authenticator: authenticator, store: store) { [signOuts] error in
             signOuts.append(error)
         }
@@ -116,17 +115,28 @@ struct OAuthTests {
         #expect(error?.underlying as? OAuthError == .refused(.init(code: .invalidGrant)))
     }
 
-    @Test("Tokens that live for a second are renewed in time, again and again")
+    @Test("Tokens that live for a minute are renewed before they end: none of the calls is rejected")
     func shortLived() async throws {
-        let plugin = plugin()
-        try await plugin.signIn(signIn(lifetime: 1))
-        let provider = Provider<ServerCall>(plugins: [plugin])
-        var renewed = 0
-        while renewed < 3 {
+        let time = TestLock(Date())
+        let authenticator = OAuthAuthenticator(tokenURL: .tokens, client: .phone, now: { time.withLock { $0 } })
+        let plugin = AuthenticationPlugin(authenticator: authenticator) { [signOuts] in signOuts.append($0) }
+        try await plugin.signIn(signIn(lifetime: 60))
+        let rejected = Tally()
+        let watch = RecordingPlugin(retry: { result, _ in
+            if (try? result.get().statusCode) != 200 { rejected.add() }
+            return .doNotRetry
+        })
+        let provider = Provider<ServerCall>(plugins: [watch, plugin])
+        for round in 1...3 {
+            time.withLock { $0 += 20 }
             #expect(try await provider.request(things).statusCode == 200)
-            renewed = try await counts.renewed
+            #expect(try await counts == Counts(renewed: round - 1))
+            // Past the second half of its life.
+            time.withLock { $0 += 20 }
+            #expect(try await provider.request(things).statusCode == 200)
+            #expect(try await counts == Counts(renewed: round))
         }
-        #expect(signOuts.count == 0)
+        #expect(rejected.value == 0)
     }
 
     @Test(

@@ -86,7 +86,7 @@ struct AuthenticationSecretsTests {
                 return .response(status: isNew ? 200 : 401, data: Data("{}".utf8))
             }
             let good = #"{"access_token":"new-access","refresh_token":"new-refresh"}"#
-            let bad = #"{"error":"invalid_grant","error_description":"old-refresh was revoked"}"#
+            let bad = #"{"error":"invalid_grant","error_description":"it was revoked"}"#
             return .response(status: refreshSucceeds ? 200 : 400, data: Data((refreshSucceeds ? good : bad).utf8))
         }
         let tokens = Provider<OAuthRefreshTarget>(transport: transport, plugins: [logger])

@@ -9,88 +9,8 @@ import Testing
 import FoundationNetworking
 #endif
 
-private enum Orders: AuthorizedTarget {
-    case list
-    case signIn(user: String, password: String)
-
-    var authorization: AuthorizationScheme {
-        switch self {
-        case .list: .bearer
-        case .signIn: .none
-        }
-    }
-
-    var baseURL: URL { .shop }
-    var path: RequestPath { "/orders" }
-    var sampleData: Data { Data(#"{"access_token":"first","refresh_token":"next","expires_in":3600}"#.utf8) }
-    var validation: StatusValidation { .successCodes }
-}
-
-/// What the page's app shows.
-private struct Screen: Sendable {
-    let events = Recorder<String>()
-
-    func showSignIn(because error: any Error) async { events.append("sign in: \(error)") }
-    func signOut() async { events.append("signed out") }
-}
-
-private struct Sessions: Sendable {
-    func renew(_ token: String?) async throws -> (token: String, next: String) { ("new", (token ?? "") + "+") }
-}
-
-private struct DefaultsStore: CredentialStore {
-    let key: String
-
-    func load() throws -> OAuthCredential? {
-        guard let data = UserDefaults.standard.data(forKey: key) else { return nil }
-        return try JSONDecoder().decode(OAuthCredential.self, from: data)
-    }
-
-    func save(_ credential: OAuthCredential) throws {
-        UserDefaults.standard.set(try JSONEncoder().encode(credential), forKey: key)
-    }
-
-    func clear() {
-        UserDefaults.standard.removeObject(forKey: key)
-    }
-}
-
-private struct SessionKeys: Authenticator {
-    let renew: @Sendable (String) async throws -> String
-
-    var secretHeaders: Set<HTTPHeaderName> { ["X-Session-Key"] }
-
-    func apply(_ key: String, to request: inout URLRequest) {
-        request.setValue(key, forHTTPHeaderField: "X-Session-Key")
-    }
-
-    func refresh(_ key: String) async throws -> String { try await renew(key) }
-}
-
-/// A server that accepts one token, whatever the field that it is in.
-private func server(accepting token: String, refreshing answer: String = "{}", status: Int = 200) -> StubTransport {
-    StubTransport { request in
-        if request.urlRequest.url?.lastPathComponent == "token" {
-            return .response(status: status, data: Data(answer.utf8))
-        }
-        let fields = request.urlRequest.allHTTPHeaderFields ?? [:]
-        let isGood = fields.values.contains { $0.hasSuffix(token) }
-        return .response(status: isGood ? 200 : 401, data: Data("{}".utf8))
-    }
-}
-
 private let tokenURL = URL.shop.appending(path: "token")
-private let transport = server(accepting: "new", refreshing: #"{"access_token":"new"}"#)
-
-private enum API {
-    static let authentication = AuthenticationPlugin(
-        authenticator: OAuthAuthenticator(tokenURL: tokenURL, client: OAuthClient(id: "shop-app")) { refresh in
-            try await provider.request(MultiTarget(refresh))
-        }
-    ) { _ in
-    }
-    static let provider: Provider<MultiTarget> = Provider(transport: transport, plugins: [authentication], redirects: .none)
-}
+private let transport = AuthenticationPageTests.server(accepting: "new", refreshing: #"{"access_token":"new"}"#)
 
 @Suite("The page about authentication")
 struct AuthenticationPageTests {
@@ -111,7 +31,10 @@ struct AuthenticationPageTests {
         ) { error in
             await session.showSignIn(because: error)
         }
-        #expect(!Provider<Orders>.offline(authentication))
+        do {
+            let provider = Provider<Orders>(plugins: [authentication])
+            #expect(provider.scope.inFlightCount == 0)
+        }
         let provider = Provider<Orders>(stubClosure: { _ in .immediate }, plugins: [authentication])
         let answer = try await provider.request(.signIn(user: "anna", password: "tea"))
         try await authentication.signIn(OAuthCredential(answer))
@@ -125,7 +48,7 @@ struct AuthenticationPageTests {
 
     @Test("A refresh that the server refuses says why", arguments: [400, 503])
     func failure(_ status: Int) async throws {
-        let transport = server(accepting: "new", refreshing: #"{"error":"invalid_grant"}"#, status: status)
+        let transport = Self.server(accepting: "new", refreshing: #"{"error":"invalid_grant"}"#, status: status)
         let tokens = Provider<OAuthRefreshTarget>(transport: transport)
         let authenticator = OAuthAuthenticator(tokenURL: tokenURL, client: OAuthClient(id: "shop-app")) {
             try await tokens.request($0)
@@ -190,7 +113,7 @@ struct AuthenticationPageTests {
         let keys = SessionKeys { _ in "new" }
         let plugin = AuthenticationPlugin(authenticator: keys, store: MemoryCredentialStore("old")) { _ in
         }
-        let provider = Provider<Orders>(transport: server(accepting: "new"), plugins: [plugin])
+        let provider = Provider<Orders>(transport: Self.server(accepting: "new"), plugins: [plugin])
         #expect(try await provider.request(.list).statusCode == 200)
     }
 
@@ -211,16 +134,96 @@ struct AuthenticationPageTests {
             #expect(provider.scope.inFlightCount == 0)
         }
         let plugins: [any Plugin] = [authentication, unauthorized]
-        let provider = Provider<Orders>(transport: server(accepting: "new"), plugins: plugins)
+        let provider = Provider<Orders>(transport: Self.server(accepting: "new"), plugins: plugins)
         #expect((await provider.result(.list).failure == nil) == succeeds)
         #expect(session.events.elements == (succeeds ? [] : ["signed out"]))
     }
 }
 
-extension Provider<Orders> {
-    /// A provider as the page makes it; nothing is sent by it.
-    fileprivate static func offline(_ authentication: any Plugin) -> Bool {
-        let provider = Provider<Orders>(plugins: [authentication])
-        return provider.scope.inFlightCount > 0
+// MARK: - The app of the page
+
+extension AuthenticationPageTests {
+    enum Orders: AuthorizedTarget {
+        case list
+        case signIn(user: String, password: String)
+
+        var authorization: AuthorizationScheme {
+            switch self {
+            case .list: .bearer
+            case .signIn: .none
+            }
+        }
+
+        var baseURL: URL { .shop }
+        var path: RequestPath { "/orders" }
+        var sampleData: Data { Data(#"{"access_token":"first","refresh_token":"next","expires_in":3600}"#.utf8) }
+        var validation: StatusValidation { .successCodes }
+    }
+
+    /// What the page's app shows.
+    struct Screen: Sendable {
+        let events = Recorder<String>()
+
+        func showSignIn(because error: any Error) async { events.append("sign in: \(error)") }
+        func signOut() async { events.append("signed out") }
+    }
+
+    struct Sessions: Sendable {
+        func renew(_ token: String?) async throws -> (token: String, next: String) { ("new", (token ?? "") + "+") }
+    }
+
+    struct DefaultsStore: CredentialStore {
+        let key: String
+
+        func load() throws -> OAuthCredential? {
+            guard let data = UserDefaults.standard.data(forKey: key) else { return nil }
+            return try JSONDecoder().decode(OAuthCredential.self, from: data)
+        }
+
+        func save(_ credential: OAuthCredential) throws {
+            UserDefaults.standard.set(try JSONEncoder().encode(credential), forKey: key)
+        }
+
+        func clear() {
+            UserDefaults.standard.removeObject(forKey: key)
+        }
+    }
+
+    struct SessionKeys: Authenticator {
+        let renew: @Sendable (String) async throws -> String
+
+        var secretHeaders: Set<HTTPHeaderName> { ["X-Session-Key"] }
+
+        func apply(_ key: String, to request: inout URLRequest) {
+            request.setValue(key, forHTTPHeaderField: "X-Session-Key")
+        }
+
+        func refresh(_ key: String) async throws -> String { try await renew(key) }
+    }
+
+    /// A server that accepts one token, whatever the field that it is in.
+    static func server(accepting token: String, refreshing answer: String = "{}", status: Int = 200) -> StubTransport {
+        StubTransport { request in
+            if request.urlRequest.url?.lastPathComponent == "token" {
+                return .response(status: status, data: Data(answer.utf8))
+            }
+            let fields = request.urlRequest.allHTTPHeaderFields ?? [:]
+            let isGood = fields.values.contains { $0.hasSuffix(token) }
+            return .response(status: isGood ? 200 : 401, data: Data("{}".utf8))
+        }
+    }
+
+    enum API {
+        static let authentication = AuthenticationPlugin(
+            authenticator: OAuthAuthenticator(tokenURL: tokenURL, client: OAuthClient(id: "shop-app")) { refresh in
+                try await provider.request(MultiTarget(refresh))
+            }
+        ) { _ in
+        }
+        static let provider: Provider<MultiTarget> = Provider(
+            transport: transport,
+            plugins: [authentication],
+            redirects: .none
+        )
     }
 }
