@@ -32,6 +32,9 @@ public struct ServerAvailability: Sendable, Hashable {
     /// The same nginx over TLS, at `TARGETKIT_NGINX_TLS`.
     public static let nginxTLS = ServerAvailability("nginx over TLS", variable: "TARGETKIT_NGINX_TLS")
 
+    /// The OAuth server of `.ci/oauth_server.py`, at `TARGETKIT_OAUTH`.
+    public static let oauth = ServerAvailability("the OAuth server", variable: "TARGETKIT_OAUTH")
+
     /// A port is no name: what listens at a usual one may be somebody else's. So the variable has to say it.
     private init(_ name: String, variable: String) {
         let text = ProcessInfo.processInfo.environment[variable] ?? ""

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+
+/// Keeps the credential in a file that only its owner can read: mode 0600, from its first byte on.
+///
+/// ```swift
+/// let store = FileCredentialStore<OAuthCredential>(folder.appending(path: "session.json"))
+/// ```
+///
+/// The file is JSON, and holds the secrets in plain text: where there is a keychain, use that. A change is written to a new file
+/// beside it, brought to the disk, and put in its place, so that nobody ever sees half of it and a crash leaves the old or the
+/// new one. Folders that are missing are made, for the owner alone (0700). Every failure is a ``CredentialFileError``.
+public struct FileCredentialStore<Credential: Codable & Sendable>: CredentialStore {
+    private let file: URL
+
+    /// A store in that file; neither it nor its folder need be there.
+    public init(_ file: URL) {
+        self.file = file
+    }
+
+    /// The credential of the file; `nil` when the file is not there.
+    public func load() throws -> Credential? {
+        let place = try place()
+        let descriptor = open(place.path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            // ENOTDIR: a part of the way is a file, so there is none of this name.
+            if errno == ENOENT || errno == ENOTDIR { return nil }
+            throw failure(.unreadable(systemMessage()))
+        }
+        defer { close(descriptor) }
+        let data = try contents(of: descriptor)
+        do {
+            return try JSONDecoder().decode(Credential.self, from: data)
+        } catch {
+            // The decoder's own words may quote the file.
+            throw failure(.broken)
+        }
+    }
+
+    /// Writes a new file beside the old one, and puts it in its place.
+    public func save(_ credential: Credential) throws {
+        let place = try place()
+        guard let data = try? JSONEncoder().encode(credential) else { throw failure(.unencodable) }
+        let folder = place.deletingLastPathComponent()
+        do {
+            try FileManager.default.createDirectory(
+                at: folder,
+                withIntermediateDirectories: true,
+                attributes: [.posixPermissions: 0o700]
+            )
+        } catch {
+            throw failure(.noFolder((error as NSError).localizedDescription))
+        }
+        let number = String(UInt64.random(in: .min ... .max), radix: 36)
+        let part = folder.appendingPathComponent(".credential.\(number).part").path
+        do {
+            try fill(part, with: data)
+            guard rename(part, place.path) == 0 else { throw failure(.unwritable(systemMessage())) }
+        } catch {
+            unlink(part)
+            throw error
+        }
+    }
+
+    /// Removes the file.
+    public func clear() throws {
+        guard unlink(try place().path) != 0, errno != ENOENT, errno != ENOTDIR else { return }
+        throw failure(.unremovable(systemMessage()))
+    }
+
+    /// Where the file lies, at the end of every link: else a new file would take the place of a link.
+    private func place() throws(CredentialFileError) -> URL {
+        guard file.isFileURL else { throw failure(.notAFile) }
+        return file.resolvingSymlinksInPath()
+    }
+
+    private func contents(of descriptor: Int32) throws(CredentialFileError) -> Data {
+        var data = Data()
+        var piece = [UInt8](repeating: 0, count: 4096)
+        while true {
+            let count = read(descriptor, &piece, piece.count)
+            if count == 0 { return data }
+            if count > 0 { data.append(contentsOf: piece[..<count]) }
+            if count < 0, errno != EINTR { throw failure(.unreadable(systemMessage())) }
+        }
+    }
+
+    private func fill(_ path: String, with data: Data) throws(CredentialFileError) {
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw failure(.unwritable(systemMessage())) }
+        defer { close(descriptor) }
+        var rest = data[...]
+        while !rest.isEmpty {
+            let written = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+            if written < 0, errno != EINTR { throw failure(.unwritable(systemMessage())) }
+            rest = rest.dropFirst(max(written, 0))
+        }
+        // The server has taken back the old token: what takes its place must not be an empty file after a crash.
+        guard fsync(descriptor) == 0 else { throw failure(.unwritable(systemMessage())) }
+    }
+
+    private func systemMessage() -> String { String(cString: strerror(errno)) }
+
+    private func failure(_ reason: CredentialFileError.Reason) -> CredentialFileError {
+        CredentialFileError(path: file.isFileURL ? file.path : file.absoluteString, reason: reason)
+    }
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+
+/// The app, as an OAuth server knows it (RFC 6749 §2.3).
+public struct OAuthClient: Sendable, Hashable {
+    /// How an app with a secret shows that it is who it says.
+    public enum Authentication: Sendable, Hashable {
+        /// By the `Basic` scheme, which every server has to know (RFC 6749 §2.3.1).
+        case basic
+        /// By `client_id` and `client_secret` in the form, for servers that know only that.
+        case form
+    }
+
+    /// The app's identifier.
+    public var id: String
+    /// The app's secret; `nil` for an app that can keep none, as every app in people's hands (RFC 6749 §2.1).
+    public var secret: String?
+    /// How the secret is sent; without one the identifier is in the form.
+    public var authentication: Authentication
+
+    /// An app of that identifier.
+    public init(id: String, secret: String? = nil, authentication: Authentication = .basic) {
+        self.id = id
+        self.secret = secret
+        self.authentication = authentication
+    }
+
+    /// The fields that a form for the token endpoint has.
+    var fields: [String: String] {
+        guard let secret else { return ["client_id": id] }
+        return authentication == .form ? ["client_id": id, "client_secret": secret] : [:]
+    }
+
+    /// The value of `Authorization`; `nil` when the form says it. Both parts are written as in a form before they are joined
+    /// (RFC 6749 §2.3.1), so that each may hold a colon.
+    var authorization: String? {
+        guard let secret, authentication == .basic else { return nil }
+        let pair = [id, secret].map { $0.addingPercentEncoding(withAllowedCharacters: .unreserved) ?? $0 }
+        return "Basic " + Data(pair.joined(separator: ":").utf8).base64EncodedString()
+    }
+}
+
+extension CharacterSet {
+    /// RFC 3986 §2.3, which a form's text may hold too.
+    fileprivate static let unreserved = CharacterSet(
+        charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
+    )
+}
+
+extension OAuthClient: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The identifier; the secret is left out.
+    public var description: String { id }
+    /// The identifier; the secret is left out.
+    public var debugDescription: String { description }
+    /// The identifier alone, so that `dump` does not print the secret.
+    public var customMirror: Mirror { Mirror(self, children: ["id": id]) }
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Why there is no credential for a call.
+enum RefreshFailure: Error, Sendable {
+    /// The refresh has failed for good, and the session has ended with it.
+    case ended(any Error)
+    /// The refresh has failed, and may succeed another time.
+    ///
+    /// - Parameter isEarly: Whether the server has not rejected the credential.
+    case passing(any Error, isEarly: Bool)
+    /// The session that the call belongs to is over: the user has signed out, or in anew.
+    case signedOut
+}
+
+extension RefreshFailure {
+    /// The error that the caller gets.
+    ///
+    /// - Parameter response: What has rejected the call; `nil` when it was not sent.
+    func error(request: URLRequest?, rejected response: Response? = nil) -> TargetKitError {
+        switch self {
+        case .signedOut:
+            return TargetKitError(stage: .cancelled, request: request, underlying: AuthenticationError.signedOut)
+        case .ended(let error):
+            let rejection = response ?? Response(statusCode: 401, request: request)
+            let isInBody = (200...299).contains(rejection.statusCode)
+            return TargetKitError(
+                stage: isInBody ? .envelope : .status,
+                request: request,
+                response: rejection,
+                underlying: error
+            )
+        case .passing(let error as TargetKitError, _):
+            return error
+        case .passing(let error, _):
+            let stage: TargetKitError.Stage = error is URLError ? .transport : .request
+            return TargetKitError(stage: stage, request: request, underlying: error)
+        }
+    }
+}
+
+extension Error {
+    /// Cancellation in any spelling.
+    var isCancellation: Bool {
+        switch self {
+        case is CancellationError: true
+        case let error as TargetKitError: error.stage == .cancelled
+        default: (self as? URLError)?.code == .cancelled
+        }
+    }
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+import TargetKit
+
+/// A value that comes once, and that any number of tasks wait for. Each of them leaves when it is cancelled; the others go on.
+final class SharedOutcome<Value: Sendable>: Sendable {
+    private typealias Continuation = UnsafeContinuation<Value, any Error>
+
+    private struct State: Sendable {
+        var value: Value?
+        var waiters: [Int: Continuation] = [:]
+        /// Cancelled before they waited.
+        var left: Set<Int> = []
+        var lastNumber = 0
+    }
+
+    private let state = Locked(State())
+
+    /// The value, as soon as it is there.
+    ///
+    /// - Throws: `CancellationError` when the task that waits is cancelled before.
+    func value() async throws -> Value {
+        let number = state.withLock { state in
+            state.lastNumber += 1
+            return state.lastNumber
+        }
+        return try await withTaskCancellationHandler {
+            try await withUnsafeThrowingContinuation { wait(number, $0) }
+        } onCancel: {
+            leave(number)
+        }
+    }
+
+    /// Hands the value to all who wait, and to those who ask later. A second one changes nothing.
+    func settle(_ value: Value) {
+        let waiters = state.withLock { state -> [Continuation] in
+            guard state.value == nil else { return [] }
+            state.value = value
+            defer { state.waiters = [:] }
+            return Array(state.waiters.values)
+        }
+        for waiter in waiters { waiter.resume(returning: value) }
+    }
+
+    private func wait(_ number: Int, _ continuation: Continuation) {
+        let result = state.withLock { state -> Result<Value, any Error>? in
+            if state.left.remove(number) != nil { return .failure(CancellationError()) }
+            if let value = state.value { return .success(value) }
+            state.waiters[number] = continuation
+            return nil
+        }
+        if let result { continuation.resume(with: result) }
+    }
+
+    private func leave(_ number: Int) {
+        let waiter = state.withLock { state -> Continuation? in
+            guard state.value == nil else { return nil }
+            guard let waiter = state.waiters.removeValue(forKey: number) else {
+                state.left.insert(number)
+                return nil
+            }
+            return waiter
+        }
+        waiter?.resume(throwing: CancellationError())
+    }
+}

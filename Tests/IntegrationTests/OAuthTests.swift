@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+import TargetKitPlugins
+import TestSupport
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Tokens that end, rotate and are revoked, as an OAuth server of Authlib sees it. Each test has a user of its own.
+@Suite("OAuth server", .needs(.oauth), .timeLimit(.minutes(2)))
+struct OAuthTests {
+    private let user = "user-\(UUID().uuidString)"
+    private let signOuts = Recorder<any Error>()
+
+    private struct Counts: Decodable, Equatable {
+        var renewed = 0
+        var refused = 0
+    }
+
+    private struct Owner: Decodable {
+        var user: String
+    }
+
+    private var counts: Counts {
+        get async throws { try await call(.get, "/counts?user=\(user)").decode(Counts.self) }
+    }
+
+    private var things: ServerCall { .oauth(.get, "/things").with { $0.authorization = .bearer } }
+
+    /// A call of the test's own, past the plugin.
+    @discardableResult
+    private func call(_ method: HTTPMethod, _ path: RequestPath, _ task: HTTPTask = .plain) async throws -> Response {
+        try await Provider<ServerCall>().request(.oauth(method, path, task)).filterSuccessful()
+    }
+
+    /// Signs in as somebody in front of a screen does.
+    ///
+    /// - Parameter lifetime: How long an access token lives, in seconds.
+    private func signIn(_ client: OAuthClient = .phone, lifetime: Int = 3600) async throws -> OAuthCredential {
+        var form = ["grant_type": "password", "username": user, "password": "tea", "scope": "\(lifetime)"]
+        form["client_id"] = client.id
+        form["client_secret"] = client.secret
+        return try OAuthCredential(await call(.post, "/token", .form(form)))
+    }
+
+    private func plugin(
+        _ store: any CredentialStore<OAuthCredential> = MemoryCredentialStore<OAuthCredential>(),
+        client: OAuthClient = .phone
+    ) -> AuthenticationPlugin<OAuthAuthenticator> {
+        let authenticator = OAuthAuthenticator(tokenURL: .tokens, client: client)
+        return AuthenticationPlugin(authenticator: authenticator, store: store) { [signOuts] error in
+            signOuts.append(error)
+        }
+    }
+
+    @Test("200 calls in flight over an expiry make one refresh, and all succeed", arguments: Engine.allCases)
+    func expiry(engine: Engine) async throws {
+        let plugin = plugin()
+        try await plugin.signIn(signIn())
+        let provider = Provider<ServerCall>(transport: engine.wideTransport, plugins: [plugin])
+        let held = things.with {
+            $0.path = "/things?hold=\(user)"
+            $0.timeout = nil
+        }
+        let calls = (0..<200).map { _ in Task { try await provider.request(held, as: Owner.self).user } }
+        try await call(.get, "/held?user=\(user)&count=200")
+        try await call(.post, "/expire?user=\(user)")
+        for call in calls { #expect(try await call.value == user) }
+        #expect(try await counts == Counts(renewed: 1))
+        #expect(signOuts.count == 0)
+    }
+
+    @Test("A revoked refresh token signs out once, and every call says why", arguments: Engine.allCases)
+    func revoked(engine: Engine) async throws {
+        let (plugin, credential) = (plugin(), try await signIn())
+        try await plugin.signIn(credential)
+        let token = try #require(credential.refreshToken)
+        try await call(.post, "/revoke", .form(["token": token, "client_id": OAuthClient.phone.id]))
+        try await call(.post, "/expire?user=\(user)")
+        let provider = Provider<ServerCall>(transport: engine.ownTransport, plugins: [plugin])
+        let calls = (0..<50).map { _ in Task { [things] in await provider.failure(of: things) } }
+        for call in calls {
+            let error = try #require(await call.value)
+            #expect(error.kind == .unauthorized)
+            #expect(error.underlying as? OAuthError == .refused(.init(code: .invalidGrant)))
+            #expect(!"\(error)".contains(token))
+        }
+        #expect(signOuts.count == 1)
+        #expect(try await counts == Counts(refused: 1))
+        try await plugin.signIn(signIn())
+        #expect(try await provider.request(things).statusCode == 200)
+        #expect(signOuts.count == 1)
+    }
+
+    @Test("Each refresh token is used once, and the last one is found again by the next run of the app")
+    func rotation() async throws {
+        let folder = try TemporaryFolder()
+        let store = FileCredentialStore<OAuthCredential>(folder.url.appending(path: "session.json"))
+        let first = try await signIn()
+        try store.save(first)
+        for round in 1...3 {
+            // A new plugin each time: what it knows comes from the file.
+            let provider = Provider<ServerCall>(plugins: [plugin(store)])
+            try await call(.post, "/expire?user=\(user)")
+            #expect(try await provider.request(things).statusCode == 200)
+            #expect(try await counts == Counts(renewed: round))
+        }
+        #expect(try store.load()?.refreshToken != first.refreshToken)
+        // The first one has had its turn.
+        let stale = plugin(MemoryCredentialStore(first))
+        let error = await Provider<ServerCall>(plugins: [stale]).failure(of: things)
+        #expect(error?.underlying as? OAuthError == .refused(.init(code: .invalidGrant)))
+    }
+
+    @Test("Tokens that live for a minute are renewed before they end: none of the calls is rejected")
+    func shortLived() async throws {
+        let time = TestLock(Date())
+        let authenticator = OAuthAuthenticator(tokenURL: .tokens, client: .phone, now: { time.withLock { $0 } })
+        let plugin = AuthenticationPlugin(authenticator: authenticator) { [signOuts] in signOuts.append($0) }
+        try await plugin.signIn(signIn(lifetime: 60))
+        let rejected = Tally()
+        let watch = RecordingPlugin(retry: { result, _ in
+            if (try? result.get().statusCode) != 200 { rejected.add() }
+            return .doNotRetry
+        })
+        let provider = Provider<ServerCall>(plugins: [watch, plugin])
+        for round in 1...3 {
+            time.withLock { $0 += 20 }
+            #expect(try await provider.request(things).statusCode == 200)
+            #expect(try await counts == Counts(renewed: round - 1))
+            // Past the second half of its life.
+            time.withLock { $0 += 20 }
+            #expect(try await provider.request(things).statusCode == 200)
+            #expect(try await counts == Counts(renewed: round))
+        }
+        #expect(rejected.value == 0)
+    }
+
+    @Test(
+        "An app shows itself by Basic, in the form, or not at all",
+        arguments: [OAuthClient.phone, .shop(.basic), .shop(.form)]
+    )
+    func clients(_ client: OAuthClient) async throws {
+        let plugin = plugin(client: client)
+        try await plugin.signIn(signIn(client))
+        try await call(.post, "/expire?user=\(user)")
+        let provider = Provider<ServerCall>(plugins: [plugin])
+        #expect(try await provider.request(things).statusCode == 200)
+        #expect(try await counts == Counts(renewed: 1))
+    }
+
+    @Test("An app that is not who it says is told so, without its secret")
+    func wrongSecret() async throws {
+        let plugin = plugin(client: OAuthClient(id: "shop", secret: "hunter2"))
+        try await plugin.signIn(signIn(.shop(.form)))
+        try await call(.post, "/expire?user=\(user)")
+        let error = try #require(await Provider<ServerCall>(plugins: [plugin]).failure(of: things))
+        guard case .refused(let refusal) = error.underlying as? OAuthError else {
+            Issue.record("\(error)")
+            return
+        }
+        #expect(refusal.code == .invalidClient)
+        #expect(!"\(error)".contains("hunter2"))
+    }
+
+    @Test("The refresh goes through the provider whose calls wait for it")
+    func sameProvider() async throws {
+        let own = TestLock<Provider<MultiTarget>?>(nil)
+        let authenticator = OAuthAuthenticator(tokenURL: .tokens, client: .phone) { target in
+            try await #require(own.withLock { $0 }).request(MultiTarget(target))
+        }
+        let plugin = AuthenticationPlugin(authenticator: authenticator) { [signOuts] in signOuts.append($0) }
+        let provider = Provider<MultiTarget>(plugins: [plugin])
+        own.withLock { $0 = provider }
+        defer { own.withLock { $0 = nil } }
+        try await plugin.signIn(signIn())
+        try await call(.post, "/expire?user=\(user)")
+        let calls = (0..<20).map { _ in Task { [things] in try await provider.request(MultiTarget(things)).statusCode }
+        }
+        for call in calls { #expect(try await call.value == 200) }
+        #expect(try await counts == Counts(renewed: 1))
+    }
+}
+
+extension Engine {
+    /// A transport that sends 200 calls at once: both have fewer connections for one host, unless told.
+    fileprivate var wideTransport: any Transport {
+        switch self {
+        #if os(Linux)
+        case .curl:
+            var configuration = CurlTransport.Configuration()
+            configuration.maxConnectionsPerHost = 256
+            return CurlTransport(configuration: configuration)
+        #endif
+        case .urlSession:
+            let configuration = URLSessionConfiguration.ephemeral
+            configuration.httpMaximumConnectionsPerHost = 256
+            return URLSessionTransport(configuration: configuration)
+        }
+    }
+}
+
+extension ServerCall {
+    /// A call of the OAuth server.
+    fileprivate static func oauth(_ method: HTTPMethod, _ path: RequestPath, _ task: HTTPTask = .plain) -> Self {
+        Self(baseURL: ServerAvailability.oauth.baseURL, path: path, method: method, task: task)
+    }
+}
+
+extension URL {
+    fileprivate static let tokens = ServerAvailability.oauth.baseURL.appending(path: "token")
+}
+
+extension OAuthClient {
+    /// An app that can keep no secret.
+    fileprivate static let phone = OAuthClient(id: "phone")
+
+    /// One that has a secret, with characters that a form escapes.
+    fileprivate static func shop(_ authentication: Authentication) -> OAuthClient {
+        OAuthClient(id: "shop", secret: "s3cret: &%", authentication: authentication)
+    }
+}

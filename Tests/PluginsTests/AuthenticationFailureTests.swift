@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+import TargetKitPlugins
+import TestSupport
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@Suite("Authentication: refreshes that fail")
+struct AuthenticationFailureTests {
+    /// A refresh that fails, and what it means.
+    enum Failure: String, CaseIterable, Sendable {
+        case offline, timedOut, unavailable, tooMany, unreadable, captivePortal, cancelled
+        case boom, forbidden, revoked, noAnswerToWhy, envelope, noRefreshToken
+
+        var endsSession: Bool {
+            switch self {
+            case .offline, .timedOut, .unavailable, .tooMany, .unreadable, .captivePortal, .cancelled: false
+            case .boom, .forbidden, .revoked, .noAnswerToWhy, .envelope, .noRefreshToken: true
+            }
+        }
+
+        var error: any Error {
+            switch self {
+            case .offline: URLError(.notConnectedToInternet)
+            case .timedOut: TargetKitError(stage: .transport, underlying: URLError(.timedOut))
+            case .unavailable: TargetKitError(stage: .status, response: Response(statusCode: 503))
+            case .tooMany: OAuthError.unexpectedStatus(429)
+            case .unreadable: DecodingError.dataCorrupted(.init(codingPath: [], debugDescription: ""))
+            case .captivePortal: OAuthError.unreadable("it is a page")
+            case .cancelled: CancellationError()
+            case .boom: Boom()
+            case .forbidden: TargetKitError(stage: .status, response: Response(statusCode: 403))
+            case .revoked: OAuthError.refused(.init(code: .invalidGrant))
+            case .noAnswerToWhy: OAuthError.unexpectedStatus(401)
+            case .envelope: TargetKitError(stage: .envelope, response: Response(statusCode: 200))
+            case .noRefreshToken: OAuthError.noRefreshToken
+            }
+        }
+
+        /// Whether an error of a call says that it was this one.
+        func isCause(of error: TargetKitError) -> Bool {
+            let found = error.underlying ?? error
+            switch self {
+            case .offline: return error.kind == .offline
+            case .timedOut: return error.kind == .timedOut
+            case .unavailable: return error.kind == .server
+            case .cancelled: return found as? AuthenticationError == .refreshCancelled && error.kind != .cancelled
+            case .forbidden, .envelope:
+                return (found as? TargetKitError)?.response != nil && error.kind == .unauthorized
+            default: return "\(type(of: found))\(found)" == "\(type(of: self.error))\(self.error)"
+            }
+        }
+    }
+
+    private let signOuts = SignOuts()
+
+    @Test(
+        "Every call that waits fails with the error, and only one that is final signs out, once",
+        arguments: Failure.allCases,
+        [true, false]
+    )
+    func fails(_ failure: Failure, _ isEarly: Bool) async throws {
+        let (server, gate, answers) = (TokenServer(), Gate(), Gate())
+        let transport = StubTransport { request in
+            let answer = server.answer(request.urlRequest)
+            await answers.wait()
+            return answer
+        }
+        let store = MemoryCredentialStore(Token(1))
+        let authenticator = TokenAuthenticator(
+            renew: { _ in
+                await gate.wait()
+                throw failure.error
+            },
+            isDue: { _ in isEarly }
+        )
+        // A call that comes late begins another refresh.
+        let plugin = signOuts.plugin(authenticator, store, limit: RefreshLimit(100))
+        let provider = Provider<PluginTarget>(transport: transport, plugins: [plugin])
+        let calls = (0..<10).map { _ in Task { await provider.result(PluginTarget()) } }
+        if !isEarly { await server.fields.waitForCount(10) }
+        answers.open()
+        await gate.waitForArrivals()
+        gate.open()
+        for call in calls {
+            let error = try #require(await call.value.failure)
+            #expect(failure.isCause(of: error), "\(error)")
+            #expect((error.kind == .unauthorized) == failure.endsSession)
+        }
+        #expect(signOuts.count == (failure.endsSession ? 1 : 0))
+        #expect(store.load() == (failure.endsSession ? nil : Token(1)))
+    }
+
+    @Test("After a failure that passes the next call tries again")
+    func passes() async throws {
+        let (server, count) = (TokenServer(), Tally())
+        let authenticator = TokenAuthenticator(renew: { token in
+            count.add()
+            if count.value == 1 { throw URLError(.notConnectedToInternet) }
+            return server.renew(token)
+        })
+        let provider = Provider<PluginTarget>(transport: server.transport, plugins: [signOuts.plugin(authenticator)])
+        #expect(await provider.result(PluginTarget()).failure?.kind == .offline)
+        #expect(try await provider.request(PluginTarget()).statusCode == 200)
+    }
+
+    @Test("A credential that is due and has not ended is used when no refresh is to be had", arguments: [true, false])
+    func usable(_ isUsable: Bool) async throws {
+        let server = TokenServer(good: 1)
+        let authenticator = TokenAuthenticator(
+            renew: { _ in throw URLError(.cannotConnectToHost) },
+            isDue: { _ in true },
+            isUsable: { _ in isUsable }
+        )
+        let plugin = signOuts.plugin(authenticator, limit: RefreshLimit(2))
+        let provider = Provider<PluginTarget>(transport: server.transport, plugins: [plugin])
+        // The third one is refused by the limit.
+        for _ in 0..<3 {
+            let result = await provider.result(PluginTarget())
+            #expect(RecordingPlugin.Outcome(result) == .status(200) || !isUsable)
+            #expect((result.failure == nil) == isUsable)
+        }
+        #expect(server.fields.count == (isUsable ? 3 : 0))
+    }
+
+    @Test("A rejected credential is not used again because a refresh fails, whatever its end")
+    func rejectedIsNotUsable() async throws {
+        let server = TokenServer()
+        let authenticator = TokenAuthenticator(
+            renew: { _ in throw URLError(.cannotConnectToHost) },
+            isUsable: { _ in true }
+        )
+        let provider = Provider<PluginTarget>(transport: server.transport, plugins: [signOuts.plugin(authenticator)])
+        #expect(await provider.result(PluginTarget()).failure?.kind == .cannotConnect)
+        #expect(server.fields.count == 1)
+    }
+
+    @Test("Once the session has ended calls fail at once, with the same error, until somebody signs in")
+    func ended() async throws {
+        let (server, isRevoked) = (TokenServer(), TestLock(true))
+        let authenticator = TokenAuthenticator(renew: { token in
+            if isRevoked.withLock({ $0 }) { throw Boom() }
+            return server.renew(token)
+        })
+        let plugin = signOuts.plugin(authenticator)
+        let provider = Provider<PluginTarget>(transport: server.transport, plugins: [plugin])
+        for _ in 0..<3 {
+            let error = try #require(await provider.result(PluginTarget()).failure)
+            #expect(error.underlying is Boom)
+            #expect(error.kind == .unauthorized)
+            #expect(error.response?.statusCode == 401)
+        }
+        #expect(server.fields.count == 1)
+        #expect(signOuts.count == 1)
+        #expect(try await plugin.credential == nil)
+        try await plugin.signIn(Token(5))
+        #expect(await provider.result(PluginTarget()).failure?.underlying is Boom)
+        #expect(signOuts.count == 2)
+        isRevoked.withLock { $0 = false }
+        try await plugin.signIn(Token(7))
+        #expect(try await provider.request(PluginTarget()).statusCode == 200)
+        #expect(signOuts.count == 2)
+    }
+
+    @Test("When the app signs out after the session has ended, calls go out as they are")
+    func guestAfterTheEnd() async throws {
+        let server = TokenServer()
+        let plugin = signOuts.plugin(TokenAuthenticator(renew: { _ in throw Boom() }))
+        let provider = Provider<PluginTarget>(transport: server.transport, plugins: [plugin])
+        _ = await provider.result(PluginTarget())
+        #expect(try await plugin.signOut() == nil)
+        #expect(try await provider.request(PluginTarget()).statusCode == 401)
+        #expect(server.fields.elements == ["Bearer token-1", nil])
+    }
+
+    @Test("Calls fail when the sign-out handler has come to its end; its own fail at once, and it may sign in")
+    func handler() async throws {
+        let server = TokenServer(good: 9)
+        let (reached, goOn) = (Gate(), Gate())
+        let inHandler = Recorder<(any Error)?>()
+        let renewer = TokenAuthenticator(renew: { _ in throw Boom() })
+        let holder = TestLock<AuthenticationPlugin<TokenAuthenticator>?>(nil)
+        let plugin = AuthenticationPlugin(authenticator: renewer, store: MemoryCredentialStore(Token(1))) { _ in
+            guard let plugin = holder.withLock({ $0 }) else { return }
+            let provider = Provider<PluginTarget>(transport: server.transport, plugins: [plugin])
+            inHandler.append(await provider.result(PluginTarget()).failure?.underlying)
+            reached.open()
+            await goOn.wait()
+            try? await plugin.signIn(Token(9))
+            inHandler.append(await provider.result(PluginTarget()).failure)
+        }
+        holder.withLock { $0 = plugin }
+        defer { holder.withLock { $0 = nil } }
+        let provider = Provider<PluginTarget>(transport: server.transport, plugins: [plugin])
+        let ended = Expectation()
+        let call = Task {
+            let result = await provider.result(PluginTarget())
+            ended.fulfill()
+            return result
+        }
+        await reached.wait()
+        #expect(ended.fulfilledCount == 0)
+        #expect(inHandler.elements.first.flatMap { $0 } is Boom)
+        goOn.open()
+        #expect(await call.value.failure?.underlying is Boom)
+        #expect(inHandler.elements.last.map { $0 == nil } == true)
+        #expect(try await provider.request(PluginTarget()).statusCode == 200)
+    }
+}

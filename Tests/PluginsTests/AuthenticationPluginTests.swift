@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+import TargetKitPlugins
+import TestSupport
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@Suite("Authentication")
+struct AuthenticationPluginTests {
+    private let signOuts = SignOuts()
+
+    private func sent(_ target: some TargetType, _ plugins: any Plugin...) async throws -> [String] {
+        let response = try await Provider<MultiTarget>(stubClosure: { _ in .immediate }, plugins: plugins).request(
+            target
+        )
+        let fields = try #require(response.request).allHTTPHeaderFields ?? [:]
+        return fields.filter { $0.key.lowercased() == "authorization" }.map(\.value)
+    }
+
+    @Test(
+        "Calls of the scheme bearer carry the credential; others are left alone",
+        arguments: [
+            (.bearer, ["Bearer token-1"]), (.none, []), (.basic, []), (.custom("Token"), []),
+        ] as [(AuthorizationScheme, [String])]
+    )
+    func schemes(_ scheme: AuthorizationScheme, _ expected: [String]) async throws {
+        let plugin = signOuts.plugin(TokenAuthenticator())
+        #expect(try await sent(PluginTarget(authorization: scheme), plugin) == expected)
+        #expect(try await sent(PlainTarget.thing(secret: ""), plugin) == [])
+    }
+
+    @Test("The app may say which targets carry it")
+    func authorizes() async throws {
+        let plugin = AuthenticationPlugin(
+            authenticator: TokenAuthenticator(),
+            store: MemoryCredentialStore(Token(7)),
+            authorizes: { $0 is PlainTarget }
+        ) { _ in
+        }
+        #expect(try await sent(PlainTarget.thing(secret: ""), plugin) == ["Bearer token-7"])
+        #expect(try await sent(PluginTarget(), plugin) == [])
+    }
+
+    @Test("While nobody is signed in, calls go out as they are, and a 401 asks for no refresh")
+    func guest() async throws {
+        let server = TokenServer()
+        let plugin = signOuts.plugin(server.authenticator, holding: nil)
+        let provider = Provider<PluginTarget>(transport: server.transport, plugins: [plugin])
+        #expect(try await provider.request(PluginTarget()).statusCode == 401)
+        #expect(server.fields.elements == [nil])
+        #expect(server.refreshes == [])
+        #expect(signOuts.count == 0)
+    }
+
+    @Test(
+        "A rejected call is sent again with a new credential",
+        arguments: [StatusValidation.none, .successCodes]
+    )
+    func refreshes(_ validation: StatusValidation) async throws {
+        let server = TokenServer()
+        let provider = Provider<PluginTarget>(
+            transport: server.transport,
+            plugins: [signOuts.plugin(server.authenticator)]
+        )
+        #expect(try await provider.request(PluginTarget(validation: validation)).statusCode == 200)
+        #expect(try await provider.request(PluginTarget(validation: validation)).statusCode == 200)
+        #expect(server.fields.elements == ["Bearer token-1", "Bearer token-2", "Bearer token-2"])
+        #expect(server.refreshes == [1])
+    }
+
+    @Test("A credential that is due is renewed before the call goes out")
+    func refreshesBefore() async throws {
+        let server = TokenServer()
+        var authenticator = server.authenticator
+        authenticator.isDue = { $0.number == 1 }
+        let provider = Provider<PluginTarget>(transport: server.transport, plugins: [signOuts.plugin(authenticator)])
+        #expect(try await provider.request(PluginTarget()).statusCode == 200)
+        #expect(server.fields.elements == ["Bearer token-2"])
+        #expect(server.refreshes == [1])
+    }
+
+    @Test("Of a hundred calls that are rejected one renews, and all succeed", arguments: Backend.allCases)
+    func singleFlight(_ backend: Backend) async throws {
+        let server = TokenServer()
+        let running = try RunningBackend(backend) { received in
+            var request = URLRequest(url: .shop)
+            request.setValue(received.headers[.authorization], forHTTPHeaderField: "Authorization")
+            return server.answer(request)
+        }
+        let plugin = signOuts.plugin(server.authenticator)
+        let one = Provider<PluginTarget>(transport: running.transport, plugins: [plugin])
+        let two = Provider<MultiTarget>(transport: running.transport, plugins: [plugin])
+        let target = PluginTarget(baseURL: running.baseURL)
+        let statuses = await withTaskGroup(of: Int?.self) { group in
+            for _ in 0..<50 {
+                group.addTask { try? await one.request(target).statusCode }
+                group.addTask { try? await two.request(MultiTarget(target)).statusCode }
+            }
+            return await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(statuses == Array(repeating: 200, count: 100))
+        #expect(server.refreshes == [1])
+        #expect(signOuts.count == 0)
+    }
+
+    @Test("A call that begins during a refresh waits for it")
+    func waits() async throws {
+        let (server, gate) = (TokenServer(), Gate())
+        let authenticator = TokenAuthenticator(renew: { token in
+            await gate.wait()
+            return server.renew(token)
+        })
+        let begun = Expectation(count: 21)
+        let watch = RecordingPlugin(prepare: { request, _ in
+            begun.fulfill()
+            return request
+        })
+        let plugins: [any Plugin] = [watch, signOuts.plugin(authenticator)]
+        let provider = Provider<PluginTarget>(transport: server.transport, plugins: plugins)
+        async let first = provider.request(PluginTarget()).statusCode
+        await gate.waitForArrivals()
+        let others = (0..<20).map { _ in Task { try await provider.request(PluginTarget()).statusCode } }
+        await begun.wait()
+        #expect(server.fields.count == 1)
+        gate.open()
+        #expect(try await first == 200)
+        for other in others { #expect(try await other.value == 200) }
+        #expect(server.fields.elements == ["Bearer token-1"] + Array(repeating: "Bearer token-2", count: 21))
+        #expect(server.refreshes == [1])
+    }
+
+    @Test("A late 401 to the old credential is sent again without a refresh")
+    func late() async throws {
+        let (server, gate) = (TokenServer(), Gate())
+        let transport = StubTransport { request in
+            let answer = server.answer(request.urlRequest)
+            if server.fields.count == 1 { await gate.wait() }
+            return answer
+        }
+        let provider = Provider<PluginTarget>(transport: transport, plugins: [signOuts.plugin(server.authenticator)])
+        async let late = provider.request(PluginTarget()).statusCode
+        await gate.waitForArrivals()
+        #expect(try await provider.request(PluginTarget()).statusCode == 200)
+        gate.open()
+        #expect(try await late == 200)
+        #expect(server.refreshes == [1])
+        #expect(server.fields.elements.last == "Bearer token-2")
+    }
+
+    @Test("A call that is rejected with the new credential too is given up, and gets what the server said")
+    func givenUp() async throws {
+        let server = TokenServer(good: -1)
+        let plugin = signOuts.plugin(TokenAuthenticator())
+        let provider = Provider<PluginTarget>(transport: server.transport, plugins: [plugin])
+        #expect(try await provider.request(PluginTarget()).statusCode == 401)
+        #expect(server.fields.elements == ["Bearer token-1", "Bearer token-2"])
+        let error = await provider.result(PluginTarget(validation: .successCodes)).failure
+        #expect(error?.kind == .unauthorized)
+        #expect(server.fields.elements.suffix(2) == ["Bearer token-2", "Bearer token-3"])
+        #expect(signOuts.count == 0)
+    }
+
+    @Test("A credential that was renewed for the call before it went out is not renewed again")
+    func givenUpAtOnce() async throws {
+        let server = TokenServer(good: -1)
+        let plugin = signOuts.plugin(TokenAuthenticator(isDue: { $0.number == 1 }))
+        let provider = Provider<PluginTarget>(transport: server.transport, plugins: [plugin])
+        #expect(try await provider.request(PluginTarget()).statusCode == 401)
+        #expect(server.fields.elements == ["Bearer token-2"])
+    }
+
+    @Test("Attempts that another plugin asks for carry the credential of their time, and keep the count")
+    func otherRetries() async throws {
+        let server = TokenServer()
+        let count = Tally()
+        let transport = StubTransport { request in
+            count.add()
+            return count.value == 1 ? .response(status: 503, data: Data()) : server.answer(request.urlRequest)
+        }
+        let again = RecordingPlugin(retry: { result, context in
+            (try? result.get().statusCode) == 503 ? .retry(after: .zero) : .doNotRetry
+        })
+        let plugins: [any Plugin] = [signOuts.plugin(server.authenticator), again]
+        let provider = Provider<PluginTarget>(transport: transport, plugins: plugins)
+        #expect(try await provider.request(PluginTarget()).statusCode == 200)
+        #expect(server.fields.elements == ["Bearer token-1", "Bearer token-2"])
+    }
+
+    @Test("The head of a stream that is rejected leads to a refresh too")
+    func stream() async throws {
+        let server = TokenServer()
+        let plugin = signOuts.plugin(server.authenticator)
+        let provider = Provider<PluginTarget>(transport: server.transport, plugins: [plugin])
+        let stream = try await provider.stream(PluginTarget())
+        #expect(stream.response.statusCode == 200)
+        #expect(server.refreshes == [1])
+    }
+
+    @Test("No more refreshes than the limit allows, by the clock", arguments: [1, 5])
+    func limit(_ count: Int) async throws {
+        let (server, clock) = (TokenServer(good: -1), ManualClock())
+        let limit = RefreshLimit(count, within: .seconds(30))
+        let plugin = signOuts.plugin(TokenAuthenticator(), limit: limit, clock: clock)
+        let provider = Provider<PluginTarget>(transport: server.transport, plugins: [plugin])
+        for _ in 0..<count {
+            #expect(try await provider.request(PluginTarget()).statusCode == 401)
+            clock.advance(by: .seconds(1))
+        }
+        let last = "Bearer token-\(count + 1)"
+        for _ in 0..<3 {
+            let error = try #require(await provider.result(PluginTarget()).failure)
+            #expect(error.underlying as? AuthenticationError == .tooManyRefreshes(limit))
+            #expect(server.fields.elements.last == last)
+        }
+        clock.advance(by: .seconds(29 - count))
+        #expect(await provider.result(PluginTarget()).failure != nil)
+        clock.advance(by: .seconds(1))
+        #expect(try await provider.request(PluginTarget()).statusCode == 401)
+        #expect(server.fields.elements.last == "Bearer token-\(count + 2)")
+        #expect(signOuts.count == 0)
+    }
+
+    @Test("The default is five refreshes in thirty seconds")
+    func defaultLimit() {
+        #expect(RefreshLimit() == RefreshLimit(5, within: .seconds(30)))
+    }
+
+    @Test(
+        "Identical calls that share an exchange share the refresh, also when the first of them has left",
+        arguments: [true, false]
+    )
+    func sharing(_ firstLeaves: Bool) async throws {
+        let (server, gate) = (TokenServer(), Gate())
+        let transport = StubTransport { request in
+            // Whoever joins later is told of this first.
+            request.progress?(TransferProgress(completed: 0, total: 1, direction: .upload))
+            await gate.wait()
+            return server.answer(request.urlRequest)
+        }
+        let plugin = signOuts.plugin(server.authenticator)
+        let provider = Provider<PluginTarget>(transport: transport, plugins: [plugin], sharing: .identical)
+        let first = Task { await provider.result(PluginTarget()) }
+        await gate.waitForArrivals()
+        let (joined, results) = (Tally(), Recorder<RecordingPlugin.Outcome>())
+        for number in 1...2 {
+            provider.request(PluginTarget(), callbackQueue: .global(), progress: { _ in joined.add() }) {
+                results.append(.init($0))
+            }
+            try await joined.wait(for: number)
+        }
+        if firstLeaves { first.cancel() }
+        if firstLeaves { #expect(await first.value.failure?.stage == .cancelled) }
+        gate.open()
+        #expect(await results.waitForCount(2) == [.status(200), .status(200)])
+        #expect(server.refreshes == [1])
+        #expect(server.fields.elements == ["Bearer token-1", "Bearer token-2"])
+        _ = await first.value
+    }
+}

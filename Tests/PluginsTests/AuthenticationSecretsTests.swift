@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+import TargetKitPlugins
+import TestSupport
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@Suite("Authentication: secrets")
+struct AuthenticationSecretsTests {
+    /// An authenticator with a header field of its own.
+    private struct KeyAuthenticator: Authenticator {
+        var secretHeaders: Set<HTTPHeaderName> { ["X-Session-Key"] }
+
+        func apply(_ token: Token, to request: inout URLRequest) {
+            request.setValue("key-\(token.number)", forHTTPHeaderField: "X-Session-Key")
+        }
+
+        func refresh(_ token: Token) -> Token { Token(token.number + 1) }
+    }
+
+    private let signOuts = SignOuts()
+
+    @Test(
+        "No redirect takes the credential to another origin, and its 401 there is no rejection",
+        arguments: [302, 307]
+    )
+    func redirects(_ status: Int) async throws {
+        let other = try LoopbackServer(reply: .status(401))
+        let location = other.baseURL.appending(path: "landing").absoluteString
+        let server = try LoopbackServer(reply: .redirect(to: location, status: status))
+        let keys = AuthenticationPlugin(authenticator: KeyAuthenticator(), store: MemoryCredentialStore(Token(1))) {
+            _ in
+        }
+        let bearer = signOuts.plugin(TokenAuthenticator())
+        let target = PluginTarget(baseURL: server.baseURL)
+        for plugin in [keys, bearer] as [any Plugin] {
+            let response = try await Provider<PluginTarget>(plugins: [plugin]).request(target)
+            #expect(response.statusCode == 401)
+        }
+        #expect(server.requests.map { $0.headers["X-Session-Key"] } == ["key-1", nil])
+        #expect(server.requests.map { $0.headers["Authorization"] } == [nil, "Bearer token-1"])
+        #expect(other.requestCount == 2)
+        for request in other.requests {
+            #expect(request.headers["Authorization"] == nil)
+            #expect(request.headers["X-Session-Key"] == nil)
+        }
+    }
+
+    @Test("A redirect within the origin keeps it, and a 401 at its end is a rejection")
+    func sameOrigin() async throws {
+        let server = try LoopbackServer { request in
+            guard request.path == "/landing" else { return .redirect(to: "/landing") }
+            return .status(request.headers["Authorization"] == "Bearer token-2" ? 200 : 401)
+        }
+        let provider = Provider<PluginTarget>(plugins: [signOuts.plugin(TokenAuthenticator())])
+        #expect(try await provider.request(PluginTarget(baseURL: server.baseURL)).statusCode == 200)
+        #expect(server.requestCount == 4)
+    }
+
+    @Test("The default follows no redirect with the refresh token in its hands", arguments: [302, 307])
+    func refreshRedirect(_ status: Int) async throws {
+        let other = try LoopbackServer(reply: .json(#"{"access_token":"stolen"}"#))
+        let server = try LoopbackServer(reply: .redirect(to: other.baseURL.absoluteString, status: status))
+        let authenticator = OAuthAuthenticator(tokenURL: server.baseURL, client: OAuthClient(id: "app"))
+        await #expect(throws: OAuthError.unexpectedStatus(status)) {
+            try await authenticator.refresh(OAuthCredential(accessToken: "a", refreshToken: "r"))
+        }
+        #expect(server.requestCount == 1)
+        #expect(other.requestCount == 0)
+    }
+
+    @Test(
+        "Neither log nor error shows a token, when all goes well and when the refresh fails",
+        arguments: [true, false]
+    )
+    func logsAndErrors(_ refreshSucceeds: Bool) async throws {
+        let lines = Recorder<String>()
+        let logger = NetworkLoggerPlugin(level: .body) { lines.append($0) }
+        let transport = StubTransport { request in
+            guard request.urlRequest.url?.lastPathComponent == "token" else {
+                let isNew = request.urlRequest.value(forHTTPHeaderField: "Authorization") == "Bearer new-access"
+                return .response(status: isNew ? 200 : 401, data: Data("{}".utf8))
+            }
+            let good = #"{"access_token":"new-access","refresh_token":"new-refresh"}"#
+            let bad = #"{"error":"invalid_grant","error_description":"it was revoked"}"#
+            return .response(status: refreshSucceeds ? 200 : 400, data: Data((refreshSucceeds ? good : bad).utf8))
+        }
+        let tokens = Provider<OAuthRefreshTarget>(transport: transport, plugins: [logger])
+        let authenticator = OAuthAuthenticator(
+            tokenURL: URL.shop.appending(path: "token"),
+            client: OAuthClient(id: "app", secret: "app-secret", authentication: .form)
+        ) { target in
+            try await tokens.request(target)
+        }
+        let credential = OAuthCredential(accessToken: "old-access", refreshToken: "old-refresh")
+        let plugin = AuthenticationPlugin(
+            authenticator: authenticator,
+            store: MemoryCredentialStore(credential)
+        ) { error in
+            lines.append("\(error) \(error.localizedDescription)")
+        }
+        let provider = Provider<PluginTarget>(transport: transport, plugins: [plugin, logger])
+        let result = await provider.result(PluginTarget())
+        #expect((result.failure == nil) == refreshSucceeds)
+        if let error = result.failure {
+            #expect("\(error)".contains("invalid_grant"))
+            lines.append("\(error) \(error.localizedDescription)")
+        }
+        let shown = lines.elements.joined(separator: "\n")
+        #expect(shown.contains("Authorization"))
+        for secret in ["old-access", "old-refresh", "new-access", "new-refresh", "app-secret"] {
+            #expect(!shown.contains(secret), "\(secret)")
+        }
+    }
+}

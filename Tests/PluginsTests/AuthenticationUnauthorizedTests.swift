@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+import TargetKitPlugins
+import TestSupport
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@Suite("Authentication beside Unauthorized")
+struct AuthenticationUnauthorizedTests {
+    /// Which of the two plugins comes first.
+    enum Order: String, CaseIterable, Sendable {
+        case authenticationFirst, unauthorizedFirst
+    }
+
+    private let refreshesThatFailed = SignOuts()
+    private let signedOut = Recorder<RequestContext>()
+
+    private func provider(
+        _ transport: any Transport,
+        _ order: Order = .authenticationFirst,
+        _ authenticator: TokenAuthenticator
+    ) -> Provider<PluginTarget> {
+        let authentication = refreshesThatFailed.plugin(authenticator)
+        let unauthorized = UnauthorizedPlugin(after: authentication) { [signedOut] in signedOut.append($0) }
+        let plugins: [any Plugin] = [authentication, unauthorized]
+        return Provider(transport: transport, plugins: order == .authenticationFirst ? plugins : plugins.reversed())
+    }
+
+    @Test("A refresh that succeeds signs nobody out", arguments: Order.allCases)
+    func success(_ order: Order) async throws {
+        let server = TokenServer()
+        let provider = provider(server.transport, order, server.authenticator)
+        #expect(try await provider.request(PluginTarget()).statusCode == 200)
+        #expect(signedOut.count == 0)
+    }
+
+    @Test(
+        "A refresh that fails for good signs out once, before or after the call was sent",
+        arguments: Order.allCases,
+        [true, false]
+    )
+    func failure(_ order: Order, _ isEarly: Bool) async throws {
+        let (server, gate) = (TokenServer(), Gate())
+        let authenticator = TokenAuthenticator(
+            renew: { _ in
+                await gate.wait()
+                throw Boom()
+            },
+            isDue: { _ in isEarly }
+        )
+        let provider = provider(server.transport, order, authenticator)
+        let calls = (0..<10).map { _ in Task { await provider.result(PluginTarget()) } }
+        await gate.waitForArrivals()
+        gate.open()
+        for call in calls {
+            let error = try #require(await call.value.failure)
+            // The first one to end cancels those that have not.
+            #expect(error.underlying is Boom || error.stage == .cancelled)
+        }
+        #expect(signedOut.count == 1)
+        #expect(refreshesThatFailed.count == 1)
+        // Later calls fail by the same refresh, and sign out no more.
+        #expect(await provider.result(PluginTarget()).failure?.underlying is Boom)
+        #expect(signedOut.count == 1)
+    }
+
+    @Test("A refresh that fails for a while signs nobody out", arguments: Order.allCases)
+    func passing(_ order: Order) async throws {
+        let server = TokenServer()
+        let authenticator = TokenAuthenticator(renew: { _ in throw URLError(.notConnectedToInternet) })
+        let provider = provider(server.transport, order, authenticator)
+        #expect(await provider.result(PluginTarget()).failure?.kind == .offline)
+        #expect(signedOut.count == 0)
+    }
+
+    @Test("Nor does a call that is given up with the new credential", arguments: Order.allCases)
+    func givenUp(_ order: Order) async throws {
+        let server = TokenServer(good: -1)
+        let provider = provider(server.transport, order, TokenAuthenticator())
+        #expect(try await provider.request(PluginTarget()).statusCode == 401)
+        #expect(signedOut.count == 0)
+    }
+
+    @Test("The plugin that does not know of the other takes that for the end", arguments: Order.allCases)
+    func apart(_ order: Order) async throws {
+        let server = TokenServer(good: -1)
+        let authentication = refreshesThatFailed.plugin(TokenAuthenticator())
+        let unauthorized = UnauthorizedPlugin { [signedOut] in signedOut.append($0) }
+        let plugins: [any Plugin] = [authentication, unauthorized]
+        let provider = Provider<PluginTarget>(
+            transport: server.transport,
+            plugins: order == .authenticationFirst ? plugins : plugins.reversed()
+        )
+        #expect(try await provider.request(PluginTarget()).statusCode == 401)
+        #expect(signedOut.elements.map(\.attempt) == [1])
+    }
+
+    @Test("Calls that the other plugin leaves alone count as ever, unless they opt out", arguments: [true, false])
+    func others(_ belongsToSession: Bool) async throws {
+        let server = TokenServer()
+        let provider = provider(server.transport, .authenticationFirst, server.authenticator)
+        let target = PluginTarget(authorization: .none, belongsToSession: belongsToSession)
+        #expect(try await provider.request(target).statusCode == 401)
+        #expect(signedOut.count == (belongsToSession ? 1 : 0))
+    }
+
+    @Test(
+        "A code in the body of a 200 is rejected, refreshed, and at last a reason to sign out",
+        arguments: [true, false]
+    )
+    func bodyCode(_ succeeds: Bool) async throws {
+        let code = BodyCode(keyPath: "status", equals: 401)
+        let authenticator = OAuthAuthenticator(bodyCodes: [code]) { _ in
+            guard succeeds else { throw Boom() }
+            return OAuthCredential(accessToken: "new")
+        }
+        let authentication = AuthenticationPlugin(
+            authenticator: authenticator,
+            store: MemoryCredentialStore(OAuthCredential(accessToken: "old"))
+        ) { _ in
+        }
+        let unauthorized = UnauthorizedPlugin(after: authentication, bodyCodes: [code]) { [signedOut] in
+            signedOut.append($0)
+        }
+        let provider = Provider<PluginTarget>(
+            transport: StubTransport { request in
+                let isNew = request.urlRequest.value(forHTTPHeaderField: "Authorization") == "Bearer new"
+                return .response(status: 200, data: Data((isNew ? "{}" : #"{"status":401}"#).utf8))
+            },
+            plugins: [authentication, unauthorized]
+        )
+        let result = await provider.result(PluginTarget())
+        #expect(RecordingPlugin.Outcome(result) == (succeeds ? .status(200) : .failure(.envelope)))
+        #expect((result.failure?.underlying is Boom) != succeeds)
+        #expect(signedOut.count == (succeeds ? 0 : 1))
+    }
+}

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+import TargetKitPlugins
+import TestSupport
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@Suite("OAuth")
+struct OAuthAuthenticatorTests {
+    private static let start = Date(timeIntervalSince1970: 1_000_000)
+
+    private let old = OAuthCredential(accessToken: "old-access", refreshToken: "old-refresh", scope: "read")
+
+    private func credential(_ json: String, status: Int = 200) throws -> OAuthCredential {
+        try OAuthCredential(Response(statusCode: status, data: Data(json.utf8)), now: Self.start, renewing: old)
+    }
+
+    /// What the endpoint is sent, and what comes of its answer.
+    private func refresh(
+        _ client: OAuthClient,
+        parameters: [String: String] = [:],
+        answer: SampleResponse = .response(
+            status: 200,
+            data: Data(#"{"access_token":"new","token_type":"Bearer"}"#.utf8)
+        )
+    ) async throws -> (request: ReceivedRequest, result: Result<OAuthCredential, any Error>) {
+        let running = try RunningBackend(.stub) { _ in answer }
+        let provider = Provider<OAuthRefreshTarget>(transport: running.transport)
+        let tokenURL = try #require(URL(string: "https://login.example/oauth/token?tenant=7"))
+        let authenticator = OAuthAuthenticator(tokenURL: tokenURL, client: client, parameters: parameters) { target in
+            try await provider.request(target)
+        }
+        let result: Result<OAuthCredential, any Error>
+        do {
+            result = .success(try await authenticator.refresh(old))
+        } catch {
+            result = .failure(error)
+        }
+        return (try #require(running.requests.first), result)
+    }
+
+    @Test(
+        "The refresh is a form, and the client shows itself in the way that it is told",
+        arguments: [
+            (OAuthClient(id: "app"), "client_id=app&", nil),
+            (OAuthClient(id: "app", authentication: .form), "client_id=app&", nil),
+            (
+                OAuthClient(id: "app", secret: "a&b c", authentication: .form),
+                "client_id=app&client_secret=a%26b%20c&", nil
+            ),
+            // The example of RFC 6749 §2.3.1.
+            (
+                OAuthClient(id: "s6BhdRkqt3", secret: "7Fjfp0ZBr1KtDRbnfVdmIw"), "",
+                "Basic czZCaGRSa3F0Mzo3RmpmcDBaQnIxS3REUmJuZlZkbUl3"
+            ),
+            // "a%3Ab:c%20%26": each part is escaped before they are joined.
+            (OAuthClient(id: "a:b", secret: "c &"), "", "Basic YSUzQWI6YyUyMCUyNg=="),
+        ] as [(OAuthClient, String, String?)]
+    )
+    func form(_ client: OAuthClient, _ fields: String, _ field: String?) async throws {
+        let (request, result) = try await refresh(client)
+        #expect(request.method == "POST")
+        #expect(request.target == "/oauth/token?tenant=7")
+        #expect(request.headers[.contentType]?.hasPrefix("application/x-www-form-urlencoded") == true)
+        #expect(request.headers[.accept] == "application/json")
+        #expect(request.headers[.authorization] == field)
+        #expect(request.text == fields + "grant_type=refresh_token&refresh_token=old-refresh")
+        #expect(try result.get().accessToken == "new")
+    }
+
+    @Test("The app's parameters are added, and change none of those that count")
+    func parameters() async throws {
+        let parameters = ["scope": "read write", "grant_type": "password", "client_id": "other"]
+        let (request, _) = try await refresh(OAuthClient(id: "app"), parameters: parameters)
+        #expect(
+            request.text == "client_id=app&grant_type=refresh_token&refresh_token=old-refresh&scope=read%20write"
+        )
+    }
+
+    @Test("A refresh token that comes takes the old one's place; without one the old one goes on")
+    func rotation() throws {
+        let rotated = try credential(#"{"access_token":"a","token_type":"bearer","refresh_token":"r","scope":"all"}"#)
+        #expect(rotated.refreshToken == "r")
+        #expect(rotated.scope == "all")
+        for none in [#"{"access_token":"a"}"#, #"{"access_token":"a","refresh_token":""}"#] {
+            let kept = try credential(none)
+            #expect(kept.refreshToken == "old-refresh")
+            #expect(kept.scope == "read")
+        }
+    }
+
+    @Test(
+        "The lifetime counts from now, as a number or a text; nonsense counts as not said",
+        arguments: [
+            ("60", 60), (#""60""#, 60), ("1.5", 1.5), ("0", 0), ("-5", nil), ("null", nil), (#""soon""#, nil),
+            ("1e300", nil),
+        ] as [(String, Double?)]
+    )
+    func lifetime(_ json: String, _ seconds: Double?) throws {
+        let credential = try credential(#"{"access_token":"a","expires_in":\#(json)}"#)
+        #expect(credential.expiresAt == seconds.map { Self.start.addingTimeInterval($0) })
+        #expect(credential.issuedAt == Self.start)
+    }
+
+    @Test(
+        "An answer without a bearer token is an error that says so",
+        arguments: [
+            (200, "<html>", .unreadable("its body is no JSON object")),
+            (200, "", .unreadable("its body is no JSON object")),
+            (200, "[1]", .unreadable("its body is no JSON object")), (200, "{}", .unreadable("it has no access_token")),
+            (200, #"{"access_token":""}"#, .unreadable("it has no access_token")),
+            (200, #"{"access_token":7}"#, .unreadable("it has no access_token")),
+            (200, #"{"access_token":"a","token_type":"mac"}"#, .unsupportedTokenType),
+            (400, #"{"error":"invalid_grant"}"#, .refused(.init(code: .invalidGrant))),
+            (
+                401, #"{"error":"invalid_client","error_description":"who?"}"#,
+                .refused(.init(code: .invalidClient, message: "who?", statusCode: 401))
+            ),
+            (400, #"{"error":"teapot"}"#, .refused(.init(code: .init(rawValue: "teapot")))),
+            (400, #"{"error":7}"#, .unexpectedStatus(400)), (502, "<html>", .unexpectedStatus(502)),
+            (302, "", .unexpectedStatus(302)),
+        ] as [(Int, String, OAuthError)]
+    )
+    func errors(_ status: Int, _ body: String, _ expected: OAuthError) throws {
+        #expect(throws: expected) { try credential(body, status: status) }
+    }
+
+    @Test(
+        "Which errors end the session",
+        arguments: [
+            (.refused(.init(code: .invalidGrant)), true),
+            (.refused(.init(code: .invalidClient, statusCode: 401)), true),
+            (.refused(.init(code: .init(rawValue: "teapot"))), true), (.unexpectedStatus(400), true),
+            (.noRefreshToken, true), (.unsupportedTokenType, true),
+            (.refused(.init(code: .temporarilyUnavailable)), false), (.refused(.init(code: .serverError)), false),
+            (.refused(.init(code: .invalidGrant, statusCode: 503)), false), (.unexpectedStatus(429), false),
+            (.unexpectedStatus(500), false), (.unexpectedStatus(302), false), (.unreadable("it is a page"), false),
+        ] as [(OAuthError, Bool)]
+    )
+    func endsSession(_ error: OAuthError, _ ends: Bool) {
+        #expect(OAuthAuthenticator { $0 }.endsSession(error) == ends)
+    }
+
+    @Test("The server's words hold nothing of what was sent, no control characters, and not too much")
+    func redaction() async throws {
+        let words = "no old-refresh nor old-access, app knows top secret\\u0007 " + String(repeating: "x", count: 1000)
+        let client = OAuthClient(id: "app", secret: "top secret")
+        let body = #"{"error":"invalid_grant","error_description":"\#(words)"}"#
+        let answer = SampleResponse.response(status: 400, data: Data(body.utf8))
+        let (_, result) = try await refresh(client, answer: answer)
+        guard case .failure(let error) = result else { throw Boom() }
+        let shown = "\(error) \(error.localizedDescription)"
+        for secret in ["old-refresh", "old-access", "top secret", "\u{7}"] { #expect(!shown.contains(secret)) }
+        #expect(shown.contains("invalid_grant"))
+        #expect(shown.count < 1000)
+    }
+
+    @Test("Without a refresh token nothing is sent, and the session ends")
+    func noRefreshToken() async throws {
+        let authenticator = OAuthAuthenticator(tokenURL: .shop, client: OAuthClient(id: "app")) { _ in throw Boom() }
+        await #expect(throws: OAuthError.noRefreshToken) {
+            try await authenticator.refresh(OAuthCredential(accessToken: "a"))
+        }
+        #expect(authenticator.endsSession(OAuthError.noRefreshToken))
+    }
+
+    @Test(
+        "A token is renewed before its end by the margin, though not in the first half of its life",
+        arguments: [
+            // Lifetime, then at how many seconds it is due and ended.
+            (3600, "r", 3569, false, true), (3600, "r", 3570, true, true), (3600, "r", 3600, true, false),
+            (10, "r", 4.9, false, true), (10, "r", 5, true, true), (10, "r", 10, true, false),
+            (3600, nil, 3599, false, true), (3600, nil, 3600, true, false), (nil, "r", 1e9, false, true),
+        ] as [(Double?, String?, Double, Bool, Bool)]
+    )
+    func margin(_ lifetime: Double?, _ refreshToken: String?, _ time: Double, _ isDue: Bool, _ isUsable: Bool) {
+        let credential = OAuthCredential(
+            accessToken: "a",
+            refreshToken: refreshToken,
+            expiresAt: lifetime.map { Self.start.addingTimeInterval($0) },
+            issuedAt: Self.start
+        )
+        let authenticator = OAuthAuthenticator(now: { Self.start.addingTimeInterval(time) }, refresh: { $0 })
+        #expect(authenticator.needsRefresh(credential) == isDue)
+        #expect(authenticator.canStillUse(credential) == isUsable)
+    }
+
+    @Test("The token replaces a field of the same name, and one that would end the field is an error")
+    func apply() throws {
+        let authenticator = OAuthAuthenticator { $0 }
+        var request = URLRequest(url: .shop)
+        request.setValue("old", forHTTPHeaderField: "authorization")
+        try authenticator.apply(old, to: &request)
+        #expect(request.allHTTPHeaderFields == ["Authorization": "Bearer old-access"])
+        #expect(throws: InvalidRequest.invalidHeaderValue(name: "Authorization")) {
+            try authenticator.apply(OAuthCredential(accessToken: "a\r\nb"), to: &request)
+        }
+    }
+
+    @Test("Credential, client and refresh describe themselves without their secrets")
+    func descriptions() async throws {
+        let client = OAuthClient(id: "app", secret: "top-secret", authentication: .form)
+        var shown = ""
+        let target = Recorder<OAuthRefreshTarget>()
+        let authenticator = OAuthAuthenticator(tokenURL: .shop, client: client) {
+            target.append($0)
+            throw Boom()
+        }
+        _ = try? await authenticator.refresh(old)
+        for value in [old, client, try #require(target.elements.first)] as [Any] {
+            print(value, to: &shown)
+            debugPrint(value, to: &shown)
+            dump(value, to: &shown)
+        }
+        for secret in ["old-access", "old-refresh", "top-secret"] { #expect(!shown.contains(secret)) }
+    }
+
+    @Test("The credential is stored as JSON and read again")
+    func codable() throws {
+        var credential = old
+        credential.expiresAt = Self.start
+        let data = try JSONEncoder().encode(credential)
+        #expect(try JSONDecoder().decode(OAuthCredential.self, from: data) == credential)
+    }
+}

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+import TargetKitPlugins
+import TestSupport
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+private let tokenURL = URL.shop.appending(path: "token")
+private let transport = AuthenticationPageTests.server(accepting: "new", refreshing: #"{"access_token":"new"}"#)
+
+@Suite("The page about authentication")
+struct AuthenticationPageTests {
+    private let session = Screen()
+    private let folder: URL
+    private let owner: TemporaryFolder
+
+    init() throws {
+        owner = try TemporaryFolder()
+        folder = owner.url
+    }
+
+    @Test("Signing in, calling and signing out")
+    func overview() async throws {
+        let authentication = AuthenticationPlugin(
+            authenticator: OAuthAuthenticator(tokenURL: tokenURL, client: OAuthClient(id: "shop-app")),
+            store: FileCredentialStore<OAuthCredential>(folder.appending(path: "session.json"))
+        ) { error in
+            await session.showSignIn(because: error)
+        }
+        do {
+            let provider = Provider<Orders>(plugins: [authentication])
+            #expect(provider.scope.inFlightCount == 0)
+        }
+        let provider = Provider<Orders>(stubClosure: { _ in .immediate }, plugins: [authentication])
+        let answer = try await provider.request(.signIn(user: "anna", password: "tea"))
+        try await authentication.signIn(OAuthCredential(answer))
+        let response = try await provider.request(.list)
+        #expect(response.request?.value(forHTTPHeaderField: "Authorization") == "Bearer first")
+        var revoked: [OAuthCredential] = []
+        if let credential = try await authentication.signOut() { revoked.append(credential) }
+        #expect(revoked.map(\.refreshToken) == ["next"])
+        #expect(session.events.count == 0)
+    }
+
+    @Test("A refresh that the server refuses says why", arguments: [400, 503])
+    func failure(_ status: Int) async throws {
+        let transport = Self.server(accepting: "new", refreshing: #"{"error":"invalid_grant"}"#, status: status)
+        let tokens = Provider<OAuthRefreshTarget>(transport: transport)
+        let authenticator = OAuthAuthenticator(tokenURL: tokenURL, client: OAuthClient(id: "shop-app")) {
+            try await tokens.request($0)
+        }
+        let store = MemoryCredentialStore(OAuthCredential(accessToken: "old", refreshToken: "r"))
+        let authentication = AuthenticationPlugin(authenticator: authenticator, store: store) { _ in
+        }
+        let provider = Provider<Orders>(transport: transport, plugins: [authentication])
+        var reasons: [String] = []
+        func showRetry() {}
+        func show(_ text: String) { reasons.append("other") }
+        do {
+            _ = try await provider.request(.list)
+        } catch {
+            switch (error.kind, error.underlying as? OAuthError) {
+            case (.unauthorized, .refused(let refusal)?): reasons.append(refusal.code.rawValue)
+            case (.offline, _): showRetry()
+            default: show(error.localizedDescription)
+            }
+        }
+        #expect(reasons == [status == 400 ? "invalid_grant" : "other"])
+    }
+
+    @Test("The refresh through the provider whose calls wait for it")
+    func sameProvider() async throws {
+        try await API.authentication.signIn(OAuthCredential(accessToken: "old", refreshToken: "r"))
+        #expect(try await API.provider.request(MultiTarget(Orders.list)).statusCode == 200)
+    }
+
+    @Test("A store of one's own")
+    func store() async throws {
+        let store = DefaultsStore(key: "targetkit.page.credential")
+        defer { store.clear() }
+        let credential = OAuthCredential(accessToken: "a", refreshToken: "r")
+        try store.save(credential)
+        #expect(try store.load() == credential)
+        store.clear()
+        #expect(try store.load() == nil)
+    }
+
+    @Test("Tokens that are renewed by a closure")
+    func closure() async throws {
+        let sessions = Sessions()
+        let authenticator = OAuthAuthenticator(bodyCodes: [BodyCode(keyPath: "status", equals: 401)]) { old in
+            let renewed = try await sessions.renew(old.refreshToken)
+            return OAuthCredential(accessToken: renewed.token, refreshToken: renewed.next)
+        }
+        let store = MemoryCredentialStore(OAuthCredential(accessToken: "old", refreshToken: "r"))
+        let plugin = AuthenticationPlugin(authenticator: authenticator, store: store) { _ in
+        }
+        let transport = StubTransport { request in
+            let isNew = request.urlRequest.value(forHTTPHeaderField: "Authorization") == "Bearer new"
+            return .response(status: 200, data: Data((isNew ? "{}" : #"{"status":401}"#).utf8))
+        }
+        let response = try await Provider<Orders>(transport: transport, plugins: [plugin]).request(.list)
+        #expect(response.data == Data("{}".utf8))
+        #expect(store.load()?.refreshToken == "r+")
+    }
+
+    @Test("An authenticator of one's own")
+    func ownAuthenticator() async throws {
+        let keys = SessionKeys { _ in "new" }
+        let plugin = AuthenticationPlugin(authenticator: keys, store: MemoryCredentialStore("old")) { _ in
+        }
+        let provider = Provider<Orders>(transport: Self.server(accepting: "new"), plugins: [plugin])
+        #expect(try await provider.request(.list).statusCode == 200)
+    }
+
+    @Test("Beside the plugin that signs out", arguments: [true, false])
+    func unauthorized(_ succeeds: Bool) async throws {
+        let authenticator = OAuthAuthenticator { _ in
+            guard succeeds else { throw Boom() }
+            return OAuthCredential(accessToken: "new")
+        }
+        let store = MemoryCredentialStore(OAuthCredential(accessToken: "old"))
+        let authentication = AuthenticationPlugin(authenticator: authenticator, store: store) { _ in
+        }
+        let unauthorized = UnauthorizedPlugin(after: authentication) { _ in
+            await session.signOut()
+        }
+        do {
+            let provider = Provider<Orders>(plugins: [authentication, unauthorized])
+            #expect(provider.scope.inFlightCount == 0)
+        }
+        let plugins: [any Plugin] = [authentication, unauthorized]
+        let provider = Provider<Orders>(transport: Self.server(accepting: "new"), plugins: plugins)
+        #expect((await provider.result(.list).failure == nil) == succeeds)
+        #expect(session.events.elements == (succeeds ? [] : ["signed out"]))
+    }
+}
+
+// MARK: - The app of the page
+
+extension AuthenticationPageTests {
+    enum Orders: AuthorizedTarget {
+        case list
+        case signIn(user: String, password: String)
+
+        var authorization: AuthorizationScheme {
+            switch self {
+            case .list: .bearer
+            case .signIn: .none
+            }
+        }
+
+        var baseURL: URL { .shop }
+        var path: RequestPath { "/orders" }
+        var sampleData: Data { Data(#"{"access_token":"first","refresh_token":"next","expires_in":3600}"#.utf8) }
+        var validation: StatusValidation { .successCodes }
+    }
+
+    /// What the page's app shows.
+    struct Screen: Sendable {
+        let events = Recorder<String>()
+
+        func showSignIn(because error: any Error) async { events.append("sign in: \(error)") }
+        func signOut() async { events.append("signed out") }
+    }
+
+    struct Sessions: Sendable {
+        func renew(_ token: String?) async throws -> (token: String, next: String) { ("new", (token ?? "") + "+") }
+    }
+
+    struct DefaultsStore: CredentialStore {
+        let key: String
+
+        func load() throws -> OAuthCredential? {
+            guard let data = UserDefaults.standard.data(forKey: key) else { return nil }
+            return try JSONDecoder().decode(OAuthCredential.self, from: data)
+        }
+
+        func save(_ credential: OAuthCredential) throws {
+            UserDefaults.standard.set(try JSONEncoder().encode(credential), forKey: key)
+        }
+
+        func clear() {
+            UserDefaults.standard.removeObject(forKey: key)
+        }
+    }
+
+    struct SessionKeys: Authenticator {
+        let renew: @Sendable (String) async throws -> String
+
+        var secretHeaders: Set<HTTPHeaderName> { ["X-Session-Key"] }
+
+        func apply(_ key: String, to request: inout URLRequest) {
+            request.setValue(key, forHTTPHeaderField: "X-Session-Key")
+        }
+
+        func refresh(_ key: String) async throws -> String { try await renew(key) }
+    }
+
+    /// A server that accepts one token, whatever the field that it is in.
+    static func server(accepting token: String, refreshing answer: String = "{}", status: Int = 200) -> StubTransport {
+        StubTransport { request in
+            if request.urlRequest.url?.lastPathComponent == "token" {
+                return .response(status: status, data: Data(answer.utf8))
+            }
+            let fields = request.urlRequest.allHTTPHeaderFields ?? [:]
+            let isGood = fields.values.contains { $0.hasSuffix(token) }
+            return .response(status: isGood ? 200 : 401, data: Data("{}".utf8))
+        }
+    }
+
+    enum API {
+        static let authentication = AuthenticationPlugin(
+            authenticator: OAuthAuthenticator(tokenURL: tokenURL, client: OAuthClient(id: "shop-app")) { refresh in
+                try await provider.request(MultiTarget(refresh))
+            }
+        ) { _ in
+        }
+        static let provider: Provider<MultiTarget> = Provider(
+            transport: transport,
+            plugins: [authentication],
+            redirects: .none
+        )
+    }
+}
