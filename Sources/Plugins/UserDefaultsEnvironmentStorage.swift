@@ -10,8 +10,8 @@ public struct UserDefaultsEnvironmentStorage: EnvironmentStorage {
     ///
     /// - Parameters:
     ///   - suiteName: The suite, an app group for one; default: the app's own defaults.
-    ///   - key: The key. Not `TargetKitEnvironment`: the defaults show a launch argument `-TargetKitEnvironment test` under it, as
-    ///     if it had been stored.
+    ///   - key: The key. Not `TargetKitEnvironment`: the defaults show a launch argument `-TargetKitEnvironment test` under it,
+    ///     as if it had been stored.
     public init(suiteName: String? = nil, key: String = "TargetKit.environment") {
         self.suiteName = suiteName
         self.key = key
