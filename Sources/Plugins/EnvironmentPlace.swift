@@ -5,18 +5,14 @@ import Foundation
 struct EnvironmentPlace: Sendable, Hashable {
     /// The environment's place in the store's list.
     private(set) var index = 0
-    private let scheme: String
-    private let host: String
-    private let port: Int
+    private let origin: ServerOrigin
     /// Without the slash at the end.
     private let path: String
 
-    /// `nil` for a URL without scheme or host.
+    /// `nil` for a URL that cannot be called.
     init?(_ url: URL) {
-        guard let scheme = url.scheme?.lowercased(), let host = url.host()?.lowercased() else { return nil }
-        self.scheme = scheme
-        self.host = host
-        port = url.port ?? (scheme == "http" ? 80 : 443)
+        guard let origin = ServerOrigin(url) else { return nil }
+        self.origin = origin
         let path = url.path(percentEncoded: true)
         self.path = path.hasSuffix("/") ? String(path.dropLast()) : path
     }
@@ -33,7 +29,7 @@ struct EnvironmentPlace: Sendable, Hashable {
     /// How well a request's place fits this base URL's: the length of the path that they share, all of it or none; `nil` when
     /// it is another server.
     func score(of request: EnvironmentPlace) -> Int? {
-        guard request.host == host, request.port == port, request.scheme == scheme else { return nil }
+        guard request.origin == origin else { return nil }
         let isBelow = request.path == path || request.path.hasPrefix(path + "/")
         return isBelow ? path.utf8.count : 0
     }

@@ -124,10 +124,7 @@ public struct WaitsForConnectivityPlugin: Plugin {
     }
 
     private func isRepeatable(_ request: URLRequest?, _ target: any TargetType) -> Bool {
-        let method = request?.httpMethod.map { HTTPMethod(rawValue: $0) } ?? target.method
-        let idempotent: Set<HTTPMethod> = [.get, .head, .put, .delete, .options, .trace, .query]
-        return idempotent.contains(method)
-            || request?.value(forHTTPHeaderField: HTTPHeaderName.idempotencyKey.rawValue) != nil
+        request?.isSafeToRepeat ?? RetryPolicy.idempotentMethods.contains(target.method)
     }
 }
 
