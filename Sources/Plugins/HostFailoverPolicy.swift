@@ -10,7 +10,8 @@ public struct HostFailoverPolicy: Sendable {
     /// The status codes by which a host shows that it does not serve. Default 403, 502, 503.
     public var statuses: Set<Int> = [403, 502, 503]
     /// The codes of `URLError` that do. Default: the host is not found, takes no connection, agrees on no TLS, has lost the
-    /// connection, or takes too long. That the device is offline is no host's fault.
+    /// connection, or takes too long. That the device is offline is no host's fault. Where calls have timeouts that a host in
+    /// good health may miss, `.timedOut` does not belong here: one call that is slow moves all.
     public var errorCodes: Set<URLError.Code> = ConnectionFailure.beforeSending.union(ConnectionFailure.whileExchanging)
     /// Whether one of the ``statuses`` moves also a call that must not arrive twice, a POST without `Idempotency-Key` for one.
     /// Default no: a server that answers may have done something first. `true` for statuses that only a gateway gives before

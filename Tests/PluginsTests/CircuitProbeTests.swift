@@ -139,26 +139,4 @@ struct CircuitProbeTests {
         }
         #expect(breaker.state(of: target.baseURL) == .open)
     }
-
-    @Test("A shared call that goes on without the one that began it keeps no place")
-    func shared() async {
-        let gate = Gate()
-        let script = ScriptedTransport { _, index in
-            if index == 0 { try await gate.waitUnlessCancelled() }
-            return .status(200)
-        }
-        let provider = Provider<SturdyTarget>(
-            transport: script.transport,
-            plugins: [breaker],
-            sharing: .identical,
-            clock: clock
-        )
-        let probe = Task { await provider.result(target) }
-        await script.requests.waitForCount(1)
-        probe.cancel()
-        #expect(await probe.value.failure?.stage == .cancelled)
-        gate.open()
-        #expect(RecordingPlugin.Outcome(await provider.result(target)) == .status(200))
-        #expect(breaker.state(of: target.baseURL) == .closed)
-    }
 }

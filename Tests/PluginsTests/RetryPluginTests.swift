@@ -220,32 +220,4 @@ struct RetryPluginTests {
         #expect(lines.value == ["one", "two"])
         #expect(script.requests.count == 2)
     }
-
-    @Test("A shared call goes on when the caller that began it has gone")
-    func sharedCall() async {
-        let (held, log) = (Gate(), RecordingPlugin.Log())
-        let script = ScriptedTransport { _, index in
-            if index == 0 { try await held.waitUnlessCancelled() }
-            return .status(index == 0 ? 503 : 200)
-        }
-        let provider = Provider<SturdyTarget>(
-            transport: script.transport,
-            plugins: [RecordingPlugin(log: log), RetryPlugin(clock: clock)],
-            sharing: .identical,
-            clock: clock
-        )
-        let first = Task { await provider.result(SturdyTarget()) }
-        await script.requests.waitForCount(1)
-        let second = Task { await provider.result(SturdyTarget()) }
-        // prepare, willSend, and the second one's prepare: it joins, or else begins anew when the first has gone.
-        await log.events.waitForCount(3)
-        first.cancel()
-        #expect(await first.value.failure?.stage == .cancelled)
-        let result = await clock.stepping {
-            held.open()
-            return await second.value
-        }.value
-        #expect(RecordingPlugin.Outcome(result) == .status(200))
-        #expect(script.requests.count == 2)
-    }
 }
