@@ -67,7 +67,8 @@ public struct LoadingPlugin: Plugin {
 
     /// Counts the call, at the first attempt.
     public func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
-        if isVisible(context.target) { indicator.begin(context.id) }
+        // A network call that is shared may be repeated after its first call has been cancelled, and has ended.
+        if context.attempt == 0, isVisible(context.target) { indicator.begin(context.id) }
         return request
     }
 

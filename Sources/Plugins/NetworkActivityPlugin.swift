@@ -52,6 +52,8 @@ public struct NetworkActivityPlugin: Plugin {
 
     /// Begins, at the first attempt.
     public func willSend(_ request: URLRequest, context: RequestContext) {
+        // A network call that is shared may be repeated after its first call has been cancelled, and has ended.
+        guard context.attempt == 0 else { return }
         let isNew = calls.update { calls, events in
             let isNew = calls.insert(context.id).inserted
             if isNew, calls.count == 1 { events.append(true) }

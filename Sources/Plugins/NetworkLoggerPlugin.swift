@@ -62,7 +62,11 @@ public struct NetworkLoggerPlugin: Plugin {
     public func willSend(_ request: URLRequest, context: RequestContext) {
         guard isListening else { return }
         let start = stopwatch.elapsed
-        calls.withLock { $0[context.id] = Sent(start: start, failure: $0[context.id]?.failure) }
+        calls.withLock { calls in
+            // A network call that is shared may be repeated after its first call has been cancelled, and has ended.
+            guard context.attempt == 0 || calls[context.id] != nil else { return }
+            calls[context.id] = Sent(start: start, failure: calls[context.id]?.failure)
+        }
         if level.contains(.curl) {
             return log("→ " + CurlCommand(request: request, body: body).text, context)
         }

@@ -5,8 +5,9 @@
 /// Calls ask for the same when method, URL, header fields and body are equal after the plugins' `prepare` (a file counts by
 /// its path), and so are where the response goes and the time that one exchange may take. Those that share have one
 /// `willSend`, one `didReceive` and one `retry`, in the context of the first of them; each has its own `prepare`, `process`,
-/// decoding, progress and callback queue. Each is cancelled by itself, and the network call with the last of them. Streams are
-/// never shared.
+/// decoding, progress and callback queue. Each is cancelled by itself, and the network call with the last of them. When the
+/// first of them is cancelled, the network call goes on in its context, also after its `process`: a plugin that keeps
+/// something for each call begins it at attempt 0, and drops it in `process`. Streams are never shared.
 ///
 /// ```swift
 /// let provider = Provider<Catalog>(sharing: .where { target in target.method == .get })

@@ -40,8 +40,8 @@ extension Pipeline {
         }
     }
 
-    /// The sample's transport for a stubbed target, else the provider's own. A sample is what the call ends with: a redirect in it
-    /// is not followed.
+    /// The sample's transport for a stubbed target, which keeps the time itself, else the provider's own. A sample is what the call
+    /// ends with: a redirect in it is not followed.
     private func follower(for aim: Aim, _ call: ProviderCall) -> RedirectFollower {
         let handle = call.plan.runsInCallersTask ? call.handle : nil
         let stub: StubTransport
@@ -51,7 +51,8 @@ extension Pipeline {
                 line: .init(transport, tied: interruptibleTransport, to: handle),
                 policy: redirects,
                 secretNames: plugins.secretHeaders,
-                cookies: cookies
+                cookies: cookies,
+                clock: clock
             )
         case .immediate: stub = StubTransport(aim.endpoint.sampleResponse)
         case .delayed(let delay): stub = StubTransport(aim.endpoint.sampleResponse, delay: delay, clock: clock)
@@ -157,7 +158,7 @@ extension Pipeline {
         _ call: ProviderCall
     ) async -> Result<Response, TargetKitError> {
         do {
-            let arrival = try await line.send(request, timeLimitBy: clock)
+            let arrival = try await line.send(request)
             try call.checkCancellation()
             let isStream = call.plan.delivery.isStream
             let response = try Response(arrival, target: call.context.target, decoder: decoder, isStream: isStream)

@@ -60,7 +60,7 @@ extension Provider {
         let context = RequestContext(target: target, scope: scope)
         let handle = RequestHandle()
         let ofTarget = traits.canBeTimed ? (context.target as? any TimedTarget)?.callTimeout ?? .none : .none
-        let isShared = sharing.shares(context.target, traits)
+        let isShared = !delivery.isStream && sharing.shares(context.target, traits)
         let plan = ProviderCall.Plan(
             timeout: timeout.or(ofTarget).or(self.timeout),
             exchangeOfCall: timeout.exchange,

@@ -36,7 +36,7 @@ public final class Provider<Target: TargetType>: Sendable {
     /// - Parameters:
     ///   - endpointClosure: Makes the endpoint of a target; default: what the target says.
     ///   - requestClosure: Makes the request of an endpoint; default: ``Endpoint/urlRequest()``.
-    ///   - stubClosure: Whether a target is answered by its sample; default: never.
+    ///   - stubClosure: Whether a target is answered by its sample, asked once for each call; default: never.
     ///   - transport: Sends the requests; default: the system's, shared by all providers.
     ///   - plugins: Behaviour around each call, in this order.
     ///   - sharing: Which calls share one network call with identical ones in flight; default: none. A ``SharingTarget`` says it

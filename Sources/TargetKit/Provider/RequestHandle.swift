@@ -67,14 +67,16 @@ public final class RequestHandle: Sendable {
 
     /// Ties the call's task to this handle; one that was interrupted meanwhile is cancelled now.
     func attach(_ task: some CancellableTask) {
-        let isInterrupted = state.withLock { state in
-            state.task = task
-            return state.interruption != nil
+        // What was tied before is let go of outside the lock: who knows what else goes with it.
+        let (isInterrupted, _) = state.withLock { state in
+            defer { state.task = task }
+            return (state.interruption != nil, state.task)
         }
         if isInterrupted { task.cancel() }
     }
 
-    /// Runs a step in a task that is tied to this handle.
+    /// Runs a step in a task that is tied to this handle from its first wait on: up to there the step runs right here, and
+    /// nobody can cancel a task that he does not have yet.
     func run<Value: Sendable, Failure: Error>(
         _ step: @escaping @Sendable () async throws(Failure) -> Value
     ) async throws(Failure) -> Value {
@@ -87,11 +89,13 @@ public final class RequestHandle: Sendable {
 
     /// Says what the call has brought to those that wait for it.
     func finish(_ outcome: Result<Response, TargetKitError>) {
-        let waiters = state.withLock { state in
+        let (waiters, _) = state.withLock { state in
             state.outcome = outcome
-            state.task = nil
-            defer { state.waiters = [] }
-            return state.waiters
+            defer {
+                state.task = nil
+                state.waiters = []
+            }
+            return (state.waiters, state.task)
         }
         for waiter in waiters { waiter.resume(returning: outcome) }
     }

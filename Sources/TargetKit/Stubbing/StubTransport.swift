@@ -72,7 +72,8 @@ public struct StubTransport: Transport {
 
 extension StubTransport: InterruptibleTransport {
     func send(_ request: TransportRequest, tiedTo handle: RequestHandle) async throws -> TransportResponse {
-        try await handle.run { try await send(request) }
+        if handle.interruption != nil { throw CancellationError() }
+        return try await handle.run { try await send(request) }
     }
 }
 

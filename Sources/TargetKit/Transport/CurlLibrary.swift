@@ -7,6 +7,8 @@ enum CurlLibrary {
     /// Whether libcurl could be set up; done once, when first asked.
     static let isReady = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
 
+    static let userAgent = "TargetKit/0.1 (libcurl)"
+
     /// The encodings of a body that it can undo, as the value of `Accept-Encoding` (RFC 9110 §12.5.3).
     static let encodings: String = {
         guard let version = curl_version_info(CURLVERSION_FIRST)?.pointee else { return "identity" }

@@ -143,7 +143,7 @@ extension CurlTransfer {
         var list = CurlHeaderList()
         for (name, value) in call.fields { try list.add(name, value) }
         // By its own options libcurl would write these two anew for each request, letter by letter and twice.
-        try list.add("User-Agent", "TargetKit/0.1 (libcurl)", unlessIn: call.fields)
+        try list.add("User-Agent", CurlLibrary.userAgent, unlessIn: call.fields)
         try list.add("Accept-Encoding", CurlLibrary.encodings, unlessIn: call.fields)
         if hasBody { list.suppressDefaults(unless: call.fields) }
         options.headerList = list.release()

@@ -48,6 +48,8 @@ extension CurlTransfer {
         set(CURLOPT_CONNECTTIMEOUT_MS, configuration.connectTimeout.curlMilliseconds)
         set(CURLOPT_MAXAGE_CONN, (configuration.maxIdleTime.curlMilliseconds + 999) / 1000)
         if let proxy = settings.proxy { ccurl_setopt_string(easy, CURLOPT_PROXY, proxy) }
+        // CONNECT does not take the fields of the request's list.
+        if settings.proxy != "" { ccurl_setopt_string(easy, CURLOPT_USERAGENT, CurlLibrary.userAgent) }
         if let exceptions = settings.proxyExceptions { ccurl_setopt_string(easy, CURLOPT_NOPROXY, exceptions) }
         if let path = configuration.unixSocketPath {
             try require(ccurl_setopt_string(easy, CURLOPT_UNIX_SOCKET_PATH, path), "Unix-domain sockets")

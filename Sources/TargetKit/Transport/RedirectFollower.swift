@@ -14,7 +14,7 @@ struct RedirectFollower: Sendable {
         let redirects: [Redirect]
     }
 
-    /// What an exchange goes through, and what ends it before its time: the task that waits, or a handle besides.
+    /// What an exchange goes through, and what ends it before its time: the task that waits, or a handle alone.
     enum Line: Sendable {
         case plain(any Transport)
         case tied(any InterruptibleTransport, to: RequestHandle)
@@ -33,18 +33,26 @@ struct RedirectFollower: Sendable {
         }
     }
 
-    let line: Line
+    var line: Line
     let policy: RedirectPolicy
     /// Fields that are not for another origin.
     var secretNames: Set<HTTPHeaderName> = []
     /// Where cookies are kept; `nil`: nowhere.
     var cookies: CookieStore?
+    /// What the request's timeout is kept by. The continuous clock is the transport's own; it keeps the time itself, which
+    /// costs no task.
+    var clock: any Clock<Duration> = ContinuousClock()
 
-    /// Sends within the request's timeout, by a clock. The continuous clock is the transport's own; it keeps the time itself,
-    /// which costs no task.
-    func send(_ request: TransportRequest, timeLimitBy clock: any Clock<Duration>) async throws -> Arrival {
+    /// Sends within the request's timeout.
+    func send(_ request: TransportRequest) async throws -> Arrival {
         guard let timeout = request.timeout, !(clock is ContinuousClock), !request.isStreamed else {
             return try await request.isDownload ? sendForFile(request) : follow(request)
+        }
+        if case .tied(let transport, let handle) = line {
+            // When the time is over the group cancels a task, of which a tied exchange would not hear.
+            var follower = self
+            follower.line = .plain(transport)
+            return try await handle.run { [follower] in try await follower.send(request) }
         }
         var request = request
         request.timeout = nil

@@ -183,6 +183,22 @@ struct CancellationTests {
         #expect(await others.waitForCount(1) == [.cancelled])
     }
 
+    @Test("A call that is cancelled on its way to the stub is not answered by it", arguments: [true, false])
+    func beforeStub(isAwaited: Bool) async throws {
+        let asked = Recorder<Bool>()
+        let transport = StubTransport { _ in
+            asked.append(true)
+            return .response(status: 200, data: Data())
+        }
+        let provider = Provider<TestTarget>(transport: transport, plugins: [LateCanceller()])
+        let error = await #expect(throws: TargetKitError.self) {
+            if isAwaited { return try await provider.request(TestTarget(.example)) }
+            return try await provider.request(TestTarget(.example)) { _ in }.response()
+        }
+        #expect(error?.stage == .cancelled)
+        #expect(asked.count == 0)
+    }
+
     @Test("Cancel-where spares the calls that the closure spares")
     func cancelWhere() async throws {
         let scope = RequestScope()
@@ -217,5 +233,12 @@ extension Result {
 extension Result where Failure == any Error {
     init(_ body: () async throws -> Success) async {
         do { self = .success(try await body()) } catch { self = .failure(error) }
+    }
+}
+
+/// Cancels each call right before it is sent.
+private struct LateCanceller: Plugin {
+    func willSend(_ request: URLRequest, context: RequestContext) {
+        context.scope.cancelAll()
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Foundation
-import TargetKit
+@testable import TargetKit
 import TestSupport
 
 #if canImport(FoundationNetworking)
@@ -108,6 +108,16 @@ final class LifecycleTransport: Transport {
     deinit { released.add() }
 
     func send(_ request: TransportRequest) async throws -> TransportResponse { try await inner.send(request) }
+}
+
+/// Awaited calls go as they do without the wrapping.
+extension LifecycleTransport: InterruptibleTransport {
+    func send(_ request: TransportRequest, tiedTo handle: RequestHandle) async throws -> TransportResponse {
+        guard let inner = inner as? any InterruptibleTransport else {
+            return try await handle.run { try await self.send(request) }
+        }
+        return try await inner.send(request, tiedTo: handle)
+    }
 }
 
 /// The other end without a network.

@@ -78,6 +78,46 @@ struct TimeoutTests {
         #expect(plugin.log.events(of: "plugin").contains(.didReceive(attempt: 1, .failure(.transport))))
     }
 
+    enum Engine: CaseIterable, Sendable { case curl, stubTransport, delayedStub }
+
+    @Test(
+        "An injected clock ends an exchange in the caller's task too, whatever it goes through",
+        arguments: Engine.allCases
+    )
+    func exchangeInCallersTask(engine: Engine) async throws {
+        let clock = ManualClock()
+        let server = try LoopbackServer(reply: .hang)
+        let transport: any Transport =
+            engine == .curl
+            ? CurlTransport()
+            : StubTransport { _ in
+                try await Gate().waitUnlessCancelled()
+                return .response(status: 200, data: Data())
+            }
+        let provider = Provider<TestTarget>(
+            stubClosure: { _ in engine == .delayedStub ? .delayed(.seconds(3)) : .never },
+            transport: transport,
+            clock: clock
+        )
+        let call = Task {
+            try await provider.request(TestTarget(server.baseURL), timeout: .exchange(.milliseconds(800)))
+        }
+        await clock.waitForSleepers(1)
+        clock.advance(by: .milliseconds(800))
+        let error = await #expect(throws: TargetKitError.self) { try await call.value }
+        #expect(error?.kind == .timedOut && error?.stage == .transport)
+        #expect(clock.sleeperCount == 0)
+    }
+
+    @Test("A stub that is quick enough is in time by any clock")
+    func stubInTime() async throws {
+        let provider = Provider<TestTarget>(stubClosure: { _ in .immediate }, clock: HastyClock())
+        for _ in 0..<50 {
+            let response = try await provider.request(TestTarget(.example), timeout: .exchange(.seconds(5)))
+            #expect(response.statusCode == 200)
+        }
+    }
+
     @Test("What is said for the call goes before the target's, and that before the provider's")
     func precedence() async throws {
         let seen = Recorder<Duration?>()
@@ -110,4 +150,12 @@ struct TimeoutTests {
         #expect(error?.kind == .invalidRequest)
         #expect(error?.underlying is InvalidRequest)
     }
+}
+
+/// A clock whose waits are over at once.
+private struct HastyClock: Clock {
+    var now: ContinuousClock.Instant { .now }
+    var minimumResolution: Duration { .zero }
+
+    func sleep(until deadline: ContinuousClock.Instant, tolerance: Duration?) async throws {}
 }
