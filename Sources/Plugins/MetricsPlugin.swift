@@ -52,8 +52,8 @@ public struct MetricsPlugin: Plugin {
     ///   - endpointLimit: How many endpoints are summed up by themselves; default 200. Calls of more are summed up under
     ///     ``otherEndpoints``.
     ///   - report: Is called with each call, once, when its result stands; on any thread. Default: nobody is told.
-    ///   - name: The name of a target's endpoint. It should have no identifiers in it, `GET /users/:id`, so that there are not too
-    ///     many. Default `nil`: method, type and case of the target, `GET Orders.latest`.
+    ///   - name: The name of a target's endpoint. It should have no identifiers in it, `GET /users/:id`, so that there are not
+    ///     too many. Default `nil`: method, type and case of the target, `GET Orders.latest`.
     public init(
         clock: any Clock<Duration> = ContinuousClock(),
         endpointLimit: Int = 200,

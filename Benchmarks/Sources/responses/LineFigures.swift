@@ -45,12 +45,14 @@ struct LineFigures {
         var line: [UInt8] = []
         var bytes = 0
         for try await piece in stream {
-            for byte in piece {
-                if byte == UInt8(ascii: "\n") {
-                    bytes += String(decoding: line, as: UTF8.self).utf8.count
-                    line.removeAll(keepingCapacity: true)
-                } else {
-                    line.append(byte)
+            piece.withUnsafeBytes { piece in
+                for byte in piece {
+                    if byte == UInt8(ascii: "\n") {
+                        bytes += String(decoding: line, as: UTF8.self).utf8.count
+                        line.removeAll(keepingCapacity: true)
+                    } else {
+                        line.append(byte)
+                    }
                 }
             }
         }
