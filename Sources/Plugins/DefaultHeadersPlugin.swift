@@ -85,7 +85,9 @@ extension DefaultHeadersPlugin {
 
     /// The value of `User-Agent` for an app; characters that may not be in a product's name or version are left out.
     ///
-    /// - Parameter version: `nil`, or nothing in it that may be sent: the name alone.
+    /// - Parameters:
+    ///   - app: The product's name (RFC 9110 §10.1.5).
+    ///   - version: `nil`, or nothing in it that may be sent: the name alone.
     public static func userAgent(app: String, version: String?) -> String {
         let name = token(app)
         let version = version.map(token).flatMap { $0.isEmpty ? nil : "/" + $0 } ?? ""

@@ -37,7 +37,7 @@ public struct LogRedaction: Sendable, Hashable {
         index()
     }
 
-    /// ``HeaderRedaction/standard`` and ``standardFields``; user and password of a URL are left out.
+    /// `HeaderRedaction.standard` and ``standardFields``; user and password of a URL are left out.
     public static let standard = LogRedaction()
 
     /// Nothing is redacted: the log then holds passwords and tokens, keep it where they may be.

@@ -34,7 +34,7 @@ struct SharedResilienceTests {
         await script.requests.waitForCount(1)
         let second = Task { await provider.result(target) }
         // Nothing tells from outside that a call has joined.
-        while provider.sharedCalls.waiterCount < 2 { await Task.yield() }
+        while provider.pipeline.sharedCalls.waiterCount < 2 { await Task.yield() }
         first.cancel()
         #expect(await first.value.failure?.stage == .cancelled)
         let held = held
@@ -55,6 +55,26 @@ struct SharedResilienceTests {
         let script = script()
         #expect(await outcome(provider(script, RetryPlugin(clock: clock)), script) == .status(200))
         #expect(script.requests.count == 2)
+    }
+
+    @Test("The call that has left is not in flight again, when the network call is tried again")
+    func activity() async {
+        let script = script()
+        let active = Recorder<Bool>()
+        let loading = Recorder<Bool>()
+        let plugins: [any Plugin] = [
+            RetryPlugin(clock: clock), NetworkActivityPlugin { active.append($0) },
+            LoadingPlugin { loading.append($0) },
+        ]
+        let provider = Provider<SturdyTarget>(
+            transport: script.transport,
+            plugins: plugins,
+            sharing: .identical,
+            clock: clock
+        )
+        #expect(await outcome(provider, script) == .status(200))
+        #expect(active.elements == [true, false])
+        #expect(loading.elements.last == false)
     }
 
     @Test("It is not tried again where nothing says that it may arrive twice")
