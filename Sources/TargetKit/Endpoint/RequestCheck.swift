@@ -52,14 +52,11 @@ extension String {
     /// do. Asking the URL for scheme and host makes two strings of it.
     fileprivate var namesPlainHost: Bool {
         ContiguousText.read(self) { text in
-            guard text.count > 8, text.starts(with: "http".utf8) else { return false }
+            guard text.count > 8, text.holds("http", at: 0) else { return false }
             let mark = text[4] == UInt8(ascii: "s") ? 5 : 4
-            let rest = text[mark...]
-            guard rest.starts(with: "://".utf8), let first = rest.dropFirst(3).first, first.isLetterOrDigit else {
-                return false
-            }
-            for byte in rest.dropFirst(4) {
-                switch byte {
+            guard text.holds("://", at: mark), text[mark + 3].isLetterOrDigit else { return false }
+            for index in (mark + 4)..<text.count {
+                switch text[index] {
                 case UInt8(ascii: "@"): return false
                 case UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: "#"): return true
                 default: continue
@@ -67,6 +64,13 @@ extension String {
             }
             return true
         }
+    }
+}
+
+extension UnsafeBufferPointer<UInt8> {
+    fileprivate func holds(_ text: StaticString, at start: Int) -> Bool {
+        for index in 0..<text.utf8CodeUnitCount where self[start + index] != text.utf8Start[index] { return false }
+        return true
     }
 }
 

@@ -56,15 +56,20 @@ final class CurlCall: Sendable {
     }
 
     private static func hasScheme(_ scheme: StaticString, _ address: String) -> Bool {
-        scheme.withUTF8Buffer { scheme in
-            address.utf8.prefix(scheme.count).elementsEqual(scheme) { $0.asciiLowercased == $1 }
+        ContiguousText.read(address) { address in
+            scheme.withUTF8Buffer { scheme in
+                guard address.count >= scheme.count else { return false }
+                for index in 0..<scheme.count where address[index].asciiLowercased != scheme[index] { return false }
+                return true
+            }
         }
     }
 
     /// The URL without `user:password@` (RFC 3986 §3.2.1): libcurl would send them as an Authorization header.
     private static func withoutUser(_ address: String) -> String {
+        guard ContiguousText.read(address, { $0.contains(UInt8(ascii: "@")) }) else { return address }
         let bytes = address.utf8
-        guard bytes.contains(UInt8(ascii: "@")), let colon = bytes.firstIndex(of: UInt8(ascii: ":")) else {
+        guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")) else {
             return address
         }
         let start = bytes.index(colon, offsetBy: 3, limitedBy: bytes.endIndex) ?? bytes.endIndex

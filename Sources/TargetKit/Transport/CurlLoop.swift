@@ -6,9 +6,9 @@ import Foundation
 /// The time as the loop sees it, looked up once for each round.
 final class CurlClock {
     /// Nanoseconds since some moment that never changes.
-    private(set) var now: UInt64 = 0
+    @exclusivity(unchecked) private(set) var now: UInt64 = 0
     /// When the loop has to look after its exchanges, though libcurl has nothing to say.
-    private(set) var alarm = UInt64.max
+    @exclusivity(unchecked) private(set) var alarm = UInt64.max
 
     init() { tick() }
 
@@ -29,6 +29,9 @@ final class CurlClock {
 }
 
 /// Runs all exchanges of a ``CurlTransport``, on one thread that nothing here ever leaves.
+///
+/// What changes with every exchange, here, in ``CurlTransfer`` and in ``CurlSockets``, is `@exclusivity(unchecked)`: to note each
+/// access, in search of two that overlap, would take a twentieth of an exchange's time.
 final class CurlLoop {
     /// More handles than this are not kept for later.
     private static let spareLimit = 256
@@ -40,13 +43,13 @@ final class CurlLoop {
     let multi: UnsafeMutableRawPointer
     /// The transfers by their number, idle ones included.
     var transfers: [CurlTransfer?] = []
-    var spare: [CurlTransfer] = []
+    @exclusivity(unchecked) var spare: [CurlTransfer] = []
     var freeSlots: [Int] = []
-    var runningCount = 0
-    private var commands: [CurlInbox.Command] = []
-    private var finished: [CurlEnding] = []
+    @exclusivity(unchecked) var runningCount = 0
+    @exclusivity(unchecked) private var commands: [CurlInbox.Command] = []
+    @exclusivity(unchecked) private var finished: [CurlEnding] = []
     /// When libcurl wants to be called, whatever happens; `nil`: not at all.
-    private var timer: UInt64?
+    @exclusivity(unchecked) private var timer: UInt64?
 
     init?(inbox: CurlInbox, configuration: CurlTransport.Configuration) {
         guard CurlLibrary.isReady, let sockets = CurlSockets(wakeDescriptor: inbox.descriptor),

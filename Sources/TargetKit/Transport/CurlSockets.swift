@@ -23,10 +23,10 @@ final class CurlSockets {
 
     private let epoll: Int32
     private let wakeDescriptor: Int32
-    private var entries: [Entry] = []
-    private var ready = [epoll_event](repeating: epoll_event(), count: 256)
+    @exclusivity(unchecked) private var entries: [Entry] = []
+    @exclusivity(unchecked) private var ready = [epoll_event](repeating: epoll_event(), count: 256)
     /// The events of the last ``wait(milliseconds:)``.
-    private(set) var events: [Event] = []
+    @exclusivity(unchecked) private(set) var events: [Event] = []
 
     init?(wakeDescriptor: Int32) {
         epoll = ccurl_epoll()

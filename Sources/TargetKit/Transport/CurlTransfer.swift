@@ -16,21 +16,21 @@ final class CurlTransfer {
     private var flaw: CurlFailure?
 
     /// The exchange under way; `nil` while the handle is kept for the next.
-    private(set) var start: CurlStart?
+    @exclusivity(unchecked) private(set) var start: CurlStart?
     /// When the last byte came or went.
-    private(set) var lastMove: UInt64 = 0
+    @exclusivity(unchecked) private(set) var lastMove: UInt64 = 0
     /// The head has come before the request had gone.
-    var earlyAnswer: CurlEarlyAnswer?
+    @exclusivity(unchecked) var earlyAnswer: CurlEarlyAnswer?
     /// Whether the caller has its response already, and reads the body.
-    private var isHeadDelivered = false
-    var head = CurlHead()
-    var sink = CurlSink.memory(Data(), limit: 0)
-    var upload: CurlUpload?
-    var progress: CurlProgress?
+    @exclusivity(unchecked) private var isHeadDelivered = false
+    @exclusivity(unchecked) var head = CurlHead()
+    @exclusivity(unchecked) var sink = CurlSink.memory(Data(), limit: 0)
+    @exclusivity(unchecked) var upload: CurlUpload?
+    @exclusivity(unchecked) var progress: CurlProgress?
     /// What one of our own callbacks has to say, which libcurl only knows as "the callback gave up".
-    var failure: (any Error)?
+    @exclusivity(unchecked) var failure: (any Error)?
     /// What the handle is set to, so that only what differs has to be set.
-    var options = CurlOptions()
+    @exclusivity(unchecked) var options = CurlOptions()
 
     init?(slot: Int, loop: CurlLoop) {
         guard let easy = curl_easy_init() else { return nil }
