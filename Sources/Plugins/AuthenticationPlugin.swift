@@ -48,7 +48,7 @@ public struct AuthenticationPlugin<A: Authenticator>: Plugin {
 
     private let authenticator: A
     private let authorizes: @Sendable (any TargetType) -> Bool
-    private let holder: CredentialHolder<A>
+    let holder: CredentialHolder<A>
     private let calls = Locked<[RequestContext.ID: Call]>([:])
 
     /// Whether a target's calls carry the credential, as the target says: by the scheme `.bearer` of an `AuthorizedTarget`.

@@ -86,6 +86,9 @@ final class CredentialHolder<A: Authenticator>: Sendable {
     /// Whether the code that asks is part of this holder's own refresh.
     var isRefreshingHere: Bool { RefreshTask.holders.contains(ObjectIdentifier(self)) }
 
+    /// How many callers wait for a refresh.
+    var waiterCount: Int { state.withLock(\.flight)?.outcome.waiterCount ?? 0 }
+
     /// The credential as it is, without waiting; `nil` when there is none, or the store has not been read.
     var lease: Lease? { state.withLock { Self.lease(in: $0) } }
 

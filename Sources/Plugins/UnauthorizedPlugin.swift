@@ -28,9 +28,10 @@ import FoundationNetworking
 /// nor are cancelled.
 ///
 /// The plugin works in `process`, so after every plugin's `retry`: one that refreshes the token and tries again comes
-/// first at any place of the array, and the user is signed out only when that has not helped. Order: before plugins
-/// that make another result in `process` and drop the response; those that keep it in their error may stand before
-/// it.
+/// first at any place of the array, and the user is signed out only when that has not helped. Beside an
+/// ``AuthenticationPlugin``, make it `after` that one: then it waits until a refresh has failed for good. Order:
+/// before plugins that make another result in `process` and drop the response; those that keep it in their error may
+/// stand before it.
 ///
 /// One plugin may serve any number of providers; copies of it share what they know.
 public struct UnauthorizedPlugin: Plugin {
