@@ -112,7 +112,7 @@ struct AuthenticationFailureTests {
     func usable(_ isUsable: Bool) async throws {
         let server = TokenServer(good: 1)
         let authenticator = TokenAuthenticator(
-            renew: { _ in throw URLError(.cannotConnectToHost) },
+            renew: { _ in throw OAuthError.unexpectedStatus(503) },
             isDue: { _ in true },
             isUsable: { _ in isUsable }
         )

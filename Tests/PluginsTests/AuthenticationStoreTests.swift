@@ -124,4 +124,42 @@ struct AuthenticationStoreTests {
         #expect(try await plugin.signOut() == Token(1))
         #expect(store.credential.withLock { $0 } == nil)
     }
+
+    @Test("Several calls that begin at once read the store once")
+    func readsOnceForAll() async throws {
+        let vault = CredentialVault(store)
+        for _ in 0..<3 { #expect(try await vault.load() == Token(1)) }
+        #expect(store.loads.value == 1)
+    }
+
+    @Test("What could not be stored is stored by the next call, and reported once", arguments: [true, false])
+    func unsaved(_ refreshSucceeds: Bool) async throws {
+        let (server, failures) = (TokenServer(), Recorder<any Error>())
+        let authenticator = TokenAuthenticator(renew: { token in
+            guard refreshSucceeds else { throw OAuthError.noRefreshToken }
+            return server.renew(token)
+        })
+        let plugin = signOuts.plugin(authenticator, store, onStoreFailure: { failures.append($0) })
+        let provider = Provider<PluginTarget>(transport: server.transport, plugins: [plugin])
+        _ = try await plugin.credential
+        store.isBroken.withLock { $0 = true }
+        for _ in 0..<2 { _ = await provider.result(PluginTarget()) }
+        #expect(store.credential.withLock { $0 } == Token(1))
+        store.isBroken.withLock { $0 = false }
+        _ = await provider.result(PluginTarget())
+        #expect(store.credential.withLock { $0 } == (refreshSucceeds ? Token(2) : nil))
+        #expect(failures.count == 1)
+    }
+
+    @Test("What could not be stored does not take the place of what came after")
+    func unsavedAndReplaced() async throws {
+        let server = TokenServer(good: 7)
+        let plugin = signOuts.plugin(server.authenticator, store)
+        store.isBroken.withLock { $0 = true }
+        await #expect(throws: Boom.self) { try await plugin.signIn(Token(6)) }
+        store.isBroken.withLock { $0 = false }
+        try await plugin.signIn(Token(7))
+        _ = try await Provider<PluginTarget>(transport: server.transport, plugins: [plugin]).request(PluginTarget())
+        #expect(store.credential.withLock { $0 } == Token(7))
+    }
 }
