@@ -46,6 +46,9 @@ public struct UnauthorizedPlugin: Plugin {
     private let signOut: @Sendable (RequestContext) async -> Void
     private let state = Locked(State())
 
+    /// How many calls are noted.
+    var noteCount: Int { state.withLock(\.sessionOfCall.count) }
+
     /// Whether a target's calls count, as the target says by ``SessionTarget``; `true` for targets that do not
     /// conform to it.
     public static let targetDecides: @Sendable (any TargetType) -> Bool = {
@@ -86,9 +89,13 @@ public struct UnauthorizedPlugin: Plugin {
         }
     }
 
-    /// Notes which session the call is made in; again at each attempt, which may carry a new token.
+    /// Notes which session the call is made in; again at each attempt, which may carry a new token. An exchange that others
+    /// share may go on when its call is over: of that nothing is noted.
     public func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
-        state.withLock { $0.sessionOfCall[context.id] = $0.session }
+        state.withLock { state in
+            guard context.attempt == 0 || state.sessionOfCall[context.id] != nil else { return }
+            state.sessionOfCall[context.id] = state.session
+        }
         return request
     }
 
