@@ -139,4 +139,15 @@ struct CredentialStoreTests {
         #expect(reason { try store.save(Half(share: .nan)) } == .unencodable)
         #expect(try store.load() == Half(share: 0.5))
     }
+
+    @Test("What a killed process has left goes with the next change, and nothing else", arguments: [true, false])
+    func leftovers(_ saves: Bool) throws {
+        let own = [".session.json.part-1a2b", ".session.json.part-z"]
+        let others = [".session.json.part-a.part-1", ".session.json.part-", ".other.json.part-1a2b"]
+        for name in own + others { _ = try folder.file(name) }
+        let store = FileCredentialStore<Token>(folder.url.appending(path: "session.json"))
+        if saves { try store.save(Token(1)) } else { try store.clear() }
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.url.path)
+        #expect(Set(names) == Set(others + (saves ? ["session.json"] : [])))
+    }
 }
