@@ -111,11 +111,10 @@ struct AuthenticationTransientTests {
     func offline(_ isInside: Bool) async throws {
         let (server, isOffline) = (TokenServer(), TestLock(true))
         let authenticator = TokenAuthenticator(renew: { token in
+            guard isOffline.withLock({ $0 }) else { return server.renew(token) }
             let error = URLError(.notConnectedToInternet)
-            if isOffline.withLock({ $0 }) {
-                throw isInside ? TargetKitError(stage: .transport, underlying: error) : error
-            }
-            return server.renew(token)
+            if isInside { throw TargetKitError(stage: .transport, underlying: error) }
+            throw error
         })
         let plugin = signOuts.plugin(authenticator, limit: RefreshLimit(2), clock: clock)
         let provider = Provider<PluginTarget>(transport: server.transport, plugins: [plugin])
