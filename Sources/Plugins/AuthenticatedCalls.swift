@@ -15,9 +15,9 @@ struct AuthenticatedCalls: Sendable {
     private static let leftLimit = 64
 
     private var underWay: [RequestContext.ID: Call] = [:]
-    /// Calls that were cancelled, the latest last: an exchange that others share goes on in their name.
+    /// Calls that were cancelled or ran out of time, the latest last: an exchange that others share goes on in their name.
     private var left: [(id: RequestContext.ID, call: Call)] = []
-    /// The oldest session of which one that was cancelled is not known any more.
+    /// The oldest session of which one of these is not known any more.
     private var oldestForgotten = Int.max
 
     subscript(id: RequestContext.ID) -> Call? {
@@ -43,9 +43,11 @@ struct AuthenticatedCalls: Sendable {
         }
     }
 
-    /// Lets go of a call that is over, though not at once of one that others may share.
-    mutating func end(_ id: RequestContext.ID, wasCancelled: Bool) {
-        guard let call = underWay.removeValue(forKey: id), wasCancelled else { return }
+    /// Lets go of a call that is over, though not at once of one whose exchange may go on for others.
+    mutating func end(_ id: RequestContext.ID, with result: Result<Response, TargetKitError>) {
+        guard let call = underWay.removeValue(forKey: id), case .failure(let error) = result,
+            [.cancelled, .transport].contains(error.stage)
+        else { return }
         left.append((id, call))
         if left.count > Self.leftLimit { oldestForgotten = min(oldestForgotten, left.removeFirst().call.session) }
     }

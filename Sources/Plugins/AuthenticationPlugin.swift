@@ -120,13 +120,12 @@ public struct AuthenticationPlugin<A: Authenticator>: Plugin {
         }
     }
 
-    /// Lets go of what was noted of the call; a while later when it was cancelled, since others may share its exchange.
+    /// Lets go of what was noted of the call; later when it may have left an exchange that others share.
     public func process(
         _ result: Result<Response, TargetKitError>,
         context: RequestContext
     ) async -> Result<Response, TargetKitError> {
-        let wasCancelled = if case .failure(let error) = result { error.stage == .cancelled } else { false }
-        calls.withLock { $0.end(context.id, wasCancelled: wasCancelled) }
+        calls.withLock { $0.end(context.id, with: result) }
         return result
     }
 }

@@ -55,6 +55,41 @@ struct AuthenticationSharingTests {
         #expect(fields.elements == ["Bearer token-1"])
     }
 
+    @Test("Nor when it has run out of time")
+    func outOfTime() async throws {
+        let (fields, clock, gate) = (Recorder<String?>(), ManualClock(), Gate())
+        let plugin = signOuts.plugin(TokenAuthenticator())
+        let again = RecordingPlugin(retry: { _, context in
+            context.attempt == 0 ? .retry(after: .seconds(8)) : .doNotRetry
+        })
+        let provider = Provider<PluginTarget>(
+            transport: StubTransport { request in
+                fields.append(request.urlRequest.value(forHTTPHeaderField: "Authorization"))
+                await gate.wait()
+                return .response(status: 503, data: Data())
+            },
+            plugins: [plugin, again],
+            sharing: .identical,
+            timeout: .wholeCall(.seconds(10)),
+            clock: clock
+        )
+        let first = Task { await provider.result(PluginTarget()) }
+        await gate.waitForArrivals()
+        await clock.waitForSleepers()
+        clock.advance(by: .seconds(4))
+        let second = Task { await provider.result(PluginTarget()) }
+        await clock.waitForSleepers(2)
+        while provider.pipeline.sharedCalls.waiterCount < 2 { await Task.yield() }
+        gate.open()
+        await clock.waitForSleepers(3)
+        clock.advance(by: .seconds(6))
+        #expect(await first.value.failure?.kind == .timedOut)
+        try await plugin.signIn(Token(7))
+        clock.advance(by: .seconds(2))
+        #expect(await second.value.failure?.underlying as? AuthenticationError == .signedOut)
+        #expect(fields.elements == ["Bearer token-1"])
+    }
+
     @Test("It is given up after a refresh that has not helped")
     func givenUp() async throws {
         let (server, gate) = (TokenServer(good: -1), Gate())
@@ -104,7 +139,7 @@ struct AuthenticationSharingTests {
         var contexts = (0..<65).map { _ in RequestContext(target: PluginTarget(), attempt: 0) }
         for context in contexts {
             _ = calls.call(context, in: (session: 1, generation: 1))
-            calls.end(context.id, wasCancelled: true)
+            calls.end(context.id, with: .failure(TargetKitError(stage: .cancelled)))
         }
         for index in contexts.indices { contexts[index].attempt = 1 }
         let known = calls.call(contexts[64], in: (session: 2, generation: 2))
