@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Foundation
+import TargetKit
 
 /// Why an ``AuthenticationPlugin`` has ended a call, where that is not the error of the refresh itself.
 public enum AuthenticationError: Error, Sendable, Hashable {
@@ -12,7 +13,16 @@ public enum AuthenticationError: Error, Sendable, Hashable {
     case signedOut
 }
 
-extension AuthenticationError: CustomStringConvertible, LocalizedError {
+extension AuthenticationError: CustomStringConvertible, LocalizedError, FailureOfKind {
+    /// What it means for the call that waited. That the refresh was cancelled is not the call's own cancelling.
+    package var kind: TargetKitError.Kind {
+        switch self {
+        case .tooManyRefreshes: .unauthorized
+        case .refreshCancelled: .unknown
+        case .signedOut: .cancelled
+        }
+    }
+
     /// What is wrong and what to do, in one line.
     public var description: String {
         switch self {

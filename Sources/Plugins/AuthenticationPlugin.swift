@@ -30,26 +30,19 @@ import FoundationNetworking
 ///   ``signOut()``. Such an error has the kind `.unauthorized`, stage `.status` (`.envelope` when the body said so), the
 ///   rejected response (status 401 where nothing was sent), and the error of the refresh underneath.
 /// - **A failure that passes** (offline, 5xx) fails the calls that wait, with its error; nobody is signed out, and the next call
-///   tries again. So do more refreshes than the limit allows (``AuthenticationError/tooManyRefreshes(_:)``).
+///   tries again. So do more refreshes than the limit allows: by the failure of the latest one, or by
+///   ``AuthenticationError/tooManyRefreshes(_:)`` when that has brought a credential.
+/// - No error that a caller gets holds what the refresh has sent or received, but for its status.
 /// - A call belongs to the session in which it began: it never goes out with the credential of the next one.
 ///
 /// Order: before plugins that look at the whole request, a logger or a signature for one, and before those that try again, so
 /// that they are asked only about what no refresh has mended. One plugin may serve any number of providers; copies of it share
 /// what they know.
 public struct AuthenticationPlugin<A: Authenticator>: Plugin {
-    /// What a call has shown of itself so far.
-    private struct Call: Sendable {
-        let session: Int
-        /// The credential's generation when the call began.
-        let first: Int
-        /// That of its latest attempt; `nil` when nobody was signed in.
-        var applied: Int?
-    }
-
     private let authenticator: A
     private let authorizes: @Sendable (any TargetType) -> Bool
-    private let holder: CredentialHolder<A>
-    private let calls = Locked<[RequestContext.ID: Call]>([:])
+    let holder: CredentialHolder<A>
+    private let calls = Locked(AuthenticatedCalls())
 
     /// Whether a target's calls carry the credential, as the target says: by the scheme `.bearer` of an `AuthorizedTarget`.
     public static var targetDecides: @Sendable (any TargetType) -> Bool {
@@ -65,7 +58,7 @@ public struct AuthenticationPlugin<A: Authenticator>: Plugin {
     ///   - clock: What the limit is measured by; default: the continuous clock.
     ///   - authorizes: Whether a target's calls carry the credential; default: ``targetDecides``.
     ///   - onStoreFailure: Is told when a renewed credential cannot be stored, or one that is worth nothing not be removed. The
-    ///     session goes on with what is in memory. Default: does nothing.
+    ///     session goes on with what is in memory, and the next call tries again. Default: does nothing.
     ///   - signOut: Is called once when a refresh has failed for good, with its error, before the calls that wait for it fail.
     ///     Calls that it makes with the credential fail at once; ``signIn(_:)`` in it begins the next session.
     public init(
@@ -109,15 +102,16 @@ public struct AuthenticationPlugin<A: Authenticator>: Plugin {
     public func retry(_ result: Result<Response, TargetKitError>, context: RequestContext) async -> RetryDecision {
         guard authorizes(context.target), !holder.isRefreshingHere,
             let response = rejected(result), let call = call(context, response), let applied = call.applied,
-            let now = try? await holder.position(), now.session == call.session
+            let now = try? await holder.position()
         else { return .doNotRetry }
+        guard now.session == call.session else {
+            return .fail(RefreshFailure.signedOut.error(request: response.request))
+        }
         // The newest that there is, and no older than the call: another one would fare no better.
         if applied == now.generation, applied > call.first { return .doNotRetry }
         do {
             _ = try await holder.lease(after: applied, in: call.session)
             return .retry(after: .zero)
-        } catch RefreshFailure.signedOut {
-            return .doNotRetry
         } catch let failure as RefreshFailure {
             return .fail(failure.error(request: response.request, rejected: response))
         } catch {
@@ -126,12 +120,12 @@ public struct AuthenticationPlugin<A: Authenticator>: Plugin {
         }
     }
 
-    /// Lets go of what was noted of the call.
+    /// Lets go of what was noted of the call; later when it may have left an exchange that others share.
     public func process(
         _ result: Result<Response, TargetKitError>,
         context: RequestContext
     ) async -> Result<Response, TargetKitError> {
-        calls.withLock { $0[context.id] = nil }
+        calls.withLock { $0.end(context.id, with: result) }
         return result
     }
 }
@@ -151,8 +145,8 @@ extension AuthenticationPlugin {
 
     /// Begins a session with that credential, and stores it.
     ///
-    /// A refresh for the session before comes to nothing. Calls that wait for it end with stage `.cancelled`, and calls in
-    /// flight are not sent again if the server rejects them: they were made by whoever was signed in then.
+    /// A refresh for the session before comes to nothing. Calls that wait for it end with stage `.cancelled`, and so do calls
+    /// in flight if the server rejects them: they were made by whoever was signed in then.
     ///
     /// - Throws: what the store throws; the session has begun all the same.
     public func signIn(_ credential: A.Credential) async throws {
@@ -184,21 +178,17 @@ extension AuthenticationPlugin {
         // A call that is part of the refresh would wait for itself.
         if holder.isRefreshingHere { return holder.lease }
         let now = try await holder.position()
-        let call = calls.withLock { calls in
-            if let known = calls[context.id] { return known }
-            let call = Call(session: now.session, first: now.generation)
-            // Later there is none only when others share the exchange of a call that is over already.
-            if context.attempt == 0 { calls[context.id] = call }
-            return call
+        guard let call = calls.withLock({ $0.call(context, in: (now.session, now.generation)) }) else {
+            throw RefreshFailure.signedOut
         }
         let lease = try await holder.lease(in: call.session)
-        calls.withLock { $0[context.id]?.applied = lease?.generation }
+        calls.withLock { $0.apply(lease?.generation, to: context.id) }
         return lease
     }
 
-    /// What was noted of the call. Where nothing is, since it has left an exchange that others share, the request tells whether
-    /// the credential of this moment was rejected; an older one may be another session's.
-    private func call(_ context: RequestContext, _ response: Response) -> Call? {
+    /// What was noted of the call. Where nothing is any more, since it has left an exchange that others share long ago, the
+    /// request tells whether the credential of this moment was rejected; an older one may be another session's.
+    private func call(_ context: RequestContext, _ response: Response) -> AuthenticatedCalls.Call? {
         if let call = calls.withLock({ $0[context.id] }) { return call }
         guard context.attempt == 0, let request = response.request, let (lease, session) = holder.leaseInSession else {
             return nil
@@ -207,7 +197,7 @@ extension AuthenticationPlugin {
         guard (try? authenticator.apply(lease.credential, to: &again)) != nil, again.url == request.url,
             again.allHTTPHeaderFields == request.allHTTPHeaderFields
         else { return nil }
-        return Call(session: session, first: lease.generation, applied: lease.generation)
+        return .init(session: session, first: lease.generation, applied: lease.generation)
     }
 
     /// The response by which the server has rejected the call's credential. One from another origin, where a redirect has led,

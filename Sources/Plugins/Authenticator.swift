@@ -80,8 +80,9 @@ extension Authenticator {
     /// Every error but those that pass.
     public func endsSession(_ error: any Error) -> Bool { !Self.isTransient(error) }
 
-    /// Whether an error says nothing about the credential, so that a later refresh may well succeed: no answer (offline, timed
-    /// out, cancelled), an answer that cannot be read, and every status but 400 to 499; of those 408, 425 and 429.
+    /// Whether an error says nothing about the credential, so that a later refresh may well succeed: nothing was sent (a plugin
+    /// has held the refresh back, a ``CircuitBreakerPlugin`` for one), no answer (offline, timed out, cancelled), an answer that
+    /// cannot be read, and every status but 400 to 499; of those 408, 425 and 429.
     ///
     /// An error of a type that is not known here does not pass: the one who throws it has understood the server's answer.
     public static func isTransient(_ error: any Error) -> Bool {
@@ -89,6 +90,7 @@ extension Authenticator {
         case is CancellationError, is URLError, is DecodingError, is AuthenticationError: true
         case let error as OAuthError: error.isTransient
         case let error as TargetKitError: isTransient(error)
+        case let error as any FailureOfKind: error.kind.saysNothingOfCredential
         default: false
         }
     }
@@ -96,9 +98,8 @@ extension Authenticator {
     private static func isTransient(_ error: TargetKitError) -> Bool {
         switch error.stage {
         // Nobody was asked, or nobody has answered what was asked for.
-        case .endpoint, .transport, .cancelled, .decoding, .shutDown: true
+        case .endpoint, .request, .transport, .cancelled, .decoding, .shutDown: true
         case .envelope: false
-        case .request: error.underlying.map(isTransient) ?? true
         case .status: error.response?.isTransientFailure ?? true
         }
     }
@@ -107,4 +108,16 @@ extension Authenticator {
 extension Response {
     /// Whether its status says nothing about the credential that was sent.
     var isTransientFailure: Bool { !(400...499).contains(statusCode) || [408, 425, 429].contains(statusCode) }
+}
+
+extension TargetKitError.Kind {
+    /// Whether the server was not asked, or could not answer.
+    fileprivate var saysNothingOfCredential: Bool {
+        switch self {
+        case .offline, .timedOut, .cannotConnect, .connectionLost, .insecureConnection, .cancelled, .rateLimited,
+            .server:
+            true
+        default: false
+        }
+    }
 }

@@ -6,18 +6,18 @@ extension CredentialHolder {
     func run(_ flight: Int, _ outcome: Outcome, _ credential: Credential, isEarly: Bool) async {
         let result: Result<Lease, RefreshFailure>?
         do {
-            let holders = RefreshTask.holders.union([ObjectIdentifier(self)])
-            let renewed = try await RefreshTask.$holders.withValue(holders) {
+            let flights = RefreshTask.flights.merging([ObjectIdentifier(self): flight]) { $1 }
+            let renewed = try await RefreshTask.$flights.withValue(flights) {
                 try await authenticator.refresh(credential)
             }
             result = await keep(renewed, of: flight).map { .success($0) }
         } catch  where error.isCancellation {
             result = .failure(.passing(AuthenticationError.refreshCancelled, isEarly: isEarly))
         } catch  where authenticator.endsSession(error) {
-            await end(flight, error)
-            result = .failure(.ended(error))
+            result = await end(flight, error) ? .failure(.ended(error.withoutExchange)) : nil
         } catch {
-            result = .failure(.passing(error, isEarly: isEarly))
+            note(error, of: flight)
+            result = .failure(.passing(error.withoutExchange, isEarly: isEarly))
         }
         state.withLock { if $0.flight?.number == flight { $0.flight = nil } }
         outcome.settle(result ?? .failure(.signedOut))
@@ -29,6 +29,7 @@ extension CredentialHolder {
             guard state.flight?.number == flight else { return nil }
             state.generation += 1
             state.holding = .held(credential)
+            state.lastFailure = nil
             return (Lease(credential: credential, generation: state.generation), state.nextChange())
         }
         guard let kept else { return nil }
@@ -36,23 +37,63 @@ extension CredentialHolder {
         return kept.lease
     }
 
-    /// Ends the session, unless it is over already.
-    private func end(_ flight: Int, _ error: any Error) async {
+    /// Ends the session; `false` when it is over already, or another one has begun while the store was cleared.
+    private func end(_ flight: Int, _ error: any Error) async -> Bool {
         let change = state.withLock { state -> Int? in
             guard state.flight?.number == flight else { return nil }
-            state.holding = .ended(error)
+            state.holding = .ended(error.withoutExchange)
             return state.nextChange()
         }
-        guard let change else { return }
+        guard let change else { return false }
         await store(nil, change: change)
+        guard state.withLock({ $0.flight?.number == flight }) else { return false }
         await signOut(error)
+        return true
+    }
+
+    /// Keeps what a refresh has failed by in passing. It does not count when the server has not answered: it was not the server
+    /// that made the call fail, and the next one may find the network back.
+    private func note(_ error: any Error, of flight: Int) {
+        state.withLock { state in
+            guard let flown = state.flight, flown.number == flight else { return }
+            if error.isWithoutAnswer {
+                if let index = state.starts.firstIndex(of: flown.start) { state.starts.remove(at: index) }
+            } else {
+                state.lastFailure = error.withoutExchange
+            }
+        }
     }
 
     private func store(_ credential: Credential?, change: Int) async {
         do {
-            try await vault.write(credential, change: change)
+            try await write(credential, change: change)
         } catch {
             onStoreFailure(error)
         }
+    }
+}
+
+// MARK: - The store
+
+extension CredentialHolder {
+    /// Stores a change; one that fails is tried again by ``storeUnsaved()``, unless another comes before.
+    func write(_ credential: Credential?, change: Int) async throws {
+        do {
+            try await vault.write(credential, change: change)
+        } catch {
+            state.withLock { if $0.changeCount == change { $0.isUnsaved = true } }
+            throw error
+        }
+    }
+
+    /// Tries again to store what could not be stored: the server may have taken back the credential that is there. That it
+    /// fails once more is not reported.
+    func storeUnsaved() async {
+        let unsaved = state.withLock { state -> (credential: Credential?, change: Int)? in
+            guard state.isUnsaved else { return nil }
+            let change = state.nextChange()
+            return (Self.lease(in: state)?.credential, change)
+        }
+        if let unsaved { try? await write(unsaved.credential, change: unsaved.change) }
     }
 }

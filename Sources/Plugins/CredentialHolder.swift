@@ -34,6 +34,8 @@ final class CredentialHolder<A: Authenticator>: Sendable {
 
     struct Flight: Sendable {
         let number: Int
+        /// When it began.
+        let start: Duration
         let outcome: Outcome
         let task: Task<Void, Never>
     }
@@ -46,10 +48,15 @@ final class CredentialHolder<A: Authenticator>: Sendable {
         var flightCount = 0
         /// When refreshes began, within the limit's interval.
         var starts: [Duration] = []
+        /// Why the latest of them that has ended brought nothing, though it may another time.
+        var lastFailure: (any Error)?
         var changeCount = 0
+        /// Whether the latest change could not be stored.
+        var isUnsaved = false
 
         mutating func nextChange() -> Int {
             changeCount += 1
+            isUnsaved = false
             return changeCount
         }
     }
@@ -84,7 +91,13 @@ final class CredentialHolder<A: Authenticator>: Sendable {
     }
 
     /// Whether the code that asks is part of this holder's own refresh.
-    var isRefreshingHere: Bool { RefreshTask.holders.contains(ObjectIdentifier(self)) }
+    var isRefreshingHere: Bool {
+        guard let number = RefreshTask.flights[ObjectIdentifier(self)] else { return false }
+        return state.withLock(\.flight)?.number == number
+    }
+
+    /// How many callers wait for a refresh.
+    var waiterCount: Int { state.withLock(\.flight)?.outcome.waiterCount ?? 0 }
 
     /// The credential as it is, without waiting; `nil` when there is none, or the store has not been read.
     var lease: Lease? { state.withLock { Self.lease(in: $0) } }
@@ -94,7 +107,7 @@ final class CredentialHolder<A: Authenticator>: Sendable {
         state.withLock { state in Self.lease(in: state).map { ($0, state.session) } }
     }
 
-    private static func lease(in state: State) -> Lease? {
+    static func lease(in state: State) -> Lease? {
         guard case .held(let credential) = state.holding else { return nil }
         return Lease(credential: credential, generation: state.generation)
     }
@@ -103,7 +116,7 @@ final class CredentialHolder<A: Authenticator>: Sendable {
 // MARK: - Leases
 
 extension CredentialHolder {
-    /// Where a call stands that begins now.
+    /// Where a call stands that begins now; before that, what could not be stored is stored.
     ///
     /// - Throws: the store's error.
     func position() async throws -> Position {
@@ -114,6 +127,7 @@ extension CredentialHolder {
                 state.holding = stored.map { .held($0) } ?? .none
             }
         }
+        await storeUnsaved()
         return state.withLock { Position(session: $0.session, generation: $0.generation) }
     }
 
@@ -168,7 +182,8 @@ extension CredentialHolder {
             if let flight = state.flight { return .wait(flight) }
             state.starts.removeAll { now - $0 >= limit.interval }
             guard state.starts.count < limit.count else {
-                throw .passing(AuthenticationError.tooManyRefreshes(limit), isEarly: isEarly)
+                let error = state.lastFailure ?? AuthenticationError.tooManyRefreshes(limit)
+                throw .passing(error, isEarly: isEarly)
             }
             state.starts.append(now)
             state.flightCount += 1
@@ -176,7 +191,7 @@ extension CredentialHolder {
             let outcome = Outcome()
             // A task of its own, that no caller's end cancels: the server may have taken back the old credential by then.
             let task = Task { await self.run(number, outcome, lease.credential, isEarly: isEarly) }
-            let flight = Flight(number: number, outcome: outcome, task: task)
+            let flight = Flight(number: number, start: now, outcome: outcome, task: task)
             state.flight = flight
             return .wait(flight)
         }
@@ -191,6 +206,15 @@ extension CredentialHolder {
     /// - Returns: The credential of the old session.
     /// - Throws: the store's error, when the change is made but not stored.
     func replace(with credential: Credential?) async throws -> Credential? {
+        let (old, change) = enter(credential)
+        try await write(credential, change: change)
+        return old
+    }
+
+    /// The part of ``replace(with:)`` that comes before the store's.
+    ///
+    /// - Returns: The credential of the old session, and the number of the change.
+    func enter(_ credential: Credential?) -> (old: Credential?, change: Int) {
         let (old, flight, hasEnded, change) = state.withLock { state in
             defer {
                 state.holding = credential.map { .held($0) } ?? .none
@@ -198,6 +222,7 @@ extension CredentialHolder {
                 state.generation += 1
                 state.flight = nil
                 state.starts = []
+                state.lastFailure = nil
             }
             let hasEnded = if case .ended = state.holding { true } else { false }
             return (Self.lease(in: state)?.credential, state.flight, hasEnded, state.nextChange())
@@ -207,7 +232,6 @@ extension CredentialHolder {
             flight.task.cancel()
             flight.outcome.settle(.failure(.signedOut))
         }
-        try await vault.write(credential, change: change)
-        return old
+        return (old, change)
     }
 }

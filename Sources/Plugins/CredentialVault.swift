@@ -5,12 +5,20 @@
 actor CredentialVault<Credential: Sendable> {
     private let store: any CredentialStore<Credential>
     private var lastChange = 0
+    /// What was read; several may ask at once.
+    private var loaded: Credential??
 
     init(_ store: any CredentialStore<Credential>) {
         self.store = store
     }
 
-    func load() throws -> Credential? { try store.load() }
+    /// What is stored, read once; an attempt that fails does not count.
+    func load() throws -> Credential? {
+        if let loaded { return loaded }
+        let credential = try store.load()
+        loaded = .some(credential)
+        return credential
+    }
 
     /// Saves a credential, or clears the store.
     ///
@@ -18,6 +26,7 @@ actor CredentialVault<Credential: Sendable> {
     func write(_ credential: Credential?, change: Int) throws {
         guard change > lastChange else { return }
         lastChange = change
+        loaded = .some(credential)
         if let credential { try store.save(credential) } else { try store.clear() }
     }
 }

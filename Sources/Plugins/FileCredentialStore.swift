@@ -9,7 +9,7 @@ import Foundation
 ///
 /// The file is JSON, and holds the secrets in plain text: where there is a keychain, use that. A change is written to a new file
 /// beside it, brought to the disk, and put in its place, so that nobody ever sees half of it and a crash leaves the old or the
-/// new one. Folders that are missing are made, for the owner alone (0700). Every failure is a ``CredentialFileError``.
+/// new one. What a killed process has left beside it goes with the next change. Folders that are missing are made, for the owner alone (0700). Every failure is a ``CredentialFileError``.
 public struct FileCredentialStore<Credential: Codable & Sendable>: CredentialStore {
     private let file: URL
 
@@ -52,7 +52,7 @@ public struct FileCredentialStore<Credential: Codable & Sendable>: CredentialSto
             throw failure(.noFolder((error as NSError).localizedDescription))
         }
         let number = String(UInt64.random(in: .min ... .max), radix: 36)
-        let part = folder.appendingPathComponent(".credential.\(number).part").path
+        let part = folder.appendingPathComponent(partPrefix(of: place) + number).path
         do {
             try fill(part, with: data)
             guard rename(part, place.path) == 0 else { throw failure(.unwritable(systemMessage())) }
@@ -60,12 +60,38 @@ public struct FileCredentialStore<Credential: Codable & Sendable>: CredentialSto
             unlink(part)
             throw error
         }
+        removeLeftovers(of: place)
+        bringToDisk(folder)
     }
 
     /// Removes the file.
     public func clear() throws {
-        guard unlink(try place().path) != 0, errno != ENOENT, errno != ENOTDIR else { return }
-        throw failure(.unremovable(systemMessage()))
+        let place = try place()
+        removeLeftovers(of: place)
+        guard unlink(place.path) == 0 || errno == ENOENT || errno == ENOTDIR else {
+            throw failure(.unremovable(systemMessage()))
+        }
+        bringToDisk(place.deletingLastPathComponent())
+    }
+
+    /// How the names of new files begin; a number follows.
+    private func partPrefix(of place: URL) -> String { ".\(place.lastPathComponent).part-" }
+
+    /// Removes the new files of processes that were killed before they had put them in their place.
+    private func removeLeftovers(of place: URL) {
+        let (folder, prefix) = (place.deletingLastPathComponent(), partPrefix(of: place))
+        for name in (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
+        where name.hasPrefix(prefix) && UInt64(name.dropFirst(prefix.count), radix: 36) != nil {
+            unlink(folder.appendingPathComponent(name).path)
+        }
+    }
+
+    /// Without this a crash may bring back the old name of a file. Not every file system knows how.
+    private func bringToDisk(_ folder: URL) {
+        let descriptor = open(folder.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { return }
+        fsync(descriptor)
+        close(descriptor)
     }
 
     /// Where the file lies, at the end of every link: else a new file would take the place of a link.

@@ -31,7 +31,7 @@ public struct KeychainCredentialStore<Credential: Codable & Sendable>: Credentia
 
     /// The credential of the item; `nil` when there is no item.
     ///
-    /// - Throws: ``KeychainError``; a `DecodingError` when the item holds something else.
+    /// - Throws: ``KeychainError``; with `errSecDecode` when the item holds something else.
     public func load() throws -> Credential? {
         var query = query
         query[kSecReturnData] = true
@@ -40,14 +40,19 @@ public struct KeychainCredentialStore<Credential: Codable & Sendable>: Credentia
         let status = SecItemCopyMatching(query as CFDictionary, &item)
         if status == errSecItemNotFound { return nil }
         guard status == errSecSuccess, let data = item as? Data else { throw KeychainError(status: status) }
-        return try JSONDecoder().decode(Credential.self, from: data)
+        do {
+            return try JSONDecoder().decode(Credential.self, from: data)
+        } catch {
+            // The decoder's own words may quote the item.
+            throw KeychainError(status: errSecDecode)
+        }
     }
 
     /// Changes the item, or adds it.
     ///
-    /// - Throws: ``KeychainError``; an `EncodingError` when the credential cannot be encoded.
+    /// - Throws: ``KeychainError``; with `errSecParam` when the credential cannot be encoded.
     public func save(_ credential: Credential) throws {
-        let data = try JSONEncoder().encode(credential)
+        guard let data = try? JSONEncoder().encode(credential) else { throw KeychainError(status: errSecParam) }
         let content: [CFString: Any] = [
             kSecValueData: data,
             kSecAttrAccessible: kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly,

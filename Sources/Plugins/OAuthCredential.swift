@@ -8,7 +8,8 @@ import TargetKit
 public struct OAuthCredential: Sendable, Hashable, Codable {
     /// What calls carry (RFC 6750 §1.2).
     public var accessToken: String
-    /// What a new access token is asked for with (RFC 6749 §1.5); `nil`: when the access token has ended the user signs in again.
+    /// What a new access token is asked for with (RFC 6749 §1.5); `nil`: when the access token has ended, the user signs in
+    /// again.
     public var refreshToken: String?
     /// When the access token ends, by this device's clock; `nil`: the server has not said.
     public var expiresAt: Date?
@@ -37,7 +38,8 @@ public struct OAuthCredential: Sendable, Hashable, Codable {
     /// - Parameters:
     ///   - response: The answer.
     ///   - now: The time that `expires_in` counts from; default: this moment.
-    ///   - old: The credential that was renewed, whose refresh token and scope go on when the answer has none (§6); default `nil`.
+    ///   - old: The credential that was renewed, whose refresh token and scope go on when the answer has none (§6); default
+    ///     `nil`: there is none.
     /// - Throws: ``OAuthError`` when the server has refused, or the answer holds no bearer token.
     public init(_ response: Response, now: Date = Date(), renewing old: OAuthCredential? = nil) throws(OAuthError) {
         guard (200...299).contains(response.statusCode) else { throw OAuthError(response) }

@@ -94,6 +94,22 @@ extension OAuthError {
     }
 }
 
+extension OAuthError: FailureOfKind {
+    /// What it means for the call that waited: what the server's status means, and that nobody knows who is calling when there
+    /// is no credential to be had.
+    package var kind: TargetKitError.Kind {
+        switch self {
+        case .refused(let refusal):
+            guard isTransient else { return .unauthorized }
+            let isSaidByStatus = Response(statusCode: refusal.statusCode).isTransientFailure
+            return isSaidByStatus ? .init(statusCode: refusal.statusCode) : .server
+        case .unexpectedStatus(let status): return .init(statusCode: status)
+        case .unreadable: return .connectionLost
+        case .unsupportedTokenType, .noRefreshToken: return .unauthorized
+        }
+    }
+}
+
 extension OAuthError: CustomStringConvertible, LocalizedError {
     /// What has happened, in one line.
     public var description: String {

@@ -35,11 +35,40 @@ extension RefreshFailure {
                 response: rejection,
                 underlying: error
             )
-        case .passing(let error as TargetKitError, _):
+        case .passing(var error as TargetKitError, _):
+            error.request = request
+            error.response = error.response.map { Response(statusCode: $0.statusCode, request: request) }
             return error
         case .passing(let error, _):
-            let stage: TargetKitError.Stage = error is URLError ? .transport : .request
+            let stage: TargetKitError.Stage =
+                switch error {
+                case is URLError: .transport
+                case is DecodingError: .decoding
+                default: .request
+                }
             return TargetKitError(stage: stage, request: request, underlying: error)
+        }
+    }
+}
+
+extension Error {
+    /// The error without what the refresh has sent and received, where the secrets are: of the response the status is left.
+    var withoutExchange: any Error {
+        guard var error = self as? TargetKitError else { return self }
+        error.target = nil
+        error.request = nil
+        error.response = error.response.map { Response(statusCode: $0.statusCode) }
+        error.underlying = error.underlying?.withoutExchange
+        return error
+    }
+
+    /// Whether a refresh has failed by it before the server has said anything.
+    var isWithoutAnswer: Bool {
+        switch self {
+        case is URLError, is CircuitOpen: true
+        case let error as TargetKitError:
+            error.response == nil && [.endpoint, .request, .transport, .shutDown].contains(error.stage)
+        default: false
         }
     }
 }

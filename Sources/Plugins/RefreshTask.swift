@@ -2,6 +2,7 @@
 
 /// In which refreshes the code of a task runs.
 enum RefreshTask {
-    /// What started them, as identities of ``CredentialHolder``s.
-    @TaskLocal static var holders: Set<ObjectIdentifier> = []
+    /// What started them, as identities of ``CredentialHolder``s, each with the number of its refresh: a task that was begun in
+    /// one may outlive it.
+    @TaskLocal static var flights: [ObjectIdentifier: Int] = [:]
 }

@@ -15,6 +15,9 @@ final class SharedOutcome<Value: Sendable>: Sendable {
 
     private let state = Locked(State())
 
+    /// How many tasks wait.
+    var waiterCount: Int { state.withLock(\.waiters.count) }
+
     /// The value, as soon as it is there.
     ///
     /// - Throws: `CancellationError` when the task that waits is cancelled before.

@@ -28,9 +28,10 @@ import FoundationNetworking
 /// nor are cancelled.
 ///
 /// The plugin works in `process`, so after every plugin's `retry`: one that refreshes the token and tries again comes
-/// first at any place of the array, and the user is signed out only when that has not helped. Order: before plugins
-/// that make another result in `process` and drop the response; those that keep it in their error may stand before
-/// it.
+/// first at any place of the array, and the user is signed out only when that has not helped. Beside an
+/// ``AuthenticationPlugin``, make it `after` that one: then it waits until a refresh has failed for good. Order:
+/// before plugins that make another result in `process` and drop the response; those that keep it in their error may
+/// stand before it.
 ///
 /// One plugin may serve any number of providers; copies of it share what they know.
 public struct UnauthorizedPlugin: Plugin {
@@ -44,6 +45,9 @@ public struct UnauthorizedPlugin: Plugin {
     private let belongsToSession: @Sendable (any TargetType) -> Bool
     private let signOut: @Sendable (RequestContext) async -> Void
     private let state = Locked(State())
+
+    /// How many calls are noted.
+    var noteCount: Int { state.withLock(\.sessionOfCall.count) }
 
     /// Whether a target's calls count, as the target says by ``SessionTarget``; `true` for targets that do not
     /// conform to it.
@@ -85,9 +89,13 @@ public struct UnauthorizedPlugin: Plugin {
         }
     }
 
-    /// Notes which session the call is made in; again at each attempt, which may carry a new token.
+    /// Notes which session the call is made in; again at each attempt, which may carry a new token. An exchange that others
+    /// share may go on when its call is over: of that nothing is noted.
     public func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
-        state.withLock { $0.sessionOfCall[context.id] = $0.session }
+        state.withLock { state in
+            guard context.attempt == 0 || state.sessionOfCall[context.id] != nil else { return }
+            state.sessionOfCall[context.id] = state.session
+        }
         return request
     }
 

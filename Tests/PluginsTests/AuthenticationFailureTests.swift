@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import TargetKit
-import TargetKitPlugins
+@testable import TargetKitPlugins
 import TestSupport
 import Testing
 
@@ -112,7 +112,7 @@ struct AuthenticationFailureTests {
     func usable(_ isUsable: Bool) async throws {
         let server = TokenServer(good: 1)
         let authenticator = TokenAuthenticator(
-            renew: { _ in throw URLError(.cannotConnectToHost) },
+            renew: { _ in throw OAuthError.unexpectedStatus(503) },
             isDue: { _ in true },
             isUsable: { _ in isUsable }
         )
@@ -127,15 +127,25 @@ struct AuthenticationFailureTests {
         #expect(server.fields.count == (isUsable ? 3 : 0))
     }
 
-    @Test("A rejected credential is not used again because a refresh fails, whatever its end")
+    @Test("A credential that was rejected is not used because a refresh fails, not even by a call that has just begun")
     func rejectedIsNotUsable() async throws {
-        let server = TokenServer()
+        let (server, gate) = (TokenServer(), Gate())
         let authenticator = TokenAuthenticator(
-            renew: { _ in throw URLError(.cannotConnectToHost) },
+            renew: { _ in
+                await gate.wait()
+                throw URLError(.cannotConnectToHost)
+            },
             isUsable: { _ in true }
         )
-        let provider = Provider<PluginTarget>(transport: server.transport, plugins: [signOuts.plugin(authenticator)])
-        #expect(await provider.result(PluginTarget()).failure?.kind == .cannotConnect)
+        let plugin = signOuts.plugin(authenticator)
+        let provider = Provider<PluginTarget>(transport: server.transport, plugins: [plugin])
+        async let rejected = provider.result(PluginTarget()).failure?.kind
+        await gate.waitForArrivals()
+        async let begun = provider.result(PluginTarget()).failure?.kind
+        while plugin.holder.waiterCount < 2 { await Task.yield() }
+        gate.open()
+        #expect(await rejected == .cannotConnect)
+        #expect(await begun == .cannotConnect)
         #expect(server.fields.count == 1)
     }
 

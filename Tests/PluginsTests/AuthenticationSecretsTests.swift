@@ -116,4 +116,52 @@ struct AuthenticationSecretsTests {
             #expect(!shown.contains(secret), "\(secret)")
         }
     }
+
+    /// The target of a refresh, which holds a secret.
+    private struct SecretTarget: TargetType {
+        let secret: String
+        var baseURL: URL { .shop }
+        var path: RequestPath { "/token" }
+    }
+
+    @Test(
+        "An error that a caller gets holds neither what the refresh sent nor what came back",
+        arguments: [503, 403, 200],
+        [true, false]
+    )
+    func refreshErrors(_ status: Int, _ isEarly: Bool) async throws {
+        var request = URLRequest(url: .shop)
+        request.httpBody = Data("refresh_token=hunter2".utf8)
+        let inner = TargetKitError(
+            stage: status == 200 ? .decoding : .status,
+            target: SecretTarget(secret: "hunter2"),
+            request: request,
+            response: Response(statusCode: status, data: Data("hunter2".utf8), request: request)
+        )
+        let outer = TargetKitError(
+            stage: inner.stage,
+            target: inner.target,
+            request: request,
+            response: inner.response,
+            underlying: inner
+        )
+        let authenticator = TokenAuthenticator(renew: { _ in throw outer }, isDue: { _ in isEarly })
+        let plugin = signOuts.plugin(authenticator)
+        let provider = Provider<PluginTarget>(transport: TokenServer().transport, plugins: [plugin])
+        let error = try #require(await provider.result(PluginTarget()).failure)
+        #expect(error.target is PluginTarget)
+        #expect(error.request?.url?.lastPathComponent == "things")
+        #expect(error.kind == (status == 503 ? .server : status == 403 ? .unauthorized : .decoding))
+        var layer: TargetKitError? = error
+        var depth = 0
+        while let error = layer {
+            #expect(!(error.target is SecretTarget))
+            #expect(error.request?.httpBody == nil)
+            #expect(error.response?.request?.httpBody == nil)
+            #expect(error.response.map { !$0.data.contains(UInt8(ascii: "h")) } ?? true)
+            layer = error.underlying as? TargetKitError
+            depth += 1
+        }
+        #expect(depth == (status == 403 ? 3 : 2))
+    }
 }

@@ -131,8 +131,9 @@ struct AuthenticationSessionTests {
         }
         held.gate.open()
         #expect(await held.wasCancelled.waitForCount(1) == [true])
-        // What it was rejected with is all that the old session has to say to it.
-        #expect(RecordingPlugin.Outcome(await call.value) == .status(401))
+        let error = try #require(await call.value.failure)
+        #expect(error.stage == .cancelled)
+        #expect(error.underlying as? AuthenticationError == .signedOut)
         #expect(try await plugin.credential == next.map { Token($0) })
         #expect(store.load() == next.map { Token($0) })
         #expect(!held.server.fields.elements.contains("Bearer token-2"))
@@ -188,11 +189,11 @@ struct AuthenticationSessionTests {
         }
         let plugin = signOuts.plugin(server.authenticator)
         let provider = Provider<PluginTarget>(transport: transport, plugins: [plugin])
-        async let old = provider.request(PluginTarget()).statusCode
+        async let old = provider.result(PluginTarget()).failure?.underlying as? AuthenticationError
         await gate.waitForArrivals()
         try await plugin.signIn(Token(7))
         gate.open()
-        #expect(try await old == 401)
+        #expect(await old == .signedOut)
         #expect(server.fields.elements == ["Bearer token-1"])
         #expect(try await provider.request(PluginTarget()).statusCode == 200)
     }

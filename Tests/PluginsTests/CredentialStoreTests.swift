@@ -139,115 +139,15 @@ struct CredentialStoreTests {
         #expect(reason { try store.save(Half(share: .nan)) } == .unencodable)
         #expect(try store.load() == Half(share: 0.5))
     }
-}
 
-/// How the plugin uses its store.
-@Suite("Authentication: the store")
-struct AuthenticationStoreTests {
-    /// A store that fails when it is told to.
-    private final class MoodyStore: CredentialStore {
-        let credential = TestLock<Token?>(Token(1))
-        let isBroken = TestLock(false)
-        let loads = Tally()
-
-        private func check() throws {
-            if isBroken.withLock({ $0 }) { throw Boom() }
-        }
-
-        func load() throws -> Token? {
-            loads.add()
-            try check()
-            return credential.withLock { $0 }
-        }
-
-        func save(_ token: Token) throws {
-            try check()
-            credential.withLock { $0 = token }
-        }
-
-        func clear() throws {
-            try check()
-            credential.withLock { $0 = nil }
-        }
-    }
-
-    private let signOuts = SignOuts()
-    private let store = MoodyStore()
-
-    @Test("The store is read at the first call that needs it, and not again")
-    func readsOnce() async throws {
-        let server = TokenServer(good: 1)
-        let plugin = signOuts.plugin(server.authenticator, store)
-        let provider = Provider<PluginTarget>(transport: server.transport, plugins: [plugin])
-        _ = try await provider.request(PluginTarget(authorization: .none))
-        #expect(store.loads.value == 0)
-        for _ in 0..<3 { #expect(try await provider.request(PluginTarget()).statusCode == 200) }
-        #expect(store.loads.value == 1)
-    }
-
-    @Test("A store that cannot be read fails the call, signs nobody out, and is read again by the next")
-    func unreadable() async throws {
-        let server = TokenServer(good: 1)
-        let plugin = signOuts.plugin(server.authenticator, store)
-        let provider = Provider<PluginTarget>(transport: server.transport, plugins: [plugin])
-        store.isBroken.withLock { $0 = true }
-        let error = try #require(await provider.result(PluginTarget()).failure)
-        #expect(error.stage == .request)
-        #expect(error.underlying is Boom)
-        await #expect(throws: Boom.self) { try await plugin.credential }
-        store.isBroken.withLock { $0 = false }
-        #expect(try await provider.request(PluginTarget()).statusCode == 200)
-        #expect(signOuts.count == 0)
-    }
-
-    @Test("A new credential is in the store when the calls that waited for it end")
-    func stored() async throws {
-        let server = TokenServer()
-        let plugin = signOuts.plugin(server.authenticator, store)
-        let provider = Provider<PluginTarget>(transport: server.transport, plugins: [plugin])
-        #expect(try await provider.request(PluginTarget()).statusCode == 200)
-        #expect(store.credential.withLock { $0 } == Token(2))
-    }
-
-    @Test("A store that cannot be written is reported, and the calls go on", arguments: [true, false])
-    func unwritable(_ refreshSucceeds: Bool) async throws {
-        let server = TokenServer()
-        let failures = Recorder<any Error>()
-        let authenticator = TokenAuthenticator(renew: { token in
-            guard refreshSucceeds else { throw OAuthError.noRefreshToken }
-            return server.renew(token)
-        })
-        let plugin = signOuts.plugin(authenticator, store, onStoreFailure: { failures.append($0) })
-        let provider = Provider<PluginTarget>(transport: server.transport, plugins: [plugin])
-        _ = try await plugin.credential
-        store.isBroken.withLock { $0 = true }
-        for _ in 0..<2 {
-            let result = await provider.result(PluginTarget())
-            #expect(RecordingPlugin.Outcome(result) == (refreshSucceeds ? .status(200) : .failure(.status)))
-        }
-        #expect(failures.elements.map { $0 is Boom } == [true])
-        #expect(signOuts.count == (refreshSucceeds ? 0 : 1))
-    }
-
-    @Test("Signing in and out throw what the store throws, and count all the same")
-    func signingInAndOut() async throws {
-        let server = TokenServer(good: 5)
-        let plugin = signOuts.plugin(server.authenticator, store)
-        store.isBroken.withLock { $0 = true }
-        await #expect(throws: Boom.self) { try await plugin.signIn(Token(5)) }
-        let provider = Provider<PluginTarget>(transport: server.transport, plugins: [plugin])
-        #expect(try await provider.request(PluginTarget()).statusCode == 200)
-        await #expect(throws: Boom.self) { try await plugin.signOut() }
-        #expect(try await plugin.credential == nil)
-        store.isBroken.withLock { $0 = false }
-        try await plugin.signIn(Token(6))
-        #expect(store.credential.withLock { $0 } == Token(6))
-    }
-
-    @Test("Signing out before the store was read removes what is in it, and says what it was")
-    func signOutUnread() async throws {
-        let plugin = signOuts.plugin(TokenAuthenticator(), store)
-        #expect(try await plugin.signOut() == Token(1))
-        #expect(store.credential.withLock { $0 } == nil)
+    @Test("What a killed process has left goes with the next change, and nothing else", arguments: [true, false])
+    func leftovers(_ saves: Bool) throws {
+        let own = [".session.json.part-1a2b", ".session.json.part-z"]
+        let others = [".session.json.part-a.part-1", ".session.json.part-", ".other.json.part-1a2b"]
+        for name in own + others { _ = try folder.file(name) }
+        let store = FileCredentialStore<Token>(folder.url.appending(path: "session.json"))
+        if saves { try store.save(Token(1)) } else { try store.clear() }
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.url.path)
+        #expect(Set(names) == Set(others + (saves ? ["session.json"] : [])))
     }
 }

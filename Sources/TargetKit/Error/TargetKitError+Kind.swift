@@ -80,7 +80,7 @@ extension TargetKitError.Kind {
         }
     }
 
-    init(statusCode: Int) {
+    package init(statusCode: Int) {
         self =
             switch statusCode {
             case 401: .unauthorized

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+import TargetKitPlugins
+import TestSupport
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@Suite("Authentication: refreshes that fail for a while")
+struct AuthenticationTransientTests {
+    private let signOuts = SignOuts()
+    private let clock = ManualClock()
+
+    /// A token endpoint whose answers the test sets, asked by a provider of its own.
+    private func authenticator(
+        _ server: TokenServer,
+        _ status: TestLock<Int>,
+        _ plugins: any Plugin...
+    ) -> TokenAuthenticator {
+        let tokens = Provider<PluginTarget>(
+            transport: StubTransport { _ in .response(status: status.withLock { $0 }, data: Data()) },
+            plugins: plugins
+        )
+        return TokenAuthenticator(renew: { token in
+            let response = try await tokens.request(PluginTarget(path: "/token", authorization: .none))
+            guard response.statusCode == 200 else { throw OAuthError.unexpectedStatus(response.statusCode) }
+            return server.renew(token)
+        })
+    }
+
+    @Test("A refresh that a circuit breaker holds back signs nobody out")
+    func breaker() async throws {
+        let (server, status) = (TokenServer(), TestLock(503))
+        let store = MemoryCredentialStore(Token(1))
+        let authenticator = authenticator(server, status, CircuitBreakerPlugin(clock: clock))
+        let plugin = signOuts.plugin(authenticator, store, limit: RefreshLimit(100), clock: clock)
+        let provider = Provider<PluginTarget>(transport: server.transport, plugins: [plugin])
+        for _ in 0..<5 {
+            let error = try #require(await provider.result(PluginTarget()).failure)
+            #expect(error.underlying as? OAuthError == .unexpectedStatus(503))
+        }
+        let error = try #require(await provider.result(PluginTarget()).failure)
+        #expect(error.underlying is CircuitOpen)
+        #expect(error.kind == .cannotConnect)
+        #expect(signOuts.count == 0)
+        #expect(store.load() == Token(1))
+        status.withLock { $0 = 200 }
+        clock.advance(by: .seconds(31))
+        #expect(try await provider.request(PluginTarget()).statusCode == 200)
+    }
+
+    @Test("Nobody was asked, so it passes", arguments: [0, 1, 2, 3, 4])
+    func notSent(_ index: Int) {
+        let open = CircuitOpen(key: "shop", remaining: .seconds(3), until: Date())
+        let errors: [any Error] = [
+            open, TargetKitError(stage: .request, underlying: open),
+            TargetKitError(stage: .request, underlying: Boom()),
+            TargetKitError(stage: .request, underlying: HostFailoverPlugin.Problem.unusableRequest),
+            TargetKitError(stage: .request),
+        ]
+        #expect(TokenAuthenticator.isTransient(errors[index]))
+        #expect(!TokenAuthenticator().endsSession(errors[index]))
+    }
+
+    /// What a refresh has failed with, and what it means to the person.
+    enum Meaning: String, CaseIterable, Sendable {
+        case unavailable, tooMany, refusedForNow, captivePortal, notDecoded, refreshCancelled
+
+        var error: any Error {
+            switch self {
+            case .unavailable: OAuthError.unexpectedStatus(503)
+            case .tooMany: OAuthError.unexpectedStatus(429)
+            case .refusedForNow: OAuthError.refused(.init(code: .temporarilyUnavailable))
+            case .captivePortal: OAuthError.unreadable("it is a page")
+            case .notDecoded: DecodingError.dataCorrupted(.init(codingPath: [], debugDescription: ""))
+            case .refreshCancelled: CancellationError()
+            }
+        }
+
+        var kind: TargetKitError.Kind {
+            switch self {
+            case .unavailable, .refusedForNow: .server
+            case .tooMany: .rateLimited
+            case .captivePortal: .connectionLost
+            case .notDecoded: .decoding
+            case .refreshCancelled: .unknown
+            }
+        }
+    }
+
+    @Test("The error of a call says what has become of the refresh", arguments: Meaning.allCases)
+    func kind(_ meaning: Meaning) async throws {
+        let plugin = signOuts.plugin(TokenAuthenticator(renew: { _ in throw meaning.error }))
+        let provider = Provider<PluginTarget>(transport: TokenServer().transport, plugins: [plugin])
+        #expect(await provider.result(PluginTarget()).failure?.kind == meaning.kind)
+    }
+
+    @Test("More refreshes than the limit allows are no mistake of the program")
+    func kindOfTheLimit() async throws {
+        let plugin = signOuts.plugin(TokenAuthenticator(), limit: RefreshLimit(0))
+        let provider = Provider<PluginTarget>(transport: TokenServer().transport, plugins: [plugin])
+        let error = try #require(await provider.result(PluginTarget()).failure)
+        #expect(error.underlying as? AuthenticationError == .tooManyRefreshes(RefreshLimit(0)))
+        #expect(error.kind == .unauthorized)
+    }
+
+    @Test("Refreshes that got no answer do not use up the limit", arguments: [false, true])
+    func offline(_ isInside: Bool) async throws {
+        let (server, isOffline) = (TokenServer(), TestLock(true))
+        let authenticator = TokenAuthenticator(renew: { token in
+            guard isOffline.withLock({ $0 }) else { return server.renew(token) }
+            let error = URLError(.notConnectedToInternet)
+            if isInside { throw TargetKitError(stage: .transport, underlying: error) }
+            throw error
+        })
+        let plugin = signOuts.plugin(authenticator, limit: RefreshLimit(2), clock: clock)
+        let provider = Provider<PluginTarget>(transport: server.transport, plugins: [plugin])
+        for _ in 0..<6 { #expect(await provider.result(PluginTarget()).failure?.kind == .offline) }
+        isOffline.withLock { $0 = false }
+        #expect(try await provider.request(PluginTarget()).statusCode == 200)
+    }
+
+    @Test("At the limit the server's last failure is the cause, until a refresh has succeeded")
+    func causeAtTheLimit() async throws {
+        let (server, status) = (TokenServer(good: -1), TestLock(503))
+        let limit = RefreshLimit(2, within: .seconds(30))
+        let plugin = signOuts.plugin(authenticator(server, status), limit: limit, clock: clock)
+        let provider = Provider<PluginTarget>(transport: server.transport, plugins: [plugin])
+        for _ in 0..<4 { #expect(await provider.result(PluginTarget()).failure?.kind == .server) }
+        status.withLock { $0 = 200 }
+        #expect(await provider.result(PluginTarget()).failure?.kind == .server)
+        clock.advance(by: .seconds(30))
+        for _ in 0..<2 {
+            #expect(try await provider.request(PluginTarget()).statusCode == 200)
+            server.expire()
+        }
+        let error = await provider.result(PluginTarget()).failure
+        #expect(error?.underlying as? AuthenticationError == .tooManyRefreshes(limit))
+    }
+}
