@@ -18,6 +18,8 @@ struct AttemptEnding {
     let request: URLRequest?
     /// The URL that answered, or that the exchange failed at; `nil` where the transport does not say.
     let url: URL?
+    /// Whether redirects had been followed when the exchange failed.
+    private let wasRedirected: Bool
 
     init(_ result: Result<Response, TargetKitError>) {
         let (response, error) =
@@ -31,10 +33,13 @@ struct AttemptEnding {
         isCancelled = error?.stage == .cancelled
         request = response?.request ?? error?.request
         url = response?.request?.url ?? failure?.userInfo[NSURLErrorFailingURLErrorKey] as? URL
+        wasRedirected = failure?.userInfo[FailureMark.redirects] != nil
     }
 
-    /// Whether the exchange failed at another URL than the one that was asked for, so that this one has answered with a redirect.
+    /// Whether the exchange failed after the URL that was asked for had answered with a redirect. The URL of the failure may be
+    /// the same again; that it is another one tells of a redirect that the transport has followed by itself.
     var isBehindRedirect: Bool {
+        if wasRedirected { return true }
         guard code != nil, let url, let asked = request?.url else { return false }
         return url.absoluteString != asked.absoluteString
     }
