@@ -28,11 +28,23 @@ struct CircuitBoard: Sendable {
 
     /// Lets an attempt through.
     ///
+    /// - Parameter isRefresh: Whether it is part of a refresh, which goes through a half-open circuit without a place: the call
+    ///   that waits for it may have the only one.
     /// - Returns: `nil` when it goes, else how long calls are still held back.
-    mutating func admit(_ context: RequestContext, to key: String, _ url: URL?, at now: Duration) -> Duration? {
+    mutating func admit(
+        _ context: RequestContext,
+        to key: String,
+        _ url: URL?,
+        isRefresh: Bool,
+        at now: Duration
+    ) -> Duration? {
         if circuits[key] == nil { makeRoom(at: now) }
         var circuit = circuit(key)
         let isKnown = context.attempt == 0 || calls[context.id] != nil
+        if isRefresh, circuit.state(at: now) == .halfOpen {
+            if isKnown { calls[context.id] = Call(key: key, url: url, admission: nil) }
+            return nil
+        }
         // One that nobody will report the end of goes only where no place is kept for it.
         guard isKnown || circuit.state(at: now) == .closed else { return circuit.remaining(at: now) }
         let admission = circuit.admit(at: now)

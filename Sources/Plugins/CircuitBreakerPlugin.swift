@@ -20,6 +20,8 @@ import FoundationNetworking
 /// - A failure is a status of the policy, whether the target validates it or not, or a connection that fails. A call that was
 ///   cancelled counts neither way, nor does one that was not sent or failed for a reason of its own; each gives its place in a
 ///   half-open circuit back. So does what happens after a redirect to another server: the one that was asked has answered.
+/// - A refresh of an ``AuthenticationPlugin`` passes a half-open circuit without a place, and does not count there: the call that
+///   waits for it may have the only one.
 /// - Calls that were let through before the circuit last changed do not count when they end.
 /// - ``CircuitOpen`` comes from `prepare`, before the call is sent, so no plugin's `retry` is asked: it is not tried again by
 ///   itself, and a call that a ``RetryPlugin`` repeats ends when the circuit has opened during its wait.
@@ -89,8 +91,8 @@ public struct CircuitBreakerPlugin: Plugin {
     /// - Throws: ``CircuitOpen``.
     public func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
         guard let key = key(request, context.target) else { return request }
-        let (url, time) = (request.url, stopwatch.elapsed)
-        let remaining = change(key) { $0.admit(context, to: key, url, at: time) }
+        let (url, time, isRefresh) = (request.url, stopwatch.elapsed, !RefreshTask.holders.isEmpty)
+        let remaining = change(key) { $0.admit(context, to: key, url, isRefresh: isRefresh, at: time) }
         guard let remaining else { return request }
         throw CircuitOpen(key: key, remaining: remaining, until: now().addingTimeInterval(remaining / .seconds(1)))
     }
