@@ -107,7 +107,7 @@ public struct RetryPlugin: Plugin {
                 state.ledger.takeRepetition(in: context.scope, at: time)
             else { return .doNotRetry }
             state.calls[context.id]?.repetitions += 1
-            if let asked, asked > .zero { return .retry(after: asked) }
+            if let asked, asked > .zero { return .retry(after: min(asked, LongestWait.year)) }
             let share = Double.random(in: 0...1, using: &state.generator)
             return .retry(after: policy.longestDelay(before: call.repetitions) * share)
         }

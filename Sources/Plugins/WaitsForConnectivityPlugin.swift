@@ -33,9 +33,6 @@ public struct WaitsForConnectivityPlugin: Plugin {
         case send
     }
 
-    /// Longer waits than a year are a year, which every clock can count.
-    private static let longestWait = Duration.seconds(365 * 86_400)
-
     private let reachability: Reachability
     private let timeout: Duration
     private let clock: any Clock<Duration>
@@ -67,7 +64,7 @@ public struct WaitsForConnectivityPlugin: Plugin {
         isHeld: @escaping @Sendable (any TargetType) -> Bool = Self.targetDecides
     ) {
         self.reachability = reachability
-        self.timeout = min(timeout, Self.longestWait)
+        self.timeout = min(timeout, LongestWait.year)
         self.ending = ending
         self.repetitions = repetitions
         self.clock = clock
