@@ -12,8 +12,8 @@ struct AttemptEnding {
     let status: Int?
     /// Why the exchange failed, where it did.
     let code: URLError.Code?
-    /// Whether the call was cancelled.
-    let isCancelled: Bool
+    /// Whether the call was cancelled, or the time that its caller gave the whole of it was over: neither is a server's doing.
+    let isInterrupted: Bool
     /// The request as far as it is known: behind redirects the last one.
     let request: URLRequest?
     /// The URL that answered, or that the exchange failed at; `nil` where the transport does not say.
@@ -30,7 +30,8 @@ struct AttemptEnding {
         let failure = response == nil && error?.stage == .transport ? error?.underlying as? URLError : nil
         status = response?.statusCode
         code = failure?.code
-        isCancelled = error?.stage == .cancelled
+        let isOverdue = (error?.underlying as? URLError)?.userInfo[FailureMark.wholeCall] != nil
+        isInterrupted = error?.stage == .cancelled || isOverdue
         request = response?.request ?? error?.request
         url = response?.request?.url ?? failure?.userInfo[NSURLErrorFailingURLErrorKey] as? URL
         wasRedirected = failure?.userInfo[FailureMark.redirects] != nil

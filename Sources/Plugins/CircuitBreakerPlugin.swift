@@ -18,8 +18,9 @@ import FoundationNetworking
 /// fails, it opens again.
 ///
 /// - A failure is a status of the policy, whether the target validates it or not, or a connection that fails. A call that was
-///   cancelled counts neither way, nor does one that was not sent or failed for a reason of its own; each gives its place in a
-///   half-open circuit back. So does what happens after a redirect to another server: the one that was asked has answered.
+///   cancelled counts neither way, nor does one whose ``CallTimeout/wholeCall`` is over, which its caller has set, nor one that
+///   was not sent or failed for a reason of its own; each gives its place in a half-open circuit back. So does what happens
+///   after a redirect to another server: the one that was asked has answered.
 /// - A refresh of an ``AuthenticationPlugin`` passes a half-open circuit without a place, and does not count there: the call that
 ///   waits for it may have the only one.
 /// - Calls that were let through before the circuit last changed do not count when they end.
@@ -115,7 +116,7 @@ public struct CircuitBreakerPlugin: Plugin {
     }
 
     private func verdict(on ending: AttemptEnding, _ call: CircuitBoard.Call) -> Circuit.Verdict {
-        guard !ending.isCancelled else { return .nothing }
+        guard !ending.isInterrupted else { return .nothing }
         if let status = ending.status {
             guard policy.statuses.contains(status) else { return .worked }
         } else {

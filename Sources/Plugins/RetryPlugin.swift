@@ -97,7 +97,7 @@ public struct RetryPlugin: Plugin {
     public func retry(_ result: Result<Response, TargetKitError>, context: RequestContext) async -> RetryDecision {
         let policy = policy(of: context.target)
         let ending = AttemptEnding(result)
-        guard !ending.isCancelled, isTransient(ending, by: policy) else { return .doNotRetry }
+        guard !ending.isInterrupted, isTransient(ending, by: policy) else { return .doNotRetry }
         let asked = ending.status == nil ? nil : RetryAfter.delay(in: result.headers, now: now())
         if let asked, asked > policy.retryAfterLimit { return .doNotRetry }
         let time = stopwatch.elapsed
