@@ -50,7 +50,8 @@ public struct WaitsForConnectivityPlugin: Plugin {
     ///
     /// - Parameters:
     ///   - reachability: Says whether the device is online; default: the one of the process.
-    ///   - timeout: How long a call is held at each attempt; default: a minute. Zero or less: not at all.
+    ///   - timeout: How long a call is held at each attempt; default: a minute, at most a year. Zero or less: not at
+    ///     all, it goes on as if the device were online.
     ///   - ending: What becomes of it then; default: it fails.
     ///   - repetitions: How often a call that failed for want of a network is sent again; default: once. Zero: never.
     ///   - clock: What the time is measured by; default: the continuous clock.
@@ -76,9 +77,9 @@ public struct WaitsForConnectivityPlugin: Plugin {
     ///
     /// - Throws: `URLError(.notConnectedToInternet)` after the time, unless the call is to be sent then; `CancellationError`.
     public func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
-        guard !reachability.isReachable, isHeld(context.target), request.url?.isOnThisMachine != true else {
-            return request
-        }
+        guard timeout > .zero, !reachability.isReachable, isHeld(context.target),
+            request.url?.isOnThisMachine != true
+        else { return request }
         guard try await !isOnlineInTime(), ending == .fail else { return request }
         throw URLError(
             .notConnectedToInternet,
@@ -96,8 +97,7 @@ public struct WaitsForConnectivityPlugin: Plugin {
 
     /// Returns `true` when the device is online, or it is not known; `false` when the time is over.
     private func isOnlineInTime() async throws -> Bool {
-        guard timeout > .zero else { return false }
-        return try await withThrowingTaskGroup(of: Bool.self) { [reachability, clock, timeout] group in
+        try await withThrowingTaskGroup(of: Bool.self) { [reachability, clock, timeout] group in
             group.addTask {
                 for await status in reachability.statuses where status.isReachable { return true }
                 throw CancellationError()

@@ -188,6 +188,18 @@ struct WaitsForConnectivityPluginTests {
         _ = await ending.run(through: WaitsForConnectivityPlugin(reachability, clock: clock))
         #expect(clock.sleeperCount == 0)
     }
+
+    @Test(
+        "With no time to wait no call is held, whatever is to become of held ones",
+        arguments: [.zero, .seconds(-1)] as [Duration],
+        [.fail, .send] as [WaitsForConnectivityPlugin.Ending]
+    )
+    func noTime(_ timeout: Duration, _ ending: WaitsForConnectivityPlugin.Ending) async {
+        let plugin = WaitsForConnectivityPlugin(reachability, timeout: timeout, ending: ending, clock: clock)
+        #expect(await provider([plugin]).result(PluginTarget()).failure == nil)
+        #expect(sent.count == 1)
+        #expect(clock.sleeperCount == 0)
+    }
 }
 
 /// A target whose calls are of no use later.
