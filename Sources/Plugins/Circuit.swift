@@ -92,9 +92,13 @@ struct Circuit: Sendable {
         }
     }
 
-    /// Whether there is nothing to remember of it.
+    /// Whether there is nothing to remember of it: no call of late, or none that asked for it long after it could have been.
     func isIdle(at now: Duration) -> Bool {
-        state(at: now) == .closed && count.totals(at: now).all == 0
+        switch phase {
+        case .closed: count.totals(at: now).all == 0
+        case .open(let since): now - since >= policy.openFor + policy.window
+        case .halfOpen: false
+        }
     }
 
     private var probes: Int { max(policy.probes, 1) }

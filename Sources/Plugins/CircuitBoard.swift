@@ -16,6 +16,8 @@ struct CircuitBoard: Sendable {
     private static let roomyCount = 64
     private let policy: CircuitBreakerPolicy
     private var circuits: [String: Circuit] = [:]
+    /// Open circuits that have made room, of which nobody has been told yet.
+    private var forgotten: [String] = []
     /// Begun at the first attempt and nowhere else: a shared exchange goes on when the call that began it was cancelled and has
     /// ended, and a place that is kept for it then would never be free again.
     private var calls: [RequestContext.ID: Call] = [:]
@@ -71,6 +73,16 @@ struct CircuitBoard: Sendable {
 
     private mutating func makeRoom(at now: Duration) {
         guard circuits.count >= Self.roomyCount else { return }
-        circuits = circuits.filter { !$0.value.isIdle(at: now) }
+        let idle = circuits.filter { $0.value.isIdle(at: now) }
+        for (key, circuit) in idle {
+            circuits[key] = nil
+            if circuit.settledState != .closed { forgotten.append(key) }
+        }
+    }
+
+    /// The keys of the open circuits that have made room since this was last asked: they are closed now.
+    mutating func takeForgotten() -> [String] {
+        defer { forgotten = [] }
+        return forgotten.sorted()
     }
 }

@@ -50,7 +50,8 @@ public struct CircuitBreakerPlugin: Plugin {
     ///   - policy: When a circuit opens, and for how long; default: that of `CircuitBreakerPolicy()`.
     ///   - clock: What its times are measured by; default the continuous clock.
     ///   - onChange: Is told of each change, in order, on any thread. That an open circuit has become half open is told with the
-    ///     first call that it lets through. Default: nobody is told.
+    ///     first call that it lets through; that it is closed, also when none has come for long and another one needs its room.
+    ///     Default: nobody is told.
     ///   - key: The circuit of a request; `nil`: the request is not counted and never held back. Default: ``server``.
     ///   - now: The time of day, for ``CircuitOpen/until``.
     public init(
@@ -134,6 +135,9 @@ public struct CircuitBreakerPlugin: Plugin {
         board.update { board, changes in
             let before = board.circuit(key).settledState
             let value = body(&board)
+            for key in board.takeForgotten() {
+                changes.append(CircuitChange(key: key, from: .open, to: .closed))
+            }
             let after = board.circuit(key).settledState
             if before != after { changes.append(CircuitChange(key: key, from: before, to: after)) }
             return value

@@ -139,4 +139,29 @@ struct CircuitProbeTests {
         }
         #expect(breaker.state(of: target.baseURL) == .open)
     }
+
+    @Test("An open circuit that no call asks for any more makes room, and that is told")
+    func forgotten() async throws {
+        let changes = Recorder<CircuitChange>()
+        let policy = CircuitBreakerPolicy(failures: 1, share: 0, window: .seconds(1), openFor: .seconds(10))
+        let breaker = CircuitBreakerPlugin(policy: policy, clock: clock, onChange: { changes.append($0) })
+        let provider = Provider<SturdyTarget>(transport: hosts.script.transport, plugins: [breaker])
+        hosts.set(.status(503), "a")
+        _ = await provider.result(target)
+        // So long it may still be half open, and is remembered.
+        for (time, state) in [(11, CircuitState.halfOpen), (1, .closed)] {
+            clock.advance(by: .seconds(time))
+            for index in 0..<70 {
+                let url = try #require(URL(string: "https://s\(time)-\(index).example"))
+                _ = await provider.result(SturdyTarget(baseURL: url))
+            }
+            #expect(breaker.state(of: target.baseURL) == state)
+        }
+        let key = "https://a.example"
+        #expect(
+            changes.elements == [
+                CircuitChange(key: key, from: .closed, to: .open), CircuitChange(key: key, from: .open, to: .closed),
+            ]
+        )
+    }
 }
