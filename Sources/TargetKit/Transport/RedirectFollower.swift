@@ -120,7 +120,9 @@ struct RedirectFollower: Sendable {
         } catch let error as URLError {
             var userInfo = error.userInfo
             userInfo[FailureMark.redirects] = steps
-            userInfo[NSURLErrorFailingURLErrorKey] = userInfo[NSURLErrorFailingURLErrorKey] ?? request.urlRequest.url
+            if userInfo[NSURLErrorFailingURLErrorKey] == nil {
+                userInfo[NSURLErrorFailingURLErrorKey] = request.urlRequest.url
+            }
             throw URLError(error.code, userInfo: userInfo)
         }
     }
