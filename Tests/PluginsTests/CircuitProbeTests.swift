@@ -149,7 +149,7 @@ struct CircuitProbeTests {
         hosts.set(.status(503), "a")
         _ = await provider.result(target)
         // So long it may still be half open, and is remembered.
-        for (time, state) in [(11, CircuitState.halfOpen), (1, .closed)] {
+        for (time, state) in [(10, CircuitState.halfOpen), (1, .closed)] {
             clock.advance(by: .seconds(time))
             for index in 0..<70 {
                 let url = try #require(URL(string: "https://s\(time)-\(index).example"))

@@ -99,7 +99,8 @@ struct CircuitRefreshTests {
     func open() async {
         await fail()
         let result = await provider(breakerFirst: false).result(target)
-        #expect(result.failure?.underlying is CircuitOpen)
+        let renewal = result.failure?.underlying as? TargetKitError
+        #expect(renewal?.underlying is CircuitOpen)
         #expect(paths == [])
     }
 }

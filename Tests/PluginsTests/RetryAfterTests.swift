@@ -118,7 +118,7 @@ struct RetryAfterTests {
         let clock = ManualClock()
         let script = ScriptedTransport(.status(503, ["Retry-After": value]), .status(200))
         var patient = RetryPolicy()
-        patient.retryAfterLimit = .seconds(.max)
+        patient.retryAfterLimit = .seconds(Int64.max)
         let plugin = RetryPlugin(policy: patient, clock: clock)
         let provider = Provider<SturdyTarget>(transport: script.transport, plugins: [plugin], clock: clock)
         let (result, sleeps) = await clock.stepping { await provider.result(SturdyTarget()) }

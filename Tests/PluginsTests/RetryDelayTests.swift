@@ -45,7 +45,7 @@ struct RetryDelayTests {
             (RetryPolicy(attempts: 3, maximumDelay: .seconds(-1)), [0, 0]),
             (RetryPolicy(attempts: 1), []),
             (
-                RetryPolicy(attempts: 3, baseDelay: .seconds(.max), maximumDelay: .seconds(.max)),
+                RetryPolicy(attempts: 3, baseDelay: .seconds(Int64.max), maximumDelay: .seconds(Int64.max)),
                 [31_536_000, 31_536_000]
             ),
         ]
