@@ -96,4 +96,44 @@ struct RetryDelayTests {
         #expect(try await waits(policy, SeededGenerator(seed: 8), calls: 5) != one)
         #expect(Set(one.map { $0[0] }).count == 5)
     }
+
+    @Test("Other calls go on while the random numbers are waited for")
+    func slowNumbers() async throws {
+        let others = TestLock<(@Sendable () -> Void)?>(nil)
+        let isDone = TestLock(false)
+        let numbers = AskingNumbers {
+            // A thread of its own, since a lock that is held would never be free on this one.
+            let ended = DispatchSemaphore(value: 0)
+            Thread.detachNewThread {
+                others.withLock { $0 }?()
+                ended.signal()
+            }
+            // Waits only when the test fails.
+            let isInTime = ended.wait(timeout: .now() + 20) == .success
+            isDone.withLock { $0 = isInTime }
+        }
+        let plugin = RetryPlugin(budget: .unlimited, generator: numbers)
+        let request = URLRequest(url: .shop)
+        let (context, other) = (
+            RequestContext(target: SturdyTarget(), attempt: 0), RequestContext(target: SturdyTarget(), attempt: 0)
+        )
+        others.withLock { $0 = { plugin.willSend(request, context: other) } }
+        plugin.willSend(try await plugin.prepare(request, context: context), context: context)
+        let failure = TargetKitError(stage: .transport, request: request, underlying: URLError(.timedOut))
+        guard case .retry = await plugin.retry(.failure(failure), context: context) else {
+            Issue.record("it was not tried again")
+            return
+        }
+        #expect(isDone.withLock { $0 })
+    }
+}
+
+/// Random numbers that do something each time one is drawn.
+private struct AskingNumbers: RandomNumberGenerator, Sendable {
+    let ask: @Sendable () -> Void
+
+    func next() -> UInt64 {
+        ask()
+        return .max
+    }
 }

@@ -61,7 +61,7 @@ struct ServerJudgementTests {
         #expect(breaker.state(of: "https://a.example") == .closed)
     }
 
-    @Test("The end of the caller's time is not the server's failure, nor does it free a place too many")
+    @Test("The end of the caller's time is not the server's failure")
     func callersTime() async throws {
         let held = HeldTransport()
         let (failover, breaker) = (failover(), CircuitBreakerPlugin(policy: .init(failures: 1, share: 0), clock: clock))
