@@ -16,8 +16,8 @@ struct CircuitBoard: Sendable {
     private static let roomyCount = 64
     private let policy: CircuitBreakerPolicy
     private var circuits: [String: Circuit] = [:]
-    /// Open circuits that have made room, of which nobody has been told yet.
-    private var forgotten: [String] = []
+    /// Circuits that were not closed and have made room, of which nobody has been told yet.
+    private var forgotten: [CircuitChange] = []
     /// Begun at the first attempt and nowhere else: a shared exchange goes on when the call that began it was cancelled and has
     /// ended, and a place that is kept for it then would never be free again.
     private var calls: [RequestContext.ID: Call] = [:]
@@ -73,16 +73,18 @@ struct CircuitBoard: Sendable {
 
     private mutating func makeRoom(at now: Duration) {
         guard circuits.count >= Self.roomyCount else { return }
-        let idle = circuits.filter { $0.value.isIdle(at: now) }
-        for (key, circuit) in idle {
+        // A new circuit of that key would take calls that are still out for its own.
+        let busy = Set(calls.values.lazy.filter { $0.admission != nil }.map(\.key))
+        for (key, circuit) in circuits where circuit.isIdle(at: now) && !busy.contains(key) {
             circuits[key] = nil
-            if circuit.settledState != .closed { forgotten.append(key) }
+            let state = circuit.settledState
+            if state != .closed { forgotten.append(CircuitChange(key: key, from: state, to: .closed)) }
         }
     }
 
-    /// The keys of the open circuits that have made room since this was last asked: they are closed now.
-    mutating func takeForgotten() -> [String] {
+    /// The circuits that were not closed and have made room since this was last asked: they are closed now.
+    mutating func takeForgotten() -> [CircuitChange] {
         defer { forgotten = [] }
-        return forgotten.sorted()
+        return forgotten
     }
 }

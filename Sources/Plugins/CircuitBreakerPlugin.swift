@@ -135,9 +135,7 @@ public struct CircuitBreakerPlugin: Plugin {
         board.update { board, changes in
             let before = board.circuit(key).settledState
             let value = body(&board)
-            for key in board.takeForgotten() {
-                changes.append(CircuitChange(key: key, from: .open, to: .closed))
-            }
+            changes += board.takeForgotten()
             let after = board.circuit(key).settledState
             if before != after { changes.append(CircuitChange(key: key, from: before, to: after)) }
             return value
