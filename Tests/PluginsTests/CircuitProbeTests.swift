@@ -165,6 +165,28 @@ struct CircuitProbeTests {
         #expect(changes.elements.map(\.to) == [.open, .halfOpen, .closed])
     }
 
+    @Test("A circuit whose probe is out makes no room, however long that takes")
+    func longProbe() async throws {
+        let gate = Gate()
+        let script = ScriptedTransport { request, _ in
+            if request.url?.host() == "a.example" { try await gate.waitUnlessCancelled() }
+            return .status(200)
+        }
+        let provider = Provider<SturdyTarget>(transport: script.transport, plugins: [breaker])
+        async let probe = provider.result(target)
+        await script.requests.waitForCount(1)
+        clock.advance(by: .seconds(3600))
+        for index in 0..<70 {
+            let url = try #require(URL(string: "https://s\(index).example"))
+            _ = await provider.result(SturdyTarget(baseURL: url))
+        }
+        #expect(breaker.state(of: target.baseURL) == .halfOpen)
+        #expect(!breaker.admits(target.baseURL))
+        gate.open()
+        #expect(RecordingPlugin.Outcome(await probe) == .status(200))
+        #expect(breaker.state(of: target.baseURL) == .closed)
+    }
+
     @Test("An open circuit that no call asks for any more makes room, and that is told")
     func forgotten() async throws {
         let changes = Recorder<CircuitChange>()

@@ -95,6 +95,16 @@ struct CircuitRefreshTests {
         #expect(breaker.state(of: target.baseURL) == .closed)
     }
 
+    @Test("A refresh that fails does not open a half-open circuit")
+    func failing() async {
+        await halfOpen()
+        tokenStatus.withLock { $0 = 503 }
+        #expect(await provider(breakerFirst: false).result(target).failure != nil)
+        #expect(paths == ["token"])
+        #expect(breaker.state(of: target.baseURL) == .halfOpen)
+        #expect(breaker.admits(target.baseURL))
+    }
+
     @Test("An open circuit holds a refresh back too")
     func open() async {
         await fail()
