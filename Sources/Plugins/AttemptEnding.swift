@@ -12,12 +12,14 @@ struct AttemptEnding {
     let status: Int?
     /// Why the exchange failed, where it did.
     let code: URLError.Code?
-    /// Whether the call was cancelled.
-    let isCancelled: Bool
+    /// Whether the call was cancelled, or the time that its caller gave the whole of it was over: neither is a server's doing.
+    let isInterrupted: Bool
     /// The request as far as it is known: behind redirects the last one.
     let request: URLRequest?
     /// The URL that answered, or that the exchange failed at; `nil` where the transport does not say.
     let url: URL?
+    /// Whether redirects had been followed when the exchange failed.
+    private let wasRedirected: Bool
 
     init(_ result: Result<Response, TargetKitError>) {
         let (response, error) =
@@ -28,13 +30,17 @@ struct AttemptEnding {
         let failure = response == nil && error?.stage == .transport ? error?.underlying as? URLError : nil
         status = response?.statusCode
         code = failure?.code
-        isCancelled = error?.stage == .cancelled
+        let isOverdue = (error?.underlying as? URLError)?.userInfo[FailureMark.wholeCall] != nil
+        isInterrupted = error?.stage == .cancelled || isOverdue
         request = response?.request ?? error?.request
         url = response?.request?.url ?? failure?.userInfo[NSURLErrorFailingURLErrorKey] as? URL
+        wasRedirected = failure?.userInfo[FailureMark.redirects] != nil
     }
 
-    /// Whether the exchange failed at another URL than the one that was asked for, so that this one has answered with a redirect.
+    /// Whether the exchange failed after the URL that was asked for had answered with a redirect. The URL of the failure may be
+    /// the same again; that it is another one tells of a redirect that the transport has followed by itself.
     var isBehindRedirect: Bool {
+        if wasRedirected { return true }
         guard code != nil, let url, let asked = request?.url else { return false }
         return url.absoluteString != asked.absoluteString
     }

@@ -24,7 +24,8 @@ public struct CallMetrics: Sendable {
     public let endpoint: String
     /// The exchanges, in their order. Empty when the call failed before it was sent, and when it has shared another call's.
     public let attempts: [Attempt]
-    /// How long the whole call took, from its `prepare` until its result stood, waits before a retry included.
+    /// How long the whole call took, from its `prepare` until its result stood, waits before a retry included. Zero when the call
+    /// failed before that, which no percentile counts.
     public let duration: Duration
     /// The status code that the call has ended with; `nil` when there was no response.
     public let statusCode: Int?

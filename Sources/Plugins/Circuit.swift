@@ -24,6 +24,7 @@ struct Circuit: Sendable {
 
     private let policy: CircuitBreakerPolicy
     private var phase = Phase.closed
+    private var halfOpenSince = Duration.zero
     private var count: RollingCount
     /// Grows with each change of the phase: a call that was let through before says nothing about the server now.
     private var turn = 0
@@ -69,7 +70,10 @@ struct Circuit: Sendable {
     /// Lets a call through; `nil` when it is held back.
     mutating func admit(at now: Duration) -> Admission? {
         guard admits(at: now) else { return nil }
-        if case .open = phase { enter(.halfOpen(out: 0, passed: 0)) }
+        if case .open = phase {
+            enter(.halfOpen(out: 0, passed: 0))
+            halfOpenSince = now
+        }
         if case .halfOpen(let out, let passed) = phase { phase = .halfOpen(out: out + 1, passed: passed) }
         return Admission(turn: turn)
     }
@@ -92,9 +96,14 @@ struct Circuit: Sendable {
         }
     }
 
-    /// Whether there is nothing to remember of it.
+    /// Whether there is nothing to remember of it: no call of late, or none that asked for it long after it could have been.
     func isIdle(at now: Duration) -> Bool {
-        state(at: now) == .closed && count.totals(at: now).all == 0
+        switch phase {
+        case .closed: count.totals(at: now).all == 0
+        case .open(let since): now - since >= policy.openFor + policy.window
+        // Its probe was cancelled, or was not enough.
+        case .halfOpen(let out, _): out == 0 && now - halfOpenSince >= policy.openFor + policy.window
+        }
     }
 
     private var probes: Int { max(policy.probes, 1) }

@@ -16,6 +16,8 @@ struct CircuitBoard: Sendable {
     private static let roomyCount = 64
     private let policy: CircuitBreakerPolicy
     private var circuits: [String: Circuit] = [:]
+    /// Circuits that were not closed and have made room, of which nobody has been told yet.
+    private var forgotten: [CircuitChange] = []
     /// Begun at the first attempt and nowhere else: a shared exchange goes on when the call that began it was cancelled and has
     /// ended, and a place that is kept for it then would never be free again.
     private var calls: [RequestContext.ID: Call] = [:]
@@ -28,11 +30,23 @@ struct CircuitBoard: Sendable {
 
     /// Lets an attempt through.
     ///
+    /// - Parameter isRefresh: Whether it is part of a refresh, which goes through a half-open circuit without a place: the call
+    ///   that waits for it may have the only one.
     /// - Returns: `nil` when it goes, else how long calls are still held back.
-    mutating func admit(_ context: RequestContext, to key: String, _ url: URL?, at now: Duration) -> Duration? {
+    mutating func admit(
+        _ context: RequestContext,
+        to key: String,
+        _ url: URL?,
+        isRefresh: Bool,
+        at now: Duration
+    ) -> Duration? {
         if circuits[key] == nil { makeRoom(at: now) }
         var circuit = circuit(key)
         let isKnown = context.attempt == 0 || calls[context.id] != nil
+        if isRefresh, circuit.state(at: now) == .halfOpen {
+            if isKnown { calls[context.id] = Call(key: key, url: url, admission: nil) }
+            return nil
+        }
         // One that nobody will report the end of goes only where no place is kept for it.
         guard isKnown || circuit.state(at: now) == .closed else { return circuit.remaining(at: now) }
         let admission = circuit.admit(at: now)
@@ -59,6 +73,18 @@ struct CircuitBoard: Sendable {
 
     private mutating func makeRoom(at now: Duration) {
         guard circuits.count >= Self.roomyCount else { return }
-        circuits = circuits.filter { !$0.value.isIdle(at: now) }
+        // A new circuit of that key would take calls that are still out for its own.
+        let busy = Set(calls.values.lazy.filter { $0.admission != nil }.map(\.key))
+        for (key, circuit) in circuits where circuit.isIdle(at: now) && !busy.contains(key) {
+            circuits[key] = nil
+            let state = circuit.settledState
+            if state != .closed { forgotten.append(CircuitChange(key: key, from: state, to: .closed)) }
+        }
+    }
+
+    /// The circuits that were not closed and have made room since this was last asked: they are closed now.
+    mutating func takeForgotten() -> [CircuitChange] {
+        defer { forgotten = [] }
+        return forgotten
     }
 }

@@ -18,8 +18,11 @@ import FoundationNetworking
 /// fails, it opens again.
 ///
 /// - A failure is a status of the policy, whether the target validates it or not, or a connection that fails. A call that was
-///   cancelled counts neither way, nor does one that was not sent or failed for a reason of its own; each gives its place in a
-///   half-open circuit back. So does what happens after a redirect to another server: the one that was asked has answered.
+///   cancelled counts neither way, nor does one whose ``CallTimeout/wholeCall`` is over, which its caller has set, nor one that
+///   was not sent or failed for a reason of its own; each gives its place in a half-open circuit back. So does what happens
+///   after a redirect to another server: the one that was asked has answered.
+/// - A refresh of an ``AuthenticationPlugin`` passes a half-open circuit without a place, and does not count there: the call that
+///   waits for it may have the only one.
 /// - Calls that were let through before the circuit last changed do not count when they end.
 /// - ``CircuitOpen`` comes from `prepare`, before the call is sent, so no plugin's `retry` is asked: it is not tried again by
 ///   itself, and a call that a ``RetryPlugin`` repeats ends when the circuit has opened during its wait.
@@ -47,7 +50,8 @@ public struct CircuitBreakerPlugin: Plugin {
     ///   - policy: When a circuit opens, and for how long; default: that of `CircuitBreakerPolicy()`.
     ///   - clock: What its times are measured by; default the continuous clock.
     ///   - onChange: Is told of each change, in order, on any thread. That an open circuit has become half open is told with the
-    ///     first call that it lets through. Default: nobody is told.
+    ///     first call that it lets through; that it is closed, also when none has come for long and another one needs its room.
+    ///     Default: nobody is told.
     ///   - key: The circuit of a request; `nil`: the request is not counted and never held back. Default: ``server``.
     ///   - now: The time of day, for ``CircuitOpen/until``.
     public init(
@@ -89,8 +93,8 @@ public struct CircuitBreakerPlugin: Plugin {
     /// - Throws: ``CircuitOpen``.
     public func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
         guard let key = key(request, context.target) else { return request }
-        let (url, time) = (request.url, stopwatch.elapsed)
-        let remaining = change(key) { $0.admit(context, to: key, url, at: time) }
+        let (url, time, isRefresh) = (request.url, stopwatch.elapsed, !RefreshTask.holders.isEmpty)
+        let remaining = change(key) { $0.admit(context, to: key, url, isRefresh: isRefresh, at: time) }
         guard let remaining else { return request }
         throw CircuitOpen(key: key, remaining: remaining, until: now().addingTimeInterval(remaining / .seconds(1)))
     }
@@ -113,7 +117,7 @@ public struct CircuitBreakerPlugin: Plugin {
     }
 
     private func verdict(on ending: AttemptEnding, _ call: CircuitBoard.Call) -> Circuit.Verdict {
-        guard !ending.isCancelled else { return .nothing }
+        guard !ending.isInterrupted else { return .nothing }
         if let status = ending.status {
             guard policy.statuses.contains(status) else { return .worked }
         } else {
@@ -131,6 +135,7 @@ public struct CircuitBreakerPlugin: Plugin {
         board.update { board, changes in
             let before = board.circuit(key).settledState
             let value = body(&board)
+            changes += board.takeForgotten()
             let after = board.circuit(key).settledState
             if before != after { changes.append(CircuitChange(key: key, from: before, to: after)) }
             return value

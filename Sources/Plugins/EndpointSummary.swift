@@ -15,7 +15,7 @@ public struct EndpointSummary: Sendable, Hashable {
     public private(set) var bytesSent: Int64 = 0
     /// The bytes of response bodies.
     public private(set) var bytesReceived: Int64 = 0
-    /// How long the calls took, but for those that were cancelled.
+    /// How long the calls took, but for those that were cancelled, and those that failed before the plugin's `prepare`.
     public private(set) var durations = DurationHistogram()
 
     /// Half of the calls took no longer; `nil` when there was none.
@@ -29,7 +29,9 @@ public struct EndpointSummary: Sendable, Hashable {
     public init() {}
 
     /// Counts a call.
-    mutating func add(_ call: CallMetrics) {
+    ///
+    /// - Parameter isMeasured: Whether its duration is known.
+    mutating func add(_ call: CallMetrics, isMeasured: Bool) {
         callCount += 1
         retryCount += call.retryCount
         bytesSent += call.bytesSent
@@ -38,7 +40,7 @@ public struct EndpointSummary: Sendable, Hashable {
             cancelCount += 1
         } else {
             if call.failure != nil { failureCount += 1 }
-            durations.add(call.duration)
+            if isMeasured { durations.add(call.duration) }
         }
     }
 }

@@ -151,13 +151,13 @@ public struct HostFailoverPlugin: Plugin {
         _ result: Result<Response, TargetKitError>,
         context: RequestContext
     ) async -> Result<Response, TargetKitError> {
-        let (isCancelled, time) = (AttemptEnding(result).isCancelled, stopwatch.elapsed)
-        change { $0.forget(context.id, isCancelled: isCancelled, at: time) }
+        let (isInterrupted, time) = (AttemptEnding(result).isInterrupted, stopwatch.elapsed)
+        change { $0.forget(context.id, isInterrupted: isInterrupted, at: time) }
         return result
     }
 
     private func verdict(on ending: AttemptEnding, _ context: RequestContext) -> HostLine.Verdict {
-        guard !ending.isCancelled else { return .nothing }
+        guard !ending.isInterrupted else { return .nothing }
         if let status = ending.status {
             guard policy.statuses.contains(status) else { return .worked }
         } else {

@@ -105,10 +105,10 @@ struct HostLine: Sendable {
     }
 
     /// The call has ended.
-    mutating func forget(_ id: RequestContext.ID, isCancelled: Bool, at now: Duration) {
+    mutating func forget(_ id: RequestContext.ID, isInterrupted: Bool, at now: Duration) {
         guard var call = calls.removeValue(forKey: id), call.isProbe else { return }
         // It was never sent. Others would end like it if they tried at once.
-        if !isCancelled { firstFailedAt = now }
+        if !isInterrupted { firstFailedAt = now }
         endProbe(&call, of: id)
     }
 

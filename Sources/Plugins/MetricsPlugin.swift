@@ -127,7 +127,8 @@ public struct MetricsPlugin: Plugin {
         )
         state.withLock { state in
             let isKnown = state.summaries[call.endpoint] != nil || state.summaries.count < endpointLimit
-            state.summaries[isKnown ? call.endpoint : Self.otherEndpoints, default: EndpointSummary()].add(call)
+            state.summaries[isKnown ? call.endpoint : Self.otherEndpoints, default: EndpointSummary()]
+                .add(call, isMeasured: running != nil)
         }
         report(call)
         return result

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #if os(Linux)
 import Foundation
+import TargetKit
 
 /// A socket to the kernel's tables of links, addresses and routes (`NETLINK_ROUTE`, RFC 3549).
 ///
@@ -25,6 +26,8 @@ struct NetlinkSocket: Sendable {
     private static let bufferSize = 1 << 16
 
     let descriptor: NetlinkDescriptor
+    /// The number of the last question. No two of a socket have the same, so that no answer is taken for that to another one.
+    private let number = Locked<UInt32>(0)
 
     /// A socket that is told what changes in those groups; `nil` when the system refuses.
     init?(groups: UInt32) {
@@ -56,12 +59,18 @@ struct NetlinkSocket: Sendable {
     private func dump() -> (table: NetlinkTable, isWhole: Bool)? {
         var table = NetlinkTable()
         var isWhole = true
-        for (number, type) in Self.dumps.enumerated() {
-            guard ask(type, number: UInt32(number + 1)) else { return nil }
+        // What a dump that failed has left; while the kernel has more of it to say, it takes no other question.
+        guard drain() else { return nil }
+        for type in Self.dumps {
+            let number = number.withLock { number in
+                number &+= 1
+                return number
+            }
+            guard ask(type, number: number) else { return nil }
             var isDone = false
             while !isDone {
                 guard case .messages(let messages) = read() else { return nil }
-                for message in messages where message.sequence == number + 1 {
+                for message in messages where message.sequence == number {
                     if message.isInterrupted { isWhole = false }
                     switch message.content {
                     case .failure, .overrun: return nil
@@ -75,8 +84,19 @@ struct NetlinkSocket: Sendable {
         return (table, isWhole)
     }
 
+    /// Reads what waits. Returns `false` when the socket is of no more use.
+    private func drain() -> Bool {
+        while true {
+            switch read() {
+            case .messages, .lost: continue
+            case .nothing: return true
+            case .broken: return false
+            }
+        }
+    }
+
     /// `struct nlmsghdr`, and room for the largest of the three requests, all zero: every family.
-    private func ask(_ type: UInt16, number: UInt32) -> Bool {
+    func ask(_ type: UInt16, number: UInt32) -> Bool {
         // NLM_F_REQUEST | NLM_F_DUMP
         let flags: UInt16 = 0x301
         var request = [UInt32](repeating: 0, count: 8)

@@ -38,7 +38,6 @@ public struct RetryPlugin: Plugin {
 
     private struct State: Sendable {
         var ledger: RetryLedger
-        var generator: any RandomNumberGenerator & Sendable
         /// Begun in the first `prepare` and nowhere else: a shared exchange goes on when the call that began it was cancelled and
         /// has been to `process`, and what is kept for it then would stay for ever.
         var calls: [RequestContext.ID: Call] = [:]
@@ -48,6 +47,8 @@ public struct RetryPlugin: Plugin {
     private let now: @Sendable () -> Date
     private let stopwatch: Stopwatch
     private let state: Locked<State>
+    /// Under a lock of its own: drawing a number changes it, so two threads cannot do that at once. Nothing else waits for it.
+    private let generator: Locked<any RandomNumberGenerator & Sendable>
 
     /// A plugin that tries calls again.
     ///
@@ -55,7 +56,8 @@ public struct RetryPlugin: Plugin {
     ///   - policy: What is tried again; default: ``RetryPolicy/standard``.
     ///   - budget: How many repetitions there may be in all; default: ``RetryBudget/standard``.
     ///   - clock: What the budget's window is measured by; default the continuous clock. The waits are the provider's.
-    ///   - generator: Where the random part of the wait comes from; default the system's.
+    ///   - generator: Where the random part of the wait comes from; default the system's. It is asked by one thread at a time,
+    ///     under a lock: its `next()` should not wait for anything.
     ///   - now: The time of day, which a `Retry-After` with a date is compared with where the response has no `Date`.
     public init(
         policy: RetryPolicy = .standard,
@@ -67,7 +69,8 @@ public struct RetryPlugin: Plugin {
         self.policy = policy
         self.now = now
         stopwatch = Stopwatch(clock)
-        state = Locked(State(ledger: RetryLedger(budget), generator: generator))
+        state = Locked(State(ledger: RetryLedger(budget)))
+        self.generator = Locked(generator)
     }
 
     /// Adds the key of an ``IdempotentTarget``, unless the request has one.
@@ -97,20 +100,22 @@ public struct RetryPlugin: Plugin {
     public func retry(_ result: Result<Response, TargetKitError>, context: RequestContext) async -> RetryDecision {
         let policy = policy(of: context.target)
         let ending = AttemptEnding(result)
-        guard !ending.isCancelled, isTransient(ending, by: policy) else { return .doNotRetry }
+        guard !ending.isInterrupted, isTransient(ending, by: policy) else { return .doNotRetry }
         let asked = ending.status == nil ? nil : RetryAfter.delay(in: result.headers, now: now())
         if let asked, asked > policy.retryAfterLimit { return .doNotRetry }
         let time = stopwatch.elapsed
-        return state.withLock { state in
-            let call = state.calls[context.id] ?? unknown(ending.request, context, policy)
-            guard call.isRepeatable, call.repetitions + 1 < policy.attempts,
-                state.ledger.takeRepetition(in: context.scope, at: time)
-            else { return .doNotRetry }
+        let known = state.withLock { $0.calls[context.id] }
+        let call = known ?? unknown(ending.request, context, policy)
+        guard call.isRepeatable, call.repetitions + 1 < policy.attempts else { return .doNotRetry }
+        let isGranted = state.withLock { state in
+            guard state.ledger.takeRepetition(in: context.scope, at: time) else { return false }
             state.calls[context.id]?.repetitions += 1
-            if let asked, asked > .zero { return .retry(after: asked) }
-            let share = Double.random(in: 0...1, using: &state.generator)
-            return .retry(after: policy.longestDelay(before: call.repetitions) * share)
+            return true
         }
+        guard isGranted else { return .doNotRetry }
+        if let asked, asked > .zero { return .retry(after: min(asked, LongestWait.year)) }
+        let share = generator.withLock { Double.random(in: 0...1, using: &$0) }
+        return .retry(after: policy.longestDelay(before: call.repetitions) * share)
     }
 
     /// Forgets the call.

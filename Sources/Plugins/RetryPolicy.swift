@@ -13,10 +13,10 @@ public struct RetryPolicy: Sendable, Hashable {
     public var attempts: Int
     /// The longest wait before the first repetition; it doubles with each further one. Default 0.2 s.
     public var baseDelay: Duration
-    /// What the doubling ends at. Default 20 s.
+    /// What the doubling ends at; more than a year is a year. Default 20 s.
     public var maximumDelay: Duration
     /// The longest time that a server may ask for by `Retry-After` (RFC 9110 §10.2.3). When it asks for more, the call is not
-    /// tried again: to come earlier is against its word, and nobody waits that long. Default 60 s.
+    /// tried again: to come earlier is against its word, and nobody waits that long. No wait is longer than a year. Default 60 s.
     public var retryAfterLimit: Duration = .seconds(60)
     /// The status codes that are tried again, whether the target validates them or not. Default 408, 425, 429, 500, 502, 503, 504.
     public var statuses: Set<Int> = [408, 425, 429, 500, 502, 503, 504]
@@ -51,12 +51,13 @@ public struct RetryPolicy: Sendable, Hashable {
     ///
     /// - Parameter repetition: 0 for the first one.
     func longestDelay(before repetition: Int) -> Duration {
-        guard baseDelay > .zero, maximumDelay > .zero else { return .zero }
+        let maximum = min(maximumDelay, LongestWait.year)
+        guard baseDelay > .zero, maximum > .zero else { return .zero }
         var delay = baseDelay
         for _ in 0..<max(repetition, 0) {
-            guard delay < maximumDelay / 2 else { return maximumDelay }
+            guard delay < maximum / 2 else { return maximum }
             delay *= 2
         }
-        return min(delay, maximumDelay)
+        return min(delay, maximum)
     }
 }

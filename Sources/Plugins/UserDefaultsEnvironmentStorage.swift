@@ -10,8 +10,7 @@ public struct UserDefaultsEnvironmentStorage: EnvironmentStorage {
     ///
     /// - Parameters:
     ///   - suiteName: The suite, an app group for one; default: the app's own defaults.
-    ///   - key: The key. Not `TargetKitEnvironment`: the defaults show a launch argument `-TargetKitEnvironment test` under it,
-    ///     as if it had been stored.
+    ///   - key: The key. The defaults show a launch argument of that name as if it had been stored; it is not taken for that.
     public init(suiteName: String? = nil, key: String = "TargetKit.environment") {
         self.suiteName = suiteName
         self.key = key
@@ -22,7 +21,16 @@ public struct UserDefaultsEnvironmentStorage: EnvironmentStorage {
 
     /// The name in the defaults.
     public func load() -> ServerEnvironment.Name? {
-        defaults.string(forKey: key).map { ServerEnvironment.Name(rawValue: $0) }
+        let defaults = defaults
+        let isHidden = defaults.volatileDomain(forName: UserDefaults.argumentDomain)[key] != nil
+        let name =
+            isHidden ? defaults.persistentDomain(forName: domain)?[key] as? String : defaults.string(forKey: key)
+        return name.map { ServerEnvironment.Name(rawValue: $0) }
+    }
+
+    /// Where ``save(_:)`` writes to.
+    private var domain: String {
+        suiteName ?? Bundle.main.bundleIdentifier ?? ProcessInfo.processInfo.processName
     }
 
     /// Writes the name into the defaults.

@@ -33,15 +33,15 @@ public struct WaitsForConnectivityPlugin: Plugin {
         case send
     }
 
-    /// Longer waits than a year are a year, which every clock can count.
-    private static let longestWait = Duration.seconds(365 * 86_400)
-
     private let reachability: Reachability
     private let timeout: Duration
     private let clock: any Clock<Duration>
     private let ending: Ending
     private let repetitions: Int
     private let isHeld: @Sendable (any TargetType) -> Bool
+    /// How often this plugin has had each call sent again. Begun in the first `prepare` and nowhere else: a shared exchange goes
+    /// on when the call that began it has been to `process`, and what is kept for it then would stay for ever.
+    private let counts = Locked<[RequestContext.ID: Int]>([:])
 
     /// Whether a target's calls are held, as the target says by ``ConnectivityTarget``; `true` for targets that do not conform
     /// to it.
@@ -53,9 +53,11 @@ public struct WaitsForConnectivityPlugin: Plugin {
     ///
     /// - Parameters:
     ///   - reachability: Says whether the device is online; default: the one of the process.
-    ///   - timeout: How long a call is held at each attempt; default: a minute. Zero or less: not at all.
+    ///   - timeout: How long a call is held at each attempt; default: a minute, at most a year. Zero or less: not at
+    ///     all, it goes on as if the device were online.
     ///   - ending: What becomes of it then; default: it fails.
-    ///   - repetitions: How often a call that failed for want of a network is sent again; default: once. Zero: never.
+    ///   - repetitions: How often a call that failed for want of a network is sent again; default: once. Zero: never. What other
+    ///     plugins repeat does not count.
     ///   - clock: What the time is measured by; default: the continuous clock.
     ///   - isHeld: Whether a target's calls are held and sent again; default: ``targetDecides``.
     public init(
@@ -67,7 +69,7 @@ public struct WaitsForConnectivityPlugin: Plugin {
         isHeld: @escaping @Sendable (any TargetType) -> Bool = Self.targetDecides
     ) {
         self.reachability = reachability
-        self.timeout = min(timeout, Self.longestWait)
+        self.timeout = min(timeout, LongestWait.year)
         self.ending = ending
         self.repetitions = repetitions
         self.clock = clock
@@ -79,9 +81,10 @@ public struct WaitsForConnectivityPlugin: Plugin {
     ///
     /// - Throws: `URLError(.notConnectedToInternet)` after the time, unless the call is to be sent then; `CancellationError`.
     public func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
-        guard !reachability.isReachable, isHeld(context.target), request.url?.isOnThisMachine != true else {
-            return request
-        }
+        if context.attempt == 0 { counts.withLock { $0[context.id] = 0 } }
+        guard timeout > .zero, !reachability.isReachable, isHeld(context.target),
+            request.url?.isOnThisMachine != true
+        else { return request }
         guard try await !isOnlineInTime(), ending == .fail else { return request }
         throw URLError(
             .notConnectedToInternet,
@@ -91,16 +94,28 @@ public struct WaitsForConnectivityPlugin: Plugin {
 
     /// Asks for another attempt, which ``prepare(_:context:)`` then holds, if it was the network that was missing.
     public func retry(_ result: Result<Response, TargetKitError>, context: RequestContext) async -> RetryDecision {
-        guard case .failure(let error) = result, context.attempt < repetitions, isForWantOfNetwork(error),
-            isHeld(context.target), isRepeatable(error.request, context.target)
+        guard case .failure(let error) = result, isForWantOfNetwork(error), isHeld(context.target),
+            isRepeatable(error.request, context.target)
         else { return .doNotRetry }
+        // Of a shared exchange whose first caller has gone, the attempts are all that is known.
+        let count = counts.withLock { $0[context.id] } ?? context.attempt
+        guard count < repetitions else { return .doNotRetry }
+        counts.withLock { $0[context.id]? += 1 }
         return .retry(after: .zero)
+    }
+
+    /// Forgets the call.
+    public func process(
+        _ result: Result<Response, TargetKitError>,
+        context: RequestContext
+    ) async -> Result<Response, TargetKitError> {
+        counts.withLock { $0[context.id] = nil }
+        return result
     }
 
     /// Returns `true` when the device is online, or it is not known; `false` when the time is over.
     private func isOnlineInTime() async throws -> Bool {
-        guard timeout > .zero else { return false }
-        return try await withThrowingTaskGroup(of: Bool.self) { [reachability, clock, timeout] group in
+        try await withThrowingTaskGroup(of: Bool.self) { [reachability, clock, timeout] group in
             group.addTask {
                 for await status in reachability.statuses where status.isReachable { return true }
                 throw CancellationError()

@@ -139,4 +139,76 @@ struct CircuitProbeTests {
         }
         #expect(breaker.state(of: target.baseURL) == .open)
     }
+
+    @Test("A half-open circuit whose probe was cancelled makes room too")
+    func forgottenProbe() async throws {
+        let changes = Recorder<CircuitChange>()
+        let policy = CircuitBreakerPolicy(failures: 1, share: 0, window: .seconds(1), openFor: .seconds(10))
+        let breaker = CircuitBreakerPlugin(policy: policy, clock: clock, onChange: { changes.append($0) })
+        let script = ScriptedTransport { request, index in
+            if index == 0 { return .status(503) }
+            if request.url?.host() == "a.example" { throw CancellationError() }
+            return .status(200)
+        }
+        let provider = Provider<SturdyTarget>(transport: script.transport, plugins: [breaker])
+        _ = await provider.result(target)
+        clock.advance(by: .seconds(10))
+        #expect(RecordingPlugin.Outcome(await provider.result(target)) == .failure(.cancelled))
+        for (time, state) in [(10, CircuitState.halfOpen), (1, .closed)] {
+            clock.advance(by: .seconds(time))
+            for index in 0..<70 {
+                let url = try #require(URL(string: "https://s\(time)-\(index).example"))
+                _ = await provider.result(SturdyTarget(baseURL: url))
+            }
+            #expect(breaker.state(of: target.baseURL) == state)
+        }
+        #expect(changes.elements.map(\.to) == [.open, .halfOpen, .closed])
+    }
+
+    @Test("A circuit whose probe is out makes no room, however long that takes")
+    func longProbe() async throws {
+        let gate = Gate()
+        let script = ScriptedTransport { request, _ in
+            if request.url?.host() == "a.example" { try await gate.waitUnlessCancelled() }
+            return .status(200)
+        }
+        let provider = Provider<SturdyTarget>(transport: script.transport, plugins: [breaker])
+        async let probe = provider.result(target)
+        await script.requests.waitForCount(1)
+        clock.advance(by: .seconds(3600))
+        for index in 0..<70 {
+            let url = try #require(URL(string: "https://s\(index).example"))
+            _ = await provider.result(SturdyTarget(baseURL: url))
+        }
+        #expect(breaker.state(of: target.baseURL) == .halfOpen)
+        #expect(!breaker.admits(target.baseURL))
+        gate.open()
+        #expect(RecordingPlugin.Outcome(await probe) == .status(200))
+        #expect(breaker.state(of: target.baseURL) == .closed)
+    }
+
+    @Test("An open circuit that no call asks for any more makes room, and that is told")
+    func forgotten() async throws {
+        let changes = Recorder<CircuitChange>()
+        let policy = CircuitBreakerPolicy(failures: 1, share: 0, window: .seconds(1), openFor: .seconds(10))
+        let breaker = CircuitBreakerPlugin(policy: policy, clock: clock, onChange: { changes.append($0) })
+        let provider = Provider<SturdyTarget>(transport: hosts.script.transport, plugins: [breaker])
+        hosts.set(.status(503), "a")
+        _ = await provider.result(target)
+        // So long it may still be half open, and is remembered.
+        for (time, state) in [(10, CircuitState.halfOpen), (1, .closed)] {
+            clock.advance(by: .seconds(time))
+            for index in 0..<70 {
+                let url = try #require(URL(string: "https://s\(time)-\(index).example"))
+                _ = await provider.result(SturdyTarget(baseURL: url))
+            }
+            #expect(breaker.state(of: target.baseURL) == state)
+        }
+        let key = "https://a.example"
+        #expect(
+            changes.elements == [
+                CircuitChange(key: key, from: .closed, to: .open), CircuitChange(key: key, from: .open, to: .closed),
+            ]
+        )
+    }
 }

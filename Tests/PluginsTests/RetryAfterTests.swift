@@ -112,4 +112,17 @@ struct RetryAfterTests {
         #expect(RecordingPlugin.Outcome(result) == .status(200))
         #expect(sleeps == [.seconds(3600)])
     }
+
+    @Test("Who would wait for ever waits a year", arguments: ["1099511627776", "99999999999999999999999"])
+    func longest(_ value: String) async {
+        let clock = ManualClock()
+        let script = ScriptedTransport(.status(503, ["Retry-After": value]), .status(200))
+        var patient = RetryPolicy()
+        patient.retryAfterLimit = .seconds(Int64.max)
+        let plugin = RetryPlugin(policy: patient, clock: clock)
+        let provider = Provider<SturdyTarget>(transport: script.transport, plugins: [plugin], clock: clock)
+        let (result, sleeps) = await clock.stepping { await provider.result(SturdyTarget()) }
+        #expect(RecordingPlugin.Outcome(result) == .status(200))
+        #expect(sleeps == [.seconds(365 * 86_400)])
+    }
 }

@@ -44,6 +44,10 @@ struct RetryDelayTests {
             (RetryPolicy(attempts: 3, baseDelay: .seconds(-1)), [0, 0]),
             (RetryPolicy(attempts: 3, maximumDelay: .seconds(-1)), [0, 0]),
             (RetryPolicy(attempts: 1), []),
+            (
+                RetryPolicy(attempts: 3, baseDelay: .seconds(Int64.max), maximumDelay: .seconds(Int64.max)),
+                [31_536_000, 31_536_000]
+            ),
         ]
     )
     func bounds(_ policy: RetryPolicy, _ expected: [Double]) async throws {
@@ -57,7 +61,8 @@ struct RetryDelayTests {
         let policy = RetryPolicy(attempts: 1000, baseDelay: .nanoseconds(1), maximumDelay: .seconds(Int64.max / 4))
         let waits = try await waits(policy, SeededGenerator(seed: 1), calls: 1)[0]
         #expect(waits.count == 999)
-        #expect(waits.allSatisfy { $0 >= 0 && $0 <= 2.4e18 })
+        // Longer than a year is a year.
+        #expect(waits.allSatisfy { $0 >= 0 && $0 <= 365 * 86_400 })
     }
 
     @Test("The wait is spread evenly from zero to its bound: full jitter", arguments: [1, 2, 3] as [UInt64])
@@ -90,5 +95,45 @@ struct RetryDelayTests {
         #expect(try await waits(policy, SeededGenerator(seed: 7), calls: 5) == one)
         #expect(try await waits(policy, SeededGenerator(seed: 8), calls: 5) != one)
         #expect(Set(one.map { $0[0] }).count == 5)
+    }
+
+    @Test("Other calls go on while the random numbers are waited for")
+    func slowNumbers() async throws {
+        let others = TestLock<(@Sendable () -> Void)?>(nil)
+        let isDone = TestLock(false)
+        let numbers = AskingNumbers {
+            // A thread of its own, since a lock that is held would never be free on this one.
+            let ended = DispatchSemaphore(value: 0)
+            Thread.detachNewThread {
+                others.withLock { $0 }?()
+                ended.signal()
+            }
+            // Waits only when the test fails.
+            let isInTime = ended.wait(timeout: .now() + 20) == .success
+            isDone.withLock { $0 = isInTime }
+        }
+        let plugin = RetryPlugin(budget: .unlimited, generator: numbers)
+        let request = URLRequest(url: .shop)
+        let (context, other) = (
+            RequestContext(target: SturdyTarget(), attempt: 0), RequestContext(target: SturdyTarget(), attempt: 0)
+        )
+        others.withLock { $0 = { plugin.willSend(request, context: other) } }
+        plugin.willSend(try await plugin.prepare(request, context: context), context: context)
+        let failure = TargetKitError(stage: .transport, request: request, underlying: URLError(.timedOut))
+        guard case .retry = await plugin.retry(.failure(failure), context: context) else {
+            Issue.record("it was not tried again")
+            return
+        }
+        #expect(isDone.withLock { $0 })
+    }
+}
+
+/// Random numbers that do something each time one is drawn.
+private struct AskingNumbers: RandomNumberGenerator, Sendable {
+    let ask: @Sendable () -> Void
+
+    func next() -> UInt64 {
+        ask()
+        return .max
     }
 }

@@ -99,11 +99,16 @@ struct WaitsForConnectivityPluginTests {
         #expect(sent.count == 1)
     }
 
-    @Test("No time at all means not to wait", arguments: [Duration.zero, .seconds(-1)])
-    func noTime(_ timeout: Duration) async {
-        let plugin = WaitsForConnectivityPlugin(reachability, timeout: timeout, clock: clock)
-        #expect(await provider([plugin]).result(PluginTarget()).failure?.kind == .offline)
-        #expect(sent.count == 0)
+    @Test(
+        "With no time to wait no call is held, whatever is to become of held ones",
+        arguments: [.zero, .seconds(-1)] as [Duration],
+        [.fail, .send] as [WaitsForConnectivityPlugin.Ending]
+    )
+    func noTime(_ timeout: Duration, _ ending: WaitsForConnectivityPlugin.Ending) async {
+        let plugin = WaitsForConnectivityPlugin(reachability, timeout: timeout, ending: ending, clock: clock)
+        #expect(await provider([plugin]).result(PluginTarget()).failure == nil)
+        #expect(sent.count == 1)
+        #expect(clock.sleeperCount == 0)
     }
 
     @Test("The longest time that there is does not trap")

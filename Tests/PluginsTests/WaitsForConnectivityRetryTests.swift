@@ -101,4 +101,28 @@ struct WaitsForConnectivityRetryTests {
         #expect(await provider([excepting], offline).result(PluginTarget()).failure?.kind == .offline)
         #expect(sent.count == count + 2)
     }
+
+    @Test("What other plugins had sent again does not count", arguments: [true, false])
+    func ownCount(isFirst: Bool) async {
+        source.set(Self.online)
+        let plugin = WaitsForConnectivityPlugin(reachability, clock: clock)
+        let other = RecordingPlugin(retry: { result, _ in
+            guard case .success(let response) = result, response.statusCode == 503 else { return .doNotRetry }
+            return .retry(after: .zero)
+        })
+        let provider = provider(isFirst ? [plugin, other] : [other, plugin]) { number in
+            switch number {
+            case 1, 2: return .response(status: 503, data: Data())
+            case 3, 5: throw URLError(.notConnectedToInternet)
+            case 4: return .response(status: 503, data: Data())
+            case 6: throw URLError(.notConnectedToInternet)
+            default: return .response(status: 200, data: Data())
+            }
+        }
+        // The network comes back at once: the first failure is sent again, the second stands.
+        #expect(await provider.result(PluginTarget()).failure?.kind == .offline)
+        #expect(sent.count == 5)
+        // Another call has its own count.
+        #expect(await provider.result(PluginTarget()).failure == nil)
+    }
 }

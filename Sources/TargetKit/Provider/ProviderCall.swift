@@ -114,7 +114,7 @@ extension TargetKitError {
         case .timedOut:
             error.stage = .transport
             if (underlying as? URLError)?.code != .timedOut {
-                error.underlying = URLError(.timedOut)
+                error.underlying = URLError(.timedOut, userInfo: [FailureMark.wholeCall: true])
                 error.appError = nil
             }
         }

@@ -91,7 +91,7 @@ struct RedirectFollower: Sendable {
         let deadline = request.timeout.map { ContinuousClock.now + $0 }
         while true {
             let sent = withCookies(request)
-            let response = try await line.send(sent)
+            let response = try await response(to: sent, after: redirects.count, before: deadline)
             keepCookies(of: response, from: sent.urlRequest.url)
             guard let redirect = try redirect(response.head, of: request.urlRequest),
                 let next = try next(after: redirect, request)
@@ -103,7 +103,27 @@ struct RedirectFollower: Sendable {
                 throw failure(.httpTooManyRedirects, redirect, "the server redirects more than \(policy.limit) times")
             }
             request = next
+        }
+    }
+
+    /// The response to the next step; an error of a later one says that it is.
+    private func response(
+        to request: TransportRequest,
+        after steps: Int,
+        before deadline: ContinuousClock.Instant?
+    ) async throws -> TransportResponse {
+        guard steps > 0 else { return try await line.send(request) }
+        var request = request
+        do {
             if let deadline { request.timeout = try deadline.timeLeft }
+            return try await line.send(request)
+        } catch let error as URLError {
+            var userInfo = error.userInfo
+            userInfo[FailureMark.redirects] = steps
+            if userInfo[NSURLErrorFailingURLErrorKey] == nil {
+                userInfo[NSURLErrorFailingURLErrorKey] = request.urlRequest.url
+            }
+            throw URLError(error.code, userInfo: userInfo)
         }
     }
 

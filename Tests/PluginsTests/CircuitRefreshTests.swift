@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+import TargetKitPlugins
+import TestSupport
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// A refresh that is a call of the same provider, to the same server.
+@Suite("Circuit breaker and refresh", .timeLimit(.minutes(1)))
+struct CircuitRefreshTests {
+    private let clock = ManualClock()
+    private let breaker: CircuitBreakerPlugin
+    private let status = TestLock(503)
+    private let tokenStatus = TestLock(200)
+    private let script: ScriptedTransport
+    private let target = SturdyTarget(baseURL: HostSet.urls("a")[0], validation: .successCodes)
+
+    init() {
+        breaker = CircuitBreakerPlugin(policy: .init(failures: 1, share: 0), clock: clock)
+        script = ScriptedTransport { [status, tokenStatus] request, _ in
+            .status((request.url?.lastPathComponent == "token" ? tokenStatus : status).withLock { $0 })
+        }
+    }
+
+    /// A provider whose first token has run out, and that asks for the next one by a call of its own.
+    private func provider(breakerFirst: Bool) -> Provider<SturdyTarget> {
+        let itself = TestLock<Provider<SturdyTarget>?>(nil)
+        let renewal = target.with { $0.path = "/token" }
+        let authentication = AuthenticationPlugin(
+            authenticator: TokenAuthenticator(
+                renew: { token in
+                    let provider = itself.withLock { $0 }
+                    _ = try await provider?.request(renewal)
+                    return Token(token.number + 1)
+                },
+                isDue: { $0.number == 1 }
+            ),
+            store: MemoryCredentialStore(Token(1)),
+            authorizes: { _ in true },
+            signOut: { _ in }
+        )
+        let plugins: [any Plugin] = breakerFirst ? [breaker, authentication] : [authentication, breaker]
+        let provider = Provider<SturdyTarget>(transport: script.transport, plugins: plugins, clock: clock)
+        itself.withLock { $0 = provider }
+        return provider
+    }
+
+    /// Opens the circuit, and lets its time go by.
+    private func halfOpen() async {
+        await fail()
+        clock.advance(by: .seconds(30))
+        status.withLock { $0 = 200 }
+    }
+
+    private func fail() async {
+        status.withLock { $0 = 503 }
+        _ = await Provider<SturdyTarget>(transport: script.transport, plugins: [breaker]).result(target)
+        #expect(breaker.state(of: target.baseURL) == .open)
+    }
+
+    private var paths: [String] { script.requests.elements.dropFirst().map { $0.url?.lastPathComponent ?? "" } }
+
+    @Test("The probe of a half-open circuit gets its token through that circuit", arguments: [true, false])
+    func probe(_ breakerFirst: Bool) async {
+        await halfOpen()
+        #expect(RecordingPlugin.Outcome(await provider(breakerFirst: breakerFirst).result(target)) == .status(200))
+        #expect(paths == ["token", "things"])
+        #expect(breaker.state(of: target.baseURL) == .closed)
+    }
+
+    @Test("A refresh has no place in a half-open circuit, and gives none back", arguments: [true, false])
+    func noPlace(_ breakerFirst: Bool) async {
+        await halfOpen()
+        let gate = Gate()
+        let held = ScriptedTransport { _, _ in
+            try await gate.waitUnlessCancelled()
+            return .status(200)
+        }
+        let probing = Provider<SturdyTarget>(transport: held.transport, plugins: [breaker])
+        async let probe = probing.result(target)
+        await held.requests.waitForCount(1)
+        // The one place is taken; the refresh goes all the same and fails, the call is held back.
+        tokenStatus.withLock { $0 = 503 }
+        let result = await provider(breakerFirst: breakerFirst).result(target)
+        #expect(result.failure != nil)
+        #expect(paths == (breakerFirst ? [] : ["token"]))
+        #expect(breaker.state(of: target.baseURL) == .halfOpen)
+        #expect(!breaker.admits(target.baseURL))
+        gate.open()
+        #expect(RecordingPlugin.Outcome(await probe) == .status(200))
+        #expect(breaker.state(of: target.baseURL) == .closed)
+    }
+
+    @Test("A refresh that fails does not open a half-open circuit")
+    func failing() async {
+        await halfOpen()
+        tokenStatus.withLock { $0 = 503 }
+        #expect(await provider(breakerFirst: false).result(target).failure != nil)
+        #expect(paths == ["token"])
+        #expect(breaker.state(of: target.baseURL) == .halfOpen)
+        #expect(breaker.admits(target.baseURL))
+    }
+
+    @Test("An open circuit holds a refresh back too")
+    func open() async {
+        await fail()
+        let result = await provider(breakerFirst: false).result(target)
+        let renewal = result.failure?.underlying as? TargetKitError
+        #expect(renewal?.underlying is CircuitOpen)
+        #expect(paths == [])
+    }
+}
