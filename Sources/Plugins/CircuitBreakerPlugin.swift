@@ -93,7 +93,7 @@ public struct CircuitBreakerPlugin: Plugin {
     /// - Throws: ``CircuitOpen``.
     public func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
         guard let key = key(request, context.target) else { return request }
-        let (url, time, isRefresh) = (request.url, stopwatch.elapsed, !RefreshTask.holders.isEmpty)
+        let (url, time, isRefresh) = (request.url, stopwatch.elapsed, !RefreshTask.flights.isEmpty)
         let remaining = change(key) { $0.admit(context, to: key, url, isRefresh: isRefresh, at: time) }
         guard let remaining else { return request }
         throw CircuitOpen(key: key, remaining: remaining, until: now().addingTimeInterval(remaining / .seconds(1)))
