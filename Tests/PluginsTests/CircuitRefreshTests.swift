@@ -109,8 +109,7 @@ struct CircuitRefreshTests {
     func open() async {
         await fail()
         let result = await provider(breakerFirst: false).result(target)
-        let renewal = result.failure?.underlying as? TargetKitError
-        #expect(renewal?.underlying is CircuitOpen)
+        #expect(result.failure?.underlying is CircuitOpen)
         #expect(paths == [])
     }
 }

@@ -97,10 +97,11 @@ final class BodyRelay: BodyOrigin {
         return try result.get()
     }
 
-    /// Lets go of what is left, and ends the call.
+    /// Ends the call, and lets go of what is left: in this order, so that the call's task, when it finds nobody who takes a
+    /// piece, knows that this is no end of the body.
     func abandon() {
+        handle.cancel()
         state.withLock { $0.isAbandoned = true }
         withdraw()
-        handle.cancel()
     }
 }

@@ -81,11 +81,11 @@ extension Provider {
     private func pump(_ response: Response, to relay: BodyRelay) async throws {
         // A plugin may have answered in the server's place, with a body that is there already.
         guard let body = response.body else {
-            if !response.data.isEmpty { _ = await relay.write(response.data) }
+            guard response.data.isEmpty || (await relay.write(response.data)) else { throw CancellationError() }
             return
         }
         for try await piece in body {
-            guard await relay.write(piece) else { return }
+            guard await relay.write(piece) else { throw CancellationError() }
         }
     }
 }
