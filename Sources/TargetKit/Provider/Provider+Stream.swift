@@ -81,7 +81,8 @@ extension Provider {
     private func pump(_ response: Response, to relay: BodyRelay) async throws {
         // A plugin may have answered in the server's place, with a body that is there already.
         guard let body = response.body else {
-            guard response.data.isEmpty || (await relay.write(response.data)) else { throw CancellationError() }
+            if response.data.isEmpty { return }
+            guard await relay.write(response.data) else { throw CancellationError() }
             return
         }
         for try await piece in body {
