@@ -18,7 +18,7 @@ import FoundationNetworking
 /// fails, it opens again.
 ///
 /// - A failure is a status of the policy, whether the target validates it or not, or a connection that fails. A call that was
-///   cancelled counts neither way, nor does one whose ``CallTimeout/wholeCall`` is over, which its caller has set, nor one that
+///   cancelled counts neither way, nor does one whose `CallTimeout.wholeCall` is over, which its caller has set, nor one that
 ///   was not sent or failed for a reason of its own; each gives its place in a half-open circuit back. So does what happens
 ///   after a redirect to another server: the one that was asked has answered.
 /// - A refresh of an ``AuthenticationPlugin`` passes a half-open circuit without a place, and does not count there: the call that

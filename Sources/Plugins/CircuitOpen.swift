@@ -36,7 +36,7 @@ extension CircuitOpen: LocalizedError, FailureOfKind, CustomStringConvertible {
         return words + "; the next is let through in \(remaining.wholeSeconds) s"
     }
 
-    /// The same line. For the person there is the text of the ``TargetKit/TargetKitError`` around it.
+    /// The same line. For the person there is the text of the `TargetKitError` around it.
     public var errorDescription: String? { description }
 
     /// The server cannot be reached, for now.

@@ -49,7 +49,7 @@ public struct DefaultHeadersPlugin: Plugin {
 
     /// Sets the fields that are missing.
     ///
-    /// - Throws: ``InvalidRequest`` for a value with a line break.
+    /// - Throws: `InvalidRequest` for a value with a line break.
     public func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
         var request = request
         try request.setIfMissing(.accept, accept)

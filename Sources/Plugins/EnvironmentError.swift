@@ -34,7 +34,7 @@ extension EnvironmentError: LocalizedError, CustomStringConvertible {
         }
     }
 
-    /// The same line, which is what a ``TargetKitError`` shows of the error underneath it.
+    /// The same line, which is what a `TargetKitError` shows of the error underneath it.
     public var errorDescription: String? { description }
 
     private static func list(_ names: [ServerEnvironment.Name]) -> String {

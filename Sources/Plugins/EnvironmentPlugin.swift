@@ -30,7 +30,7 @@ public struct EnvironmentPlugin: Plugin {
 
     /// Sets the fields that are missing.
     ///
-    /// - Throws: ``InvalidRequest`` for a value with a line break.
+    /// - Throws: `InvalidRequest` for a value with a line break.
     public func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
         guard let headers = store.environment(of: request.url)?.headers, !headers.isEmpty else { return request }
         var request = request

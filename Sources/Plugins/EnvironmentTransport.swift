@@ -32,7 +32,9 @@ public final class EnvironmentTransport: Transport {
 
     /// A transport for the environments of that store.
     ///
-    /// - Parameter make: Makes the transport of an environment, with its ``ServerEnvironment/tls``; default: ``system(_:)``.
+    /// - Parameters:
+    ///   - store: Says which environments there are, and which one is chosen.
+    ///   - make: Makes the transport of an environment, with its ``ServerEnvironment/tls``; default: the system's.
     public init(
         _ store: EnvironmentStore,
         make: @escaping @Sendable (ServerEnvironment) -> any Transport = EnvironmentTransport.system

@@ -77,7 +77,12 @@ public struct HostFailoverPlugin: Plugin {
 
     /// A plugin for the calls that a closure chooses, as the one for a target type does.
     ///
-    /// - Parameter isMeant: Whether a target's calls go to these hosts; default: all do.
+    /// - Parameters:
+    ///   - hosts: As for a target type.
+    ///   - policy: As for a target type.
+    ///   - clock: As for a target type.
+    ///   - isMeant: Whether a target's calls go to these hosts; default: all do.
+    ///   - onMove: As for a target type.
     public init(
         hosts: [URL],
         policy: HostFailoverPolicy = HostFailoverPolicy(),

@@ -88,7 +88,7 @@ public struct ServerEnvironment: Sendable, Hashable {
     /// An environment.
     ///
     /// A text that is no URL is kept as a URL of the scheme `invalid`: each call to it fails with
-    /// ``InvalidRequest/unsupportedURL(_:)``, which shows the text.
+    /// `InvalidRequest.unsupportedURL(_:)`, which shows the text.
     ///
     /// - Parameters:
     ///   - name: What it is called.

@@ -14,7 +14,7 @@ import FoundationNetworking
 ///
 /// A call is held in `prepare` and goes on as soon as the device is online, or nothing is known of it any more. When the time is
 /// over, the call fails with `URLError(.notConnectedToInternet)`, so with kind `.offline`, or is sent all the same
-/// (``Ending/send``). Held calls count as calls in flight and are cancelled as such; a limit of ``CallTimeout/wholeCall`` covers
+/// (``Ending/send``). Held calls count as calls in flight and are cancelled as such; a limit of `CallTimeout.wholeCall` covers
 /// the wait, one for the exchange does not. Never held are calls to this machine (`localhost`, `127.…`, `::1`), calls whose
 /// target opts out by ``ConnectivityTarget`` or by a closure, and all while nothing is known.
 ///
