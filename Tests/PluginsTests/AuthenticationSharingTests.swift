@@ -28,14 +28,17 @@ struct AuthenticationSharingTests {
         return second
     }
 
-    @Test("When the one that began has left, it is not tried again as the next user", arguments: [nil, 7])
-    func nextUser(_ next: Int?) async throws {
-        let (fields, clock, gate) = (Recorder<String?>(), ManualClock(), Gate())
-        let plugin = signOuts.plugin(TokenAuthenticator())
-        let again = RecordingPlugin(retry: { _, context in
-            context.attempt == 0 ? .retry(after: .seconds(5)) : .doNotRetry
-        })
-        let provider = Provider<PluginTarget>(
+    /// A provider whose calls share, and fail with 503 when the gate opens; they are tried again once, after a while.
+    private func failing(
+        _ plugin: any Plugin,
+        again delay: Duration,
+        _ gate: Gate,
+        _ clock: ManualClock,
+        _ fields: Recorder<String?>,
+        timeout: CallTimeout = .none
+    ) -> Provider<PluginTarget> {
+        let again = RecordingPlugin(retry: { _, context in context.attempt == 0 ? .retry(after: delay) : .doNotRetry })
+        return Provider(
             transport: StubTransport { request in
                 fields.append(request.urlRequest.value(forHTTPHeaderField: "Authorization"))
                 await gate.wait()
@@ -43,8 +46,16 @@ struct AuthenticationSharingTests {
             },
             plugins: [plugin, again],
             sharing: .identical,
+            timeout: timeout,
             clock: clock
         )
+    }
+
+    @Test("When the one that began has left, it is not tried again as the next user", arguments: [nil, 7])
+    func nextUser(_ next: Int?) async throws {
+        let (fields, clock, gate) = (Recorder<String?>(), ManualClock(), Gate())
+        let plugin = signOuts.plugin(TokenAuthenticator())
+        let provider = failing(plugin, again: .seconds(5), gate, clock, fields)
         let second = await followed(provider, gate)
         gate.open()
         await clock.waitForSleepers()
@@ -59,20 +70,8 @@ struct AuthenticationSharingTests {
     func outOfTime() async throws {
         let (fields, clock, gate) = (Recorder<String?>(), ManualClock(), Gate())
         let plugin = signOuts.plugin(TokenAuthenticator())
-        let again = RecordingPlugin(retry: { _, context in
-            context.attempt == 0 ? .retry(after: .seconds(8)) : .doNotRetry
-        })
-        let provider = Provider<PluginTarget>(
-            transport: StubTransport { request in
-                fields.append(request.urlRequest.value(forHTTPHeaderField: "Authorization"))
-                await gate.wait()
-                return .response(status: 503, data: Data())
-            },
-            plugins: [plugin, again],
-            sharing: .identical,
-            timeout: .wholeCall(.seconds(10)),
-            clock: clock
-        )
+        let timeout = CallTimeout.wholeCall(.seconds(10))
+        let provider = failing(plugin, again: .seconds(8), gate, clock, fields, timeout: timeout)
         let first = Task { await provider.result(PluginTarget()) }
         await gate.waitForArrivals()
         await clock.waitForSleepers()
@@ -113,18 +112,7 @@ struct AuthenticationSharingTests {
     func unauthorized() async throws {
         let (clock, gate) = (ManualClock(), Gate())
         let plugin = UnauthorizedPlugin { _ in }
-        let again = RecordingPlugin(retry: { _, context in
-            context.attempt == 0 ? .retry(after: .seconds(5)) : .doNotRetry
-        })
-        let provider = Provider<PluginTarget>(
-            transport: StubTransport { _ in
-                await gate.wait()
-                return .response(status: 503, data: Data())
-            },
-            plugins: [plugin, again],
-            sharing: .identical,
-            clock: clock
-        )
+        let provider = failing(plugin, again: .seconds(5), gate, clock, Recorder())
         let second = await followed(provider, gate)
         gate.open()
         await clock.waitForSleepers()

@@ -7,9 +7,12 @@ import Foundation
 ///
 /// It is pthread's mutex because `Synchronization.Mutex` needs iOS 18, and because the thread sanitizer sees this one on Linux
 /// (of `Mutex` it reports races that are none, Swift 6.3.1).
+///
+/// It is `@unchecked Sendable` because nothing can check this: the value is only touched between lock and unlock, in
+/// ``withLock(_:)``, and made before anybody else has the lock. A value that is no `Sendable` itself is refused.
 package struct Locked<Value: Sendable>: @unchecked Sendable {
-    // `@unchecked`: both are only touched between lock and unlock, here. They lie in one piece of memory, and are reached by
-    // pointer, since Swift would note each access to a class's property, to find those that overlap.
+    // Both in one piece of memory, and reached by pointer: Swift would note each access to a class's property, to find those
+    // that overlap.
     private let storage: ManagedBuffer<Value, pthread_mutex_t>
 
     package init(_ value: Value) {

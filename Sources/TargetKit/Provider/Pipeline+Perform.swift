@@ -12,12 +12,12 @@ extension Pipeline {
         let result: Result<Response, TargetKitError>
         do throws(TargetKitError) {
             let aim = try self.aim(of: call, aim)
-            let line = follower(for: aim, call)
+            let follower = follower(for: aim, call)
             let request = try await prepare(nil, aim.endpoint, call)
             let ending =
                 call.plan.isShared
-                ? await sharedExchange(request, through: line, aim.endpoint, call)
-                : await exchange(request, through: line, aim.endpoint, call)
+                ? await sharedExchange(request, through: follower, aim.endpoint, call)
+                : await exchange(request, through: follower, aim.endpoint, call)
             call.context.attempt = ending.attempt
             result = ending.result
         } catch {
@@ -104,7 +104,7 @@ extension Pipeline {
     /// One attempt after the other, until the plugins want no more.
     private func exchange(
         _ first: PreparedRequest,
-        through line: RedirectFollower,
+        through follower: RedirectFollower,
         _ endpoint: Endpoint,
         _ call: ProviderCall
     ) async -> ExchangeEnding {
@@ -113,7 +113,7 @@ extension Pipeline {
             while true {
                 if !plugins.finishers.isEmpty { request.final = try await finish(request.final, call) }
                 plugins.willSend(request.final.urlRequest, call.plan.hooks, context: call.context)
-                let result = await send(request.final, through: line, call)
+                let result = await send(request.final, through: follower, call)
                 plugins.didReceive(result, call.plan.hooks, context: call.context)
                 guard call.interruption == nil, !plugins.isIdle(.retry, call.plan.hooks),
                     try await isRetried(result, call)
@@ -129,13 +129,13 @@ extension Pipeline {
     /// An exchange that others which ask for the same wait for too.
     private func sharedExchange(
         _ request: PreparedRequest,
-        through line: RedirectFollower,
+        through follower: RedirectFollower,
         _ endpoint: Endpoint,
         _ call: ProviderCall
     ) async -> ExchangeEnding {
         let target = call.context.target
         guard let key = SharedCallKey(request.final, of: endpoint, validation: target.validation) else {
-            return await exchange(request, through: line, endpoint, call)
+            return await exchange(request, through: follower, endpoint, call)
         }
         let ending = await sharedCalls.ending(for: key, id: call.context.id, progress: call.progress) {
             (handle, report) in
@@ -143,7 +143,7 @@ extension Pipeline {
             call.handle = handle
             call.progress = report
             request.final.progress = report
-            return await self.exchange(request, through: line, endpoint, call)
+            return await self.exchange(request, through: follower, endpoint, call)
         }
         guard let ending else {
             let failure = call.failure(CancellationError(), at: .cancelled, request: request.final.urlRequest)
@@ -154,11 +154,11 @@ extension Pipeline {
 
     private func send(
         _ request: TransportRequest,
-        through line: RedirectFollower,
+        through follower: RedirectFollower,
         _ call: ProviderCall
     ) async -> Result<Response, TargetKitError> {
         do {
-            let arrival = try await line.send(request)
+            let arrival = try await follower.send(request)
             try call.checkCancellation()
             let isStream = call.plan.delivery.isStream
             let response = try Response(arrival, target: call.context.target, decoder: decoder, isStream: isStream)
