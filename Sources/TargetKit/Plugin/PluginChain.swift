@@ -47,12 +47,14 @@ struct PluginChain: Sendable {
     }
 
     func willSend(_ request: URLRequest, _ hooks: Hooks, context: RequestContext) {
+        if isIdle(.willSend, hooks) { return }
         let (asked, context) = round(of: .willSend, hooks, context)
         for plugin in asked { plugin.willSend(request, context: context) }
         learn(from: context)
     }
 
     func didReceive(_ result: Result<Response, TargetKitError>, _ hooks: Hooks, context: RequestContext) {
+        if isIdle(.didReceive, hooks) { return }
         let (asked, context) = round(of: .didReceive, hooks, context)
         for plugin in asked { plugin.didReceive(result, context: context) }
         learn(from: context)

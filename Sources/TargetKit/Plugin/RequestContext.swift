@@ -21,22 +21,34 @@ public struct RequestContext: Sendable {
         public var description: String { String(number) }
     }
 
+    /// What does not change from attempt to attempt; in one place, since a context is copied from step to step.
+    private final class Call: Sendable {
+        let id: ID
+        let target: any TargetType
+        let scope: RequestScope
+
+        init(id: ID, target: any TargetType, scope: RequestScope) {
+            self.id = id
+            self.target = target
+            self.scope = scope
+        }
+    }
+
+    private let call: Call
     /// Tells calls apart; the same at each attempt of one call.
-    public let id: ID
+    public var id: ID { call.id }
     /// The target of the call; for a ``MultiTarget`` the one inside.
-    public let target: any TargetType
+    public var target: any TargetType { call.target }
     /// 0 at the first attempt, 1 at the first repetition, …
     public internal(set) var attempt: Int
     /// The scope that the call belongs to.
-    public let scope: RequestScope
+    public var scope: RequestScope { call.scope }
     /// Takes note of the plugins whose hook is the default; `nil` when that is known.
     private(set) var idleHooks: IdleHooks?
 
     init(target: any TargetType, scope: RequestScope) {
-        id = .next()
-        self.target = target.innermost
+        call = Call(id: .next(), target: target.innermost, scope: scope)
         attempt = 0
-        self.scope = scope
     }
 
     /// A context made by hand, to test a plugin by itself.

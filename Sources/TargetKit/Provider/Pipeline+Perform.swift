@@ -6,20 +6,33 @@ import FoundationNetworking
 #endif
 
 extension Pipeline {
-    /// The path of a request, from the target to the result that the caller gets.
-    func perform(_ call: ProviderCall, aim: () throws -> Aim) async -> Result<Response, TargetKitError> {
+    /// The response of a call that its caller waits for. Cancelling the caller's task ends the call.
+    func response(to call: ProviderCall, _ aim: Result<Aim, TargetKitError>) async -> Result<Response, TargetKitError> {
+        await withTaskCancellationHandler {
+            if call.plan.runsInCallersTask { return await perform(call, aim) }
+            // The caller is on no actor any more: starting right here saves a hop to another thread.
+            let task = Task.startingNow { await self.perform(call, aim) }
+            call.handle.attach(task)
+            return await task.value
+        } onCancel: {
+            call.handle.cancel()
+        }
+    }
+
+    /// The path of a request, from the endpoint to the result that the caller gets.
+    ///
+    /// Most of its steps become a part of it, since each function that can wait costs.
+    func perform(_ call: ProviderCall, _ aim: Result<Aim, TargetKitError>) async -> Result<Response, TargetKitError> {
         var call = call
         let result: Result<Response, TargetKitError>
         do throws(TargetKitError) {
-            let aim = try self.aim(of: call, aim)
+            let aim = try aim.get()
             let follower = follower(for: aim, call)
-            let request = try await prepare(nil, aim.endpoint, call)
-            let ending =
+            let request = try await request(nil, aim, call)
+            result =
                 call.plan.isShared
-                ? await sharedExchange(request, through: follower, aim.endpoint, call)
-                : await exchange(request, through: follower, aim.endpoint, call)
-            call.context.attempt = ending.attempt
-            result = ending.result
+                ? await sharedExchange(request, through: follower, aim, &call)
+                : await exchange(request, through: follower, aim, &call)
         } catch {
             result = .failure(error)
         }
@@ -27,16 +40,17 @@ extension Pipeline {
         return plugins.isIdle(.process, call.plan.hooks) ? named : await process(named, call)
     }
 
-    private func aim(of call: ProviderCall, _ aim: () throws -> Aim) throws(TargetKitError) -> Aim {
+    /// What a call goes to, which a closure makes of its target.
+    func aim(of call: ProviderCall, _ aim: () throws -> Aim) -> Result<Aim, TargetKitError> {
         do {
             guard call.plan.isAccepted else { throw TargetKitError(stage: .shutDown) }
             try call.plan.timeout.check()
             try call.checkCancellation()
             let aim = try aim()
-            if call.plan.headers.isEmpty { return aim }
-            return Aim(endpoint: aim.endpoint.adding(headers: call.plan.headers), stub: aim.stub)
+            if call.plan.headers.isEmpty { return .success(aim) }
+            return .success(Aim(endpoint: aim.endpoint.adding(headers: call.plan.headers), stub: aim.stub))
         } catch {
-            throw call.failure(error, at: .endpoint)
+            return .failure(call.failure(error, at: .endpoint))
         }
     }
 
@@ -60,17 +74,46 @@ extension Pipeline {
         return RedirectFollower(line: .init(stub, tied: stub, to: handle), policy: .none)
     }
 
+    /// The request of an attempt; repetitions begin with the one that was made for the first.
+    @inline(__always)
+    private func request(
+        _ made: URLRequest?,
+        _ aim: Aim,
+        _ call: ProviderCall
+    ) async throws(TargetKitError) -> PreparedRequest {
+        if let ready = try readyRequest(made, aim, call) { return ready }
+        return try await prepare(made, aim, call)
+    }
+
+    /// The request where neither closure nor plugins have a say: nothing waits, and a second look would see the same.
+    private func readyRequest(
+        _ made: URLRequest?,
+        _ aim: Aim,
+        _ call: ProviderCall
+    ) throws(TargetKitError) -> PreparedRequest? {
+        guard requestClosure == nil, plugins.isIdle(.prepare, call.plan.hooks) else { return nil }
+        var request = made
+        do {
+            try call.checkCancellation()
+            let ready = try made ?? aim.endpoint.urlRequest()
+            request = ready
+            return PreparedRequest(original: ready, final: try TransportRequest(checked: ready, aim.endpoint, call))
+        } catch {
+            throw call.failure(error, at: .request, request: request)
+        }
+    }
+
     /// What the closure makes of the endpoint, or made of it before, as the plugins want it.
     private func prepare(
         _ made: URLRequest?,
-        _ endpoint: Endpoint,
+        _ aim: Aim,
         _ call: ProviderCall
     ) async throws(TargetKitError) -> PreparedRequest {
         try await call.interruptibly { () async throws(TargetKitError) in
             var request = made
             do {
                 try call.checkCancellation()
-                let original = if let made { made } else { try await self.requestClosure(endpoint) }
+                let original = if let made { made } else { try await self.originalRequest(of: aim.endpoint) }
                 request = original
                 var prepared = original
                 if !self.plugins.isIdle(.prepare, call.plan.hooks) {
@@ -78,11 +121,16 @@ extension Pipeline {
                     prepared = try await self.plugins.prepare(original, call.plan.hooks, context: call.context)
                 }
                 try call.checkCancellation()
-                return PreparedRequest(original: original, final: try TransportRequest(prepared, endpoint, call))
+                return PreparedRequest(original: original, final: try TransportRequest(prepared, aim.endpoint, call))
             } catch {
                 throw call.failure(error, at: .request, request: request)
             }
         }
+    }
+
+    private func originalRequest(of endpoint: Endpoint) async throws -> URLRequest {
+        guard let requestClosure else { return try endpoint.urlRequest() }
+        return try await requestClosure(endpoint)
     }
 
     /// The request as it goes out, after the plugins that have the last word.
@@ -102,27 +150,28 @@ extension Pipeline {
     }
 
     /// One attempt after the other, until the plugins want no more.
+    @inline(__always)
     private func exchange(
         _ first: PreparedRequest,
         through follower: RedirectFollower,
-        _ endpoint: Endpoint,
-        _ call: ProviderCall
-    ) async -> ExchangeEnding {
-        var (call, request) = (call, first)
+        _ aim: Aim,
+        _ call: inout ProviderCall
+    ) async -> Result<Response, TargetKitError> {
+        var request = first
         do throws(TargetKitError) {
             while true {
                 if !plugins.finishers.isEmpty { request.final = try await finish(request.final, call) }
                 plugins.willSend(request.final.urlRequest, call.plan.hooks, context: call.context)
                 let result = await send(request.final, through: follower, call)
                 plugins.didReceive(result, call.plan.hooks, context: call.context)
-                guard call.interruption == nil, !plugins.isIdle(.retry, call.plan.hooks),
+                guard !plugins.isIdle(.retry, call.plan.hooks), call.interruption == nil,
                     try await isRetried(result, call)
-                else { return ExchangeEnding(result: result, attempt: call.context.attempt) }
+                else { return result }
                 call.context.attempt += 1
-                request = try await prepare(request.original, endpoint, call)
+                request = try await self.request(request.original, aim, call)
             }
         } catch {
-            return ExchangeEnding(result: .failure(error), attempt: call.context.attempt)
+            return .failure(error)
         }
     }
 
@@ -130,28 +179,30 @@ extension Pipeline {
     private func sharedExchange(
         _ request: PreparedRequest,
         through follower: RedirectFollower,
-        _ endpoint: Endpoint,
-        _ call: ProviderCall
-    ) async -> ExchangeEnding {
+        _ aim: Aim,
+        _ call: inout ProviderCall
+    ) async -> Result<Response, TargetKitError> {
         let target = call.context.target
-        guard let key = SharedCallKey(request.final, of: endpoint, validation: target.validation) else {
-            return await exchange(request, through: follower, endpoint, call)
+        guard let key = SharedCallKey(request.final, of: aim.endpoint, validation: target.validation) else {
+            return await exchange(request, through: follower, aim, &call)
         }
         let ending = await sharedCalls.ending(for: key, id: call.context.id, progress: call.progress) {
-            (handle, report) in
+            [call] (handle, report) in
             var (call, request) = (call, request)
             call.handle = handle
             call.progress = report
             request.final.progress = report
-            return await self.exchange(request, through: follower, endpoint, call)
+            let result = await self.exchange(request, through: follower, aim, &call)
+            return ExchangeEnding(result: result, attempt: call.context.attempt)
         }
-        guard let ending else {
-            let failure = call.failure(CancellationError(), at: .cancelled, request: request.final.urlRequest)
-            return ExchangeEnding(result: .failure(failure), attempt: call.context.attempt)
+        guard let ending = ending?.of(target) else {
+            return .failure(call.failure(CancellationError(), at: .cancelled, request: request.final.urlRequest))
         }
-        return ending.of(target)
+        call.context.attempt = ending.attempt
+        return ending.result
     }
 
+    @inline(__always)
     private func send(
         _ request: TransportRequest,
         through follower: RedirectFollower,

@@ -8,13 +8,19 @@ import FoundationNetworking
 /// The way that every call of a provider goes, without the provider's target type: so it is compiled to the end once, and not
 /// worked out anew at each call.
 final class Pipeline: Sendable {
-    /// What a provider's closures make of a target.
-    struct Aim: Sendable {
+    /// What a provider's closures make of a target; in one place, since it is handed from step to step.
+    final class Aim: Sendable {
         let endpoint: Endpoint
         let stub: StubBehavior
+
+        init(endpoint: Endpoint, stub: StubBehavior) {
+            self.endpoint = endpoint
+            self.stub = stub
+        }
     }
 
-    let requestClosure: @Sendable (Endpoint) async throws -> URLRequest
+    /// Makes the request of an endpoint; `nil`: what ``Endpoint/urlRequest()`` makes, which nothing has to wait for.
+    let requestClosure: (@Sendable (Endpoint) async throws -> URLRequest)?
     let transport: any Transport
     /// The transport, when awaited calls need no task of their own for it.
     let interruptibleTransport: (any InterruptibleTransport)?
@@ -26,7 +32,7 @@ final class Pipeline: Sendable {
     let clock: any Clock<Duration>
 
     init(
-        requestClosure: @escaping @Sendable (Endpoint) async throws -> URLRequest,
+        requestClosure: (@Sendable (Endpoint) async throws -> URLRequest)?,
         transport: any Transport,
         plugins: PluginChain,
         redirects: RedirectPolicy,

@@ -10,15 +10,11 @@ extension Provider {
         from value: @escaping @Sendable (Response) throws(TargetKitError) -> Value
     ) async throws(TargetKitError) -> Value {
         let call = begin(target, timeout: timeout, isAwaited: true)
-        let result = await withTaskCancellationHandler {
-            if call.plan.runsInCallersTask { return await self.result(of: call, target, value) }
-            // The caller is on no actor any more: starting right here saves a hop to another thread.
-            let task = Task.startingNow { await self.result(of: call, target, value) }
-            call.handle.attach(task)
-            return await task.value
-        } onCancel: {
-            call.handle.cancel()
-        }
+        let deadline = deadline(of: call)
+        let response = await pipeline.response(to: call, aim(of: call, target))
+        // The call is under way until its value is made, so cancelling and its time reach that too.
+        let result = Self.result(response, of: call, value)
+        deadline?.cancel()
         end(call)
         return try result.get()
     }
@@ -35,9 +31,12 @@ extension Provider {
         let call = begin(target, timeout: timeout, progress: progress)
         call.handle.attach(
             Task {
-                let result = await self.result(of: call, target) { response throws(TargetKitError) in
+                let deadline = self.deadline(of: call)
+                let response = await self.pipeline.perform(call, self.aim(of: call, target))
+                let result = Self.result(response, of: call) { response throws(TargetKitError) in
                     ResponseValue(value: try value(response), response: response)
                 }
+                deadline?.cancel()
                 self.end(call) {
                     completion(result.map(\.value))
                     call.handle.finish(result.map(\.response))
@@ -83,21 +82,20 @@ extension Provider {
         }
     }
 
-    func aim(at target: Target) throws -> Pipeline.Aim {
-        Pipeline.Aim(endpoint: try endpointClosure(target), stub: stubClosure(target))
+    func aim(of call: ProviderCall, _ target: Target) -> Result<Pipeline.Aim, TargetKitError> {
+        pipeline.aim(of: call) {
+            Pipeline.Aim(endpoint: try endpointClosure(target), stub: stubClosure(target))
+        }
     }
 
-    /// The call's result, within the time that it has in all.
-    func result<Value: Sendable>(
+    /// The value that the caller gets of the response.
+    private static func result<Value>(
+        _ response: Result<Response, TargetKitError>,
         of call: ProviderCall,
-        _ target: Target,
-        _ value: @Sendable (Response) throws(TargetKitError) -> Value
-    ) async -> Result<Value, TargetKitError> {
-        let deadline = deadline(of: call)
-        defer { deadline?.cancel() }
+        _ value: (Response) throws(TargetKitError) -> Value
+    ) -> Result<Value, TargetKitError> {
         do throws(TargetKitError) {
-            let response = try await pipeline.perform(call) { try aim(at: target) }.get()
-            return call.end(with: .success(try value(response)))
+            return call.end(with: .success(try value(try response.get())))
         } catch {
             return call.end(with: .failure(error))
         }

@@ -60,7 +60,7 @@ extension Provider {
     ) async {
         let deadline = deadline(of: call)
         defer { deadline?.cancel() }
-        let result = call.end(with: await pipeline.perform(call) { try aim(at: target) })
+        let result = call.end(with: await pipeline.perform(call, aim(of: call, target)))
         guard case .success(let response) = result else {
             end(call) { head.resume(returning: result) }
             return

@@ -35,7 +35,7 @@ public final class Provider<Target: TargetType>: Sendable {
     ///
     /// - Parameters:
     ///   - endpointClosure: Makes the endpoint of a target; default: what the target says.
-    ///   - requestClosure: Makes the request of an endpoint; default: ``Endpoint/urlRequest()``.
+    ///   - requestClosure: Makes the request of an endpoint; default `nil`: ``Endpoint/urlRequest()``.
     ///   - stubClosure: Whether a target is answered by its sample, asked once for each call; default: never.
     ///   - transport: Sends the requests; default: the system's, shared by all providers.
     ///   - plugins: Behaviour around each call, in this order.
@@ -52,7 +52,7 @@ public final class Provider<Target: TargetType>: Sendable {
     ///   - decoder: Decodes the JSON of responses, where neither call nor target (``DecodingTarget``) says; default: a plain one.
     public init(
         endpointClosure: @escaping @Sendable (Target) throws -> Endpoint = Endpoint.init(target:),
-        requestClosure: @escaping @Sendable (Endpoint) async throws -> URLRequest = { try $0.urlRequest() },
+        requestClosure: (@Sendable (Endpoint) async throws -> URLRequest)? = nil,
         stubClosure: @escaping @Sendable (Target) -> StubBehavior = { _ in .never },
         transport: any Transport = SystemTransport.shared,
         plugins: [any Plugin] = [],

@@ -93,6 +93,7 @@ extension RequestScope.State {
 
     /// Under the lock, so that the counts come in their order; a stream's `yield` calls nobody back.
     func countHasChanged() {
+        if counters.isEmpty { return }
         for counter in counters.values { counter.yield(calls.count) }
     }
 }

@@ -8,10 +8,14 @@ import FoundationNetworking
 extension TransportRequest {
     /// What the transport is asked to do, after a last look at what closures and plugins have made of the request.
     init(_ request: URLRequest, _ endpoint: Endpoint, _ call: ProviderCall) throws {
-        let body = try endpoint.body(of: request)
+        try self.init(checked: request, endpoint, call)
         let method = HTTPMethod(rawValue: request.httpMethod ?? HTTPMethod.get.rawValue)
         let hasBody = if case .none = body { false } else { true }
         try RequestCheck(method: method, hasBody: hasBody).check(request)
+    }
+
+    /// The same for a request that is as its endpoint has made it, and so has been looked at already.
+    init(checked request: URLRequest, _ endpoint: Endpoint, _ call: ProviderCall) throws {
         var destination = endpoint.task.destination
         if case .stream(let buffer) = call.plan.delivery {
             if case .file = destination { throw InvalidRequest.streamedDownload }
@@ -19,7 +23,7 @@ extension TransportRequest {
         }
         self.init(
             urlRequest: request,
-            body: body,
+            body: try endpoint.body(of: request),
             destination: destination,
             timeout: try call.plan.exchangeOfCall ?? endpoint.transportTimeout(of: request)
                 ?? call.plan.timeout.exchange,

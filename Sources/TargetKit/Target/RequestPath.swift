@@ -111,7 +111,7 @@ extension RequestPath {
         let (path, query) = Self.split(escaped[...], at: "?")
         guard !Self.hasDotSegment(path) else { throw .dotSegment(path: String(path)) }
         let (base, baseQuery) = Self.split(Self.split(base[...], at: "#").before, at: "?")
-        var text = Self.join(base, path)
+        var text = Self.join(String(base), String(path))
         var mark = "?"
         for query in [baseQuery, query] {
             guard let query, !query.isEmpty else { continue }
@@ -122,13 +122,20 @@ extension RequestPath {
     }
 
     /// Both with one slash between them; the base alone when there is no path.
-    private static func join(_ base: some StringProtocol, _ path: some StringProtocol) -> String {
-        var text = String(base)
-        guard !path.isEmpty else { return text }
-        if text.utf8.last == UInt8(ascii: "/") { text.removeLast() }
-        if path.utf8.first != UInt8(ascii: "/") { text += "/" }
-        text += path
-        return text
+    private static func join(_ base: String, _ path: String) -> String {
+        guard !path.isEmpty else { return base }
+        return ContiguousText.read(base) { base in
+            ContiguousText.read(path) { path in
+                let slash = UInt8(ascii: "/")
+                let base = UnsafeBufferPointer(rebasing: base.last == slash ? base.dropLast() : base[...])
+                let path = UnsafeBufferPointer(rebasing: path.first == slash ? path.dropFirst() : path[...])
+                return String(unsafeUninitializedCapacity: base.count + 1 + path.count) { text in
+                    let mark = text.initialize(fromContentsOf: base)
+                    text.initializeElement(at: mark, to: slash)
+                    return text[(mark + 1)...].initialize(fromContentsOf: path)
+                }
+            }
+        }
     }
 
     private static func split(_ text: Substring, at mark: Unicode.Scalar) -> (before: Substring, after: Substring?) {

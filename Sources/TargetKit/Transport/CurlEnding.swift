@@ -16,16 +16,20 @@ struct CurlEnding {
     let queue: DispatchQueue?
 
     /// Tells them.
-    func deliver() {
-        let url = start.call.url
-        let outcome = outcome.mapError { ($0 as? CurlFailure)?.error(for: url) ?? $0 }
+    consuming func deliver() {
+        let (start, outcome) = (start, outcomeForCaller)
         if let channel {
             channel.finish(outcome.map { _ in })
         } else if let queue {
-            queue.async { [start] in start.continuation.resume(with: outcome) }
+            queue.async { start.continuation.resume(with: outcome) }
         } else {
             start.continuation.resume(with: outcome)
         }
+    }
+
+    private var outcomeForCaller: Result<TransportResponse, any Error> {
+        guard case .failure(let failure as CurlFailure) = outcome else { return outcome }
+        return .failure(failure.error(for: start.call.url))
     }
 }
 #endif

@@ -6,13 +6,20 @@ import Foundation
 struct CurlHead {
     /// The size that no honest head reaches; the rest of a longer one is not taken.
     static let limit = 256 << 10
+    /// More bytes than most heads have.
+    static let usualSize = 512
 
     private(set) var statusCode = 0
     private(set) var httpVersion = "HTTP/1.1"
-    private(set) var lines: [UInt8] = []
+    private(set) var lines: [UInt8]
     /// Whether the blank line has come. libcurl takes a head that is cut off before it for a whole response.
     private(set) var isComplete = false
     private var isStatusLineNext = true
+
+    /// A head that is collected into that room.
+    init(in room: consuming [UInt8] = []) {
+        lines = room
+    }
 
     /// What has been collected.
     var response: ResponseHead {
@@ -47,7 +54,6 @@ struct CurlHead {
     /// `HTTP/1.1 200 OK` (RFC 9112 §4); libcurl has checked its form, and writes one for HTTP/2.
     private mutating func readStatus(_ line: UnsafeRawBufferPointer) {
         isStatusLineNext = false
-        if lines.capacity < 512 { lines.reserveCapacity(512) }
         guard let space = line.firstIndex(of: 0x20) else { return }
         httpVersion =
             switch line[5..<max(5, space)].first {

@@ -7,6 +7,22 @@ import Foundation
 struct CurlStart: Sendable {
     let call: CurlCall
     let continuation: UnsafeContinuation<TransportResponse, any Error>
+    /// Where the lines of the head will be. The caller makes it, because the caller will let go of it: memory that one thread
+    /// takes and another gives back goes through a lock of the allocator.
+    private var room: [UInt8] = []
+
+    init(call: CurlCall, continuation: UnsafeContinuation<TransportResponse, any Error>) {
+        self.call = call
+        self.continuation = continuation
+        room.reserveCapacity(CurlHead.usualSize)
+    }
+
+    /// Hands out the room, which has one owner only.
+    mutating func takeRoom() -> [UInt8] {
+        var taken: [UInt8] = []
+        swap(&taken, &room)
+        return taken
+    }
 
     func fail(with failure: CurlFailure) {
         continuation.resume(throwing: failure.error(for: call.url))

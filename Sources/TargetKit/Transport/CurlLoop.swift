@@ -47,7 +47,7 @@ final class CurlLoop {
     var freeSlots: [Int] = []
     @exclusivity(unchecked) var runningCount = 0
     @exclusivity(unchecked) private var commands: [CurlInbox.Command] = []
-    @exclusivity(unchecked) private var finished: [CurlEnding] = []
+    @exclusivity(unchecked) private var finished: [CurlTransfer] = []
     /// When libcurl wants to be called, whatever happens; `nil`: not at all.
     @exclusivity(unchecked) private var timer: UInt64?
 
@@ -97,8 +97,9 @@ final class CurlLoop {
     func run() {
         while true {
             let phase = inbox.take(&commands)
-            for command in commands { perform(command) }
-            commands.removeAll(keepingCapacity: true)
+            // Taken out one by one: what a command brings is to have no other owner.
+            commands.reverse()
+            while let command = commands.popLast() { perform(command) }
             if phase == .closing { endAll(with: .shutDown) }
             runTimers()
             finishDone()
@@ -108,7 +109,7 @@ final class CurlLoop {
         }
     }
 
-    private func perform(_ command: CurlInbox.Command) {
+    private func perform(_ command: consuming CurlInbox.Command) {
         switch command {
         case .start(let start):
             begin(start)
@@ -155,13 +156,14 @@ final class CurlLoop {
 // MARK: - Transfers
 
 extension CurlLoop {
-    private func begin(_ start: CurlStart) {
+    private func begin(_ start: consuming CurlStart) {
+        let room = start.takeRoom()
         guard !start.call.isCancelled.load(ordering: .acquiring) else { return start.fail(with: .cancelled) }
         guard let transfer = spareTransfer() else { return start.fail(with: .unavailable) }
         do {
-            try transfer.begin(start)
+            try transfer.begin(start, room: room)
         } catch {
-            _ = transfer.end(with: .failure(error))
+            transfer.end(with: .failure(error))
             keep(transfer)
             return CurlEnding(start: start, outcome: .failure(error), channel: nil, queue: nil).deliver()
         }
@@ -182,7 +184,10 @@ extension CurlLoop {
             end(transfer, after: result)
         }
         // All together: the first would wake a thread that is done with it before the second comes, and sleeps again.
-        for ending in finished { ending.deliver() }
+        for transfer in finished {
+            transfer.ending.take()?.deliver()
+            keep(transfer)
+        }
         finished.removeAll(keepingCapacity: true)
     }
 
@@ -198,8 +203,8 @@ extension CurlLoop {
     private func end(_ transfer: CurlTransfer, with outcome: Result<TransportResponse, any Error>) {
         curl_multi_remove_handle(multi, transfer.easy)
         runningCount -= 1
-        if let ending = transfer.end(with: outcome) { finished.append(ending) }
-        keep(transfer)
+        transfer.end(with: outcome)
+        finished.append(transfer)
     }
 
     private func endAll(with failure: CurlFailure) {

@@ -17,6 +17,8 @@ final class CurlTransfer {
 
     /// The exchange under way; `nil` while the handle is kept for the next.
     @exclusivity(unchecked) private(set) var start: CurlStart?
+    /// What came of the exchange before, until it is delivered.
+    @exclusivity(unchecked) var ending: CurlEnding?
     /// When the last byte came or went.
     @exclusivity(unchecked) private(set) var lastMove: UInt64 = 0
     /// The head has come before the request had gone.
@@ -61,10 +63,11 @@ final class CurlTransfer {
     }
 
     /// Takes up a call. After an error the transfer is as it was.
-    func begin(_ start: CurlStart) throws {
+    func begin(_ start: CurlStart, room: consuming [UInt8]) throws {
         if let flaw { throw flaw }
         errorBuffer.pointee = 0
         try prepare(start.call)
+        head = CurlHead(in: room)
         sink = CurlSink(start.call.destination)
         lastMove = clock.now
         progress = start.call.progress.map { CurlProgress(hasBody: start.call.hasBody, report: $0) }
@@ -72,9 +75,9 @@ final class CurlTransfer {
         start.call.slot.store(slot, ordering: .relaxed)
     }
 
-    /// Lets go of the call, and hands out its end for somebody to deliver.
-    func end(with outcome: Result<TransportResponse, any Error>) -> CurlEnding? {
-        let ending = start.map { start in
+    /// Lets go of the call, and keeps its end for somebody to deliver.
+    func end(with outcome: Result<TransportResponse, any Error>) {
+        ending = start.map { start in
             start.call.slot.store(CurlCall.nowhere, ordering: .relaxed)
             let channel: BodyChannel? =
                 if isHeadDelivered, case .stream(let channel) = sink { channel } else { nil }
@@ -88,7 +91,6 @@ final class CurlTransfer {
         sink = .memory(Data(), limit: 0)
         upload = nil
         failure = nil
-        return ending
     }
 
     /// What came of the exchange, which libcurl has ended with that result.

@@ -88,10 +88,14 @@ extension CurlTransport: InterruptibleTransport {
         func cancel() { inbox.cancel(call) }
     }
 
-    func send(_ request: TransportRequest, tiedTo handle: RequestHandle) async throws -> TransportResponse {
-        let call = try CurlCall(request)
-        handle.attach(Exchange(inbox: inbox, call: call))
-        return try await response(to: call)
+    func start(_ request: TransportRequest, tiedTo handle: RequestHandle, for waiter: Waiter) {
+        do {
+            let call = try CurlCall(request)
+            handle.attach(Exchange(inbox: inbox, call: call))
+            inbox.start(CurlStart(call: call, continuation: waiter))
+        } catch {
+            waiter.resume(throwing: error)
+        }
     }
 }
 #endif

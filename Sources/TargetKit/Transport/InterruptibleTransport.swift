@@ -5,8 +5,24 @@
 /// So the task may be the caller's own, which nobody but the caller may cancel. A task in between costs two changes of thread
 /// for each call.
 protocol InterruptibleTransport: Transport {
-    /// Performs one exchange, and ties it to the handle. To cancel the task that waits need not end it.
-    ///
-    /// - Throws: what ``Transport/send(_:)`` throws, `URLError(.cancelled)` when the handle was interrupted.
-    func send(_ request: TransportRequest, tiedTo handle: RequestHandle) async throws -> TransportResponse
+    typealias Waiter = UnsafeContinuation<TransportResponse, any Error>
+
+    /// Begins one exchange, and ties it to the handle. The waiter hears of its end once: what ``Transport/send(_:)`` would
+    /// return or throw, `URLError(.cancelled)` when the handle was interrupted.
+    func start(_ request: TransportRequest, tiedTo handle: RequestHandle, for waiter: Waiter)
+}
+
+extension InterruptibleTransport {
+    /// Performs the exchange in a task that is tied to the handle from its first wait on.
+    func startTask(_ request: TransportRequest, tiedTo handle: RequestHandle, for waiter: Waiter) {
+        handle.attach(
+            Task.startingNow {
+                do {
+                    waiter.resume(returning: try await send(request))
+                } catch {
+                    waiter.resume(throwing: error)
+                }
+            }
+        )
+    }
 }

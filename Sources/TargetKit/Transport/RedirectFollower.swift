@@ -28,7 +28,9 @@ struct RedirectFollower: Sendable {
         fileprivate func send(_ request: TransportRequest) async throws -> TransportResponse {
             switch self {
             case .plain(let transport): try await transport.send(request)
-            case .tied(let transport, let handle): try await transport.send(request, tiedTo: handle)
+            case .tied(let transport, let handle):
+                // The checked kind would cost an allocation and a lock; what it checks is the protocol's one promise.
+                try await withUnsafeThrowingContinuation { transport.start(request, tiedTo: handle, for: $0) }
             }
         }
     }
@@ -44,20 +46,28 @@ struct RedirectFollower: Sendable {
     var clock: any Clock<Duration> = ContinuousClock()
 
     /// Sends within the request's timeout.
+    ///
+    /// Like ``follow(_:)`` it becomes a part of its caller: a call has few functions of its own to wait in, since each costs.
+    @inline(__always)
     func send(_ request: TransportRequest) async throws -> Arrival {
-        guard let timeout = request.timeout, !(clock is ContinuousClock), !request.isStreamed else {
-            return try await request.isDownload ? sendForFile(request) : follow(request)
+        if request.timeout != nil, !(clock is ContinuousClock), !request.isStreamed {
+            return try await sendInTime(request)
         }
+        return try await request.isDownload ? sendForFile(request) : follow(request)
+    }
+
+    private func sendInTime(_ request: TransportRequest) async throws -> Arrival {
+        guard let timeout = request.timeout else { return try await follow(request) }
         if case .tied(let transport, let handle) = line {
             // When the time is over the group cancels a task, of which a tied exchange would not hear.
             var follower = self
             follower.line = .plain(transport)
-            return try await handle.run { [follower] in try await follower.send(request) }
+            return try await handle.run { [follower] in try await follower.sendInTime(request) }
         }
         var request = request
         request.timeout = nil
         return try await withThrowingTaskGroup(of: Arrival?.self) { [request] group in
-            group.addTask { try await request.isDownload ? sendForFile(request) : follow(request) }
+            group.addTask { try await send(request) }
             group.addTask {
                 try await clock.sleep(for: timeout)
                 return nil
@@ -85,6 +95,7 @@ struct RedirectFollower: Sendable {
         return Arrival(response: response, request: arrival.request, redirects: arrival.redirects)
     }
 
+    @inline(__always)
     private func follow(_ request: TransportRequest) async throws -> Arrival {
         var request = request
         var redirects: [Redirect] = []
@@ -92,7 +103,7 @@ struct RedirectFollower: Sendable {
         while true {
             let sent = withCookies(request)
             let response = try await response(to: sent, after: redirects.count, before: deadline)
-            keepCookies(of: response, from: sent.urlRequest.url)
+            keepCookies(of: response, to: sent)
             guard let redirect = try redirect(response.head, of: request.urlRequest),
                 let next = try next(after: redirect, request)
             else {
@@ -107,6 +118,7 @@ struct RedirectFollower: Sendable {
     }
 
     /// The response to the next step; an error of a later one says that it is.
+    @inline(__always)
     private func response(
         to request: TransportRequest,
         after steps: Int,
@@ -129,16 +141,16 @@ struct RedirectFollower: Sendable {
 
     /// The request with the store's cookies for its URL. A `Cookie` field of the caller's own stands in for them.
     private func withCookies(_ request: TransportRequest) -> TransportRequest {
-        guard let url = request.urlRequest.url, request.urlRequest.value(forHTTPHeaderField: "Cookie") == nil,
-            let field = cookies?.header(for: url)
+        guard let cookies, let url = request.urlRequest.url,
+            request.urlRequest.value(forHTTPHeaderField: "Cookie") == nil, let field = cookies.header(for: url)
         else { return request }
         var request = request
         request.urlRequest.setValue(field, forHTTPHeaderField: "Cookie")
         return request
     }
 
-    private func keepCookies(of response: TransportResponse, from url: URL?) {
-        guard let cookies, let url else { return }
+    private func keepCookies(of response: TransportResponse, to request: TransportRequest) {
+        guard let cookies, let url = request.urlRequest.url else { return }
         let fields = response.head.headers.values(for: .setCookie)
         if !fields.isEmpty { cookies.store(fields, from: url) }
     }

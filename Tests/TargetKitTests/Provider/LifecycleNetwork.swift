@@ -112,11 +112,11 @@ final class LifecycleTransport: Transport {
 
 /// Awaited calls go as they do without the wrapping.
 extension LifecycleTransport: InterruptibleTransport {
-    func send(_ request: TransportRequest, tiedTo handle: RequestHandle) async throws -> TransportResponse {
+    func start(_ request: TransportRequest, tiedTo handle: RequestHandle, for waiter: Waiter) {
         guard let inner = inner as? any InterruptibleTransport else {
-            return try await handle.run { try await self.send(request) }
+            return startTask(request, tiedTo: handle, for: waiter)
         }
-        return try await inner.send(request, tiedTo: handle)
+        inner.start(request, tiedTo: handle, for: waiter)
     }
 }
 
