@@ -89,7 +89,9 @@ struct PluginChain: Sendable {
     }
 
     /// Whether no plugin has the hook, as far as is known.
-    func isIdle(_ hook: PluginHook, _ hooks: Hooks) -> Bool { (hooks[hook] ?? plugins).isEmpty }
+    func isIdle(_ hook: PluginHook, _ hooks: Hooks) -> Bool {
+        plugins.isEmpty || hooks[hook]?.isEmpty == true
+    }
 
     /// Whom to ask, and with which context: all of them, watched, as long as it is not known who has the hook.
     private func round(

@@ -46,14 +46,15 @@ public struct RequestContext: Sendable {
     /// Takes note of the plugins whose hook is the default; `nil` when that is known.
     private(set) var idleHooks: IdleHooks?
 
-    init(target: any TargetType, scope: RequestScope) {
-        call = Call(id: .next(), target: target.innermost, scope: scope)
+    /// The context of a call's first attempt; the target is the one inside already.
+    init(of target: any TargetType, scope: RequestScope) {
+        call = Call(id: .next(), target: target, scope: scope)
         attempt = 0
     }
 
     /// A context made by hand, to test a plugin by itself.
     public init(target: any TargetType, attempt: Int, scope: RequestScope = RequestScope()) {
-        self.init(target: target, scope: scope)
+        self.init(of: target.innermost, scope: scope)
         self.attempt = attempt
     }
 

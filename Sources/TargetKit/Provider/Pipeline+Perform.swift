@@ -6,6 +6,12 @@ import FoundationNetworking
 #endif
 
 extension Pipeline {
+    /// Where the requests of a call go.
+    private struct Way {
+        let follower: RedirectFollower
+        let line: RedirectFollower.Line
+    }
+
     /// The response of a call that its caller waits for. Cancelling the caller's task ends the call.
     func response(to call: ProviderCall, _ aim: Result<Aim, TargetKitError>) async -> Result<Response, TargetKitError> {
         await withTaskCancellationHandler {
@@ -27,12 +33,12 @@ extension Pipeline {
         let result: Result<Response, TargetKitError>
         do throws(TargetKitError) {
             let aim = try aim.get()
-            let follower = follower(for: aim, call)
+            let way = way(of: aim, call)
             let request = try await request(nil, aim, call)
             result =
                 call.plan.isShared
-                ? await sharedExchange(request, through: follower, aim, &call)
-                : await exchange(request, through: follower, aim, &call)
+                ? await sharedExchange(request, on: way, aim, &call)
+                : await exchange(request, on: way, aim, &call)
         } catch {
             result = .failure(error)
         }
@@ -45,6 +51,7 @@ extension Pipeline {
         do {
             guard call.plan.isAccepted else { throw TargetKitError(stage: .shutDown) }
             try call.plan.timeout.check()
+            try Task.checkCancellation()
             try call.checkCancellation()
             let aim = try aim()
             if call.plan.headers.isEmpty { return .success(aim) }
@@ -54,24 +61,18 @@ extension Pipeline {
         }
     }
 
-    /// The sample's transport for a stubbed target, which keeps the time itself, else the provider's own. A sample is what the call
-    /// ends with: a redirect in it is not followed.
-    private func follower(for aim: Aim, _ call: ProviderCall) -> RedirectFollower {
+    /// To the sample's transport for a stubbed target, which keeps the time itself, else to the provider's own. A sample is what
+    /// the call ends with: a redirect in it is not followed.
+    private func way(of aim: Aim, _ call: ProviderCall) -> Way {
         let handle = call.plan.runsInCallersTask ? call.handle : nil
         let stub: StubTransport
         switch aim.stub {
         case .never:
-            return RedirectFollower(
-                line: .init(transport, tied: interruptibleTransport, to: handle),
-                policy: redirects,
-                secretNames: plugins.secretHeaders,
-                cookies: cookies,
-                clock: clock
-            )
+            return Way(follower: follower, line: .init(transport, tied: interruptibleTransport, to: handle))
         case .immediate: stub = StubTransport(aim.endpoint.sampleResponse)
         case .delayed(let delay): stub = StubTransport(aim.endpoint.sampleResponse, delay: delay, clock: clock)
         }
-        return RedirectFollower(line: .init(stub, tied: stub, to: handle), policy: .none)
+        return Way(follower: .ofSamples, line: .init(stub, tied: stub, to: handle))
     }
 
     /// The request of an attempt; repetitions begin with the one that was made for the first.
@@ -153,7 +154,7 @@ extension Pipeline {
     @inline(__always)
     private func exchange(
         _ first: PreparedRequest,
-        through follower: RedirectFollower,
+        on way: Way,
         _ aim: Aim,
         _ call: inout ProviderCall
     ) async -> Result<Response, TargetKitError> {
@@ -162,7 +163,7 @@ extension Pipeline {
             while true {
                 if !plugins.finishers.isEmpty { request.final = try await finish(request.final, call) }
                 plugins.willSend(request.final.urlRequest, call.plan.hooks, context: call.context)
-                let result = await send(request.final, through: follower, call)
+                let result = await send(request.final, on: way, call)
                 plugins.didReceive(result, call.plan.hooks, context: call.context)
                 guard !plugins.isIdle(.retry, call.plan.hooks), call.interruption == nil,
                     try await isRetried(result, call)
@@ -178,13 +179,13 @@ extension Pipeline {
     /// An exchange that others which ask for the same wait for too.
     private func sharedExchange(
         _ request: PreparedRequest,
-        through follower: RedirectFollower,
+        on way: Way,
         _ aim: Aim,
         _ call: inout ProviderCall
     ) async -> Result<Response, TargetKitError> {
         let target = call.context.target
         guard let key = SharedCallKey(request.final, of: aim.endpoint, validation: target.validation) else {
-            return await exchange(request, through: follower, aim, &call)
+            return await exchange(request, on: way, aim, &call)
         }
         let ending = await sharedCalls.ending(for: key, id: call.context.id, progress: call.progress) {
             [call] (handle, report) in
@@ -192,7 +193,7 @@ extension Pipeline {
             call.handle = handle
             call.progress = report
             request.final.progress = report
-            let result = await self.exchange(request, through: follower, aim, &call)
+            let result = await self.exchange(request, on: way, aim, &call)
             return ExchangeEnding(result: result, attempt: call.context.attempt)
         }
         guard let ending = ending?.of(target) else {
@@ -205,11 +206,11 @@ extension Pipeline {
     @inline(__always)
     private func send(
         _ request: TransportRequest,
-        through follower: RedirectFollower,
+        on way: Way,
         _ call: ProviderCall
     ) async -> Result<Response, TargetKitError> {
         do {
-            let arrival = try await follower.send(request)
+            let arrival = try await way.follower.send(request, over: way.line)
             try call.checkCancellation()
             let isStream = call.plan.delivery.isStream
             let response = try Response(arrival, target: call.context.target, decoder: decoder, isStream: isStream)

@@ -25,8 +25,7 @@ final class Pipeline: Sendable {
     /// The transport, when awaited calls need no task of their own for it.
     let interruptibleTransport: (any InterruptibleTransport)?
     let plugins: PluginChain
-    let redirects: RedirectPolicy
-    let cookies: CookieStore?
+    let follower: RedirectFollower
     let sharedCalls = SharedCalls()
     let decoder: JSONDecoder
     let clock: any Clock<Duration>
@@ -44,8 +43,12 @@ final class Pipeline: Sendable {
         self.transport = transport
         interruptibleTransport = Task<Void, Never>.canStartNow ? transport as? any InterruptibleTransport : nil
         self.plugins = plugins
-        self.redirects = redirects
-        self.cookies = cookies
+        follower = RedirectFollower(
+            policy: redirects,
+            secretNames: plugins.secretHeaders,
+            cookies: cookies,
+            clock: clock
+        )
         self.decoder = decoder
         self.clock = clock
     }

@@ -8,14 +8,14 @@ extension Provider {
     ///
     /// - Throws: ``TargetKitError``; with the default validation no status code is an error.
     public func request(_ target: Target) async throws(TargetKitError) -> Response {
-        try await value(of: target, from: Self.response)
+        try await response(of: target)
     }
 
     /// Makes a call that may take so long, and waits for its response.
     ///
     /// - Throws: ``TargetKitError``; of stage `.transport` with `URLError(.timedOut)` when it takes longer.
     public func request(_ target: Target, timeout: CallTimeout) async throws(TargetKitError) -> Response {
-        try await value(of: target, timeout: timeout, from: Self.response)
+        try await response(of: target, timeout: timeout)
     }
 
     /// Makes a call and decodes the JSON of its response.

@@ -3,20 +3,41 @@
 extension Provider {
     static func response(_ response: Response) throws(TargetKitError) -> Response { response }
 
+    /// Makes a call whose response the caller waits for.
+    func response(of target: Target, timeout: CallTimeout = .none) async throws(TargetKitError) -> Response {
+        try await awaited(target, timeout) { $0 }.get()
+    }
+
     /// Makes a call whose value the caller waits for.
     func value<Value: Sendable>(
         of target: Target,
         timeout: CallTimeout = .none,
-        from value: @escaping @Sendable (Response) throws(TargetKitError) -> Value
+        from value: (Response) throws(TargetKitError) -> Value
     ) async throws(TargetKitError) -> Value {
+        try await awaited(target, timeout) { response in
+            do throws(TargetKitError) { return .success(try value(try response.get())) } catch {
+                return .failure(error)
+            }
+        }.get()
+    }
+
+    /// Becomes a part of its caller, so that a response is not handed on as a value of any type.
+    @inline(__always)
+    private func awaited<Value: Sendable>(
+        _ target: Target,
+        _ timeout: CallTimeout,
+        _ value: (Result<Response, TargetKitError>) -> Result<Value, TargetKitError>
+    ) async -> Result<Value, TargetKitError> {
         let call = begin(target, timeout: timeout, isAwaited: true)
         let deadline = deadline(of: call)
         let response = await pipeline.response(to: call, aim(of: call, target))
         // The call is under way until its value is made, so cancelling and its time reach that too.
-        let result = Self.result(response, of: call, value)
+        let result = value(response)
+        // Up to here the handle was told when the caller's task was cancelled.
+        if Task.isCancelled { call.handle.cancel() }
         deadline?.cancel()
-        end(call)
-        return try result.get()
+        defer { end(call) }
+        return call.end(with: result)
     }
 
     /// Makes a call whose value a closure gets. The caller may be the main thread, whose time is not ours: so all of it runs
@@ -33,9 +54,12 @@ extension Provider {
             Task {
                 let deadline = self.deadline(of: call)
                 let response = await self.pipeline.perform(call, self.aim(of: call, target))
-                let result = Self.result(response, of: call) { response throws(TargetKitError) in
-                    ResponseValue(value: try value(response), response: response)
-                }
+                let result = call.end(
+                    with: Result { () throws(TargetKitError) in
+                        let response = try response.get()
+                        return ResponseValue(value: try value(response), response: response)
+                    }
+                )
                 deadline?.cancel()
                 self.end(call) {
                     completion(result.map(\.value))
@@ -56,7 +80,7 @@ extension Provider {
         isAwaited: Bool = false,
         progress: (@Sendable (TransferProgress) -> Void)? = nil
     ) -> ProviderCall {
-        let context = RequestContext(target: target, scope: scope)
+        let context = RequestContext(of: traits.canHoldAnother ? target.innermost : target, scope: scope)
         let handle = RequestHandle()
         let ofTarget = traits.canBeTimed ? (context.target as? any TimedTarget)?.callTimeout ?? .none : .none
         let isShared = !delivery.isStream && sharing.shares(context.target, traits)
@@ -85,19 +109,6 @@ extension Provider {
     func aim(of call: ProviderCall, _ target: Target) -> Result<Pipeline.Aim, TargetKitError> {
         pipeline.aim(of: call) {
             Pipeline.Aim(endpoint: try endpointClosure(target), stub: stubClosure(target))
-        }
-    }
-
-    /// The value that the caller gets of the response.
-    private static func result<Value>(
-        _ response: Result<Response, TargetKitError>,
-        of call: ProviderCall,
-        _ value: (Response) throws(TargetKitError) -> Value
-    ) -> Result<Value, TargetKitError> {
-        do throws(TargetKitError) {
-            return call.end(with: .success(try value(try response.get())))
-        } catch {
-            return call.end(with: .failure(error))
         }
     }
 

@@ -67,8 +67,8 @@ struct ProviderCall: Sendable {
     var handle: RequestHandle
     var progress: (@Sendable (TransferProgress) -> Void)?
 
-    /// The handle knows of an interruption first: the call may be running in the very step that starts its task.
-    var interruption: RequestHandle.Interruption? { handle.interruption ?? (Task.isCancelled ? .cancelled : nil) }
+    /// Why the call is to end, if it is. Whoever ends the task that it runs in tells the handle first.
+    var interruption: RequestHandle.Interruption? { handle.interruption }
 
     func checkCancellation() throws {
         if interruption != nil { throw CancellationError() }

@@ -6,7 +6,10 @@ import FoundationNetworking
 #endif
 
 /// Sends a request with its cookies, and follows where its response leads.
-struct RedirectFollower: Sendable {
+final class RedirectFollower: Sendable {
+    /// Takes a response for what it is.
+    static let ofSamples = RedirectFollower(policy: .none)
+
     /// What came at the end of the way.
     struct Arrival: Sendable {
         let response: TransportResponse
@@ -35,39 +38,48 @@ struct RedirectFollower: Sendable {
         }
     }
 
-    var line: Line
-    let policy: RedirectPolicy
+    private let policy: RedirectPolicy
     /// Fields that are not for another origin.
-    var secretNames: Set<HTTPHeaderName> = []
+    private let secretNames: Set<HTTPHeaderName>
     /// Where cookies are kept; `nil`: nowhere.
-    var cookies: CookieStore?
-    /// What the request's timeout is kept by. The continuous clock is the transport's own; it keeps the time itself, which
-    /// costs no task.
-    var clock: any Clock<Duration> = ContinuousClock()
+    private let cookies: CookieStore?
+    /// What a request's timeout is kept by; `nil`: by the transport itself, which costs no task.
+    private let clock: (any Clock<Duration>)?
+
+    init(
+        policy: RedirectPolicy,
+        secretNames: Set<HTTPHeaderName> = [],
+        cookies: CookieStore? = nil,
+        clock: any Clock<Duration> = ContinuousClock()
+    ) {
+        self.policy = policy
+        self.secretNames = secretNames
+        self.cookies = cookies
+        // The continuous clock is the transport's own.
+        self.clock = clock is ContinuousClock ? nil : clock
+    }
 
     /// Sends within the request's timeout.
     ///
-    /// Like ``follow(_:)`` it becomes a part of its caller: a call has few functions of its own to wait in, since each costs.
+    /// Like ``follow(_:over:)`` it becomes a part of its caller: a call has few functions of its own to wait in, since each costs.
     @inline(__always)
-    func send(_ request: TransportRequest) async throws -> Arrival {
-        if request.timeout != nil, !(clock is ContinuousClock), !request.isStreamed {
-            return try await sendInTime(request)
+    func send(_ request: TransportRequest, over line: Line) async throws -> Arrival {
+        if clock != nil, request.timeout != nil, !request.isStreamed {
+            return try await sendInTime(request, over: line)
         }
-        return try await request.isDownload ? sendForFile(request) : follow(request)
+        return try await request.isDownload ? sendForFile(request, over: line) : follow(request, over: line)
     }
 
-    private func sendInTime(_ request: TransportRequest) async throws -> Arrival {
-        guard let timeout = request.timeout else { return try await follow(request) }
+    private func sendInTime(_ request: TransportRequest, over line: Line) async throws -> Arrival {
+        guard let clock, let timeout = request.timeout else { return try await follow(request, over: line) }
         if case .tied(let transport, let handle) = line {
             // When the time is over the group cancels a task, of which a tied exchange would not hear.
-            var follower = self
-            follower.line = .plain(transport)
-            return try await handle.run { [follower] in try await follower.sendInTime(request) }
+            return try await handle.run { try await self.sendInTime(request, over: .plain(transport)) }
         }
         var request = request
         request.timeout = nil
         return try await withThrowingTaskGroup(of: Arrival?.self) { [request] group in
-            group.addTask { try await send(request) }
+            group.addTask { try await self.send(request, over: line) }
             group.addTask {
                 try await clock.sleep(for: timeout)
                 return nil
@@ -78,8 +90,10 @@ struct RedirectFollower: Sendable {
         }
     }
 
-    private func sendForFile(_ request: TransportRequest) async throws -> Arrival {
-        guard case .file(let file) = request.destination, policy.limit > 0 else { return try await follow(request) }
+    private func sendForFile(_ request: TransportRequest, over line: Line) async throws -> Arrival {
+        guard case .file(let file) = request.destination, policy.limit > 0 else {
+            return try await follow(request, over: line)
+        }
         // The body of a redirect is not what was asked for: it must not replace the file.
         let part = file.deletingLastPathComponent().appending(
             path: ".\(file.lastPathComponent).\(UInt64.random(in: 0 ... .max))"
@@ -87,7 +101,7 @@ struct RedirectFollower: Sendable {
         var request = request
         request.destination = .file(part)
         defer { try? FileManager.default.removeItem(at: part) }
-        let arrival = try await follow(request)
+        let arrival = try await follow(request, over: line)
         var response = arrival.response
         guard case .file = response.body else { return arrival }
         guard rename(part.path, file.path) == 0 else { throw URLError(.cannotMoveFile) }
@@ -96,13 +110,13 @@ struct RedirectFollower: Sendable {
     }
 
     @inline(__always)
-    private func follow(_ request: TransportRequest) async throws -> Arrival {
+    private func follow(_ request: TransportRequest, over line: Line) async throws -> Arrival {
         var request = request
         var redirects: [Redirect] = []
         let deadline = request.timeout.map { ContinuousClock.now + $0 }
         while true {
             let sent = withCookies(request)
-            let response = try await response(to: sent, after: redirects.count, before: deadline)
+            let response = try await response(to: sent, over: line, after: redirects.count, before: deadline)
             keepCookies(of: response, to: sent)
             guard let redirect = try redirect(response.head, of: request.urlRequest),
                 let next = try next(after: redirect, request)
@@ -121,6 +135,7 @@ struct RedirectFollower: Sendable {
     @inline(__always)
     private func response(
         to request: TransportRequest,
+        over line: Line,
         after steps: Int,
         before deadline: ContinuousClock.Instant?
     ) async throws -> TransportResponse {
