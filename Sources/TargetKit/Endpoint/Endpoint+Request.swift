@@ -41,7 +41,8 @@ extension Endpoint {
             return request
         }
         try add(parameters, to: &request)
-        try RequestCheck(method: method, hasBody: task.content.isBody || request.httpBody != nil).check(request)
+        // An encoding may have set another method.
+        try RequestCheck(of: request, hasBody: task.content.isBody || request.httpBody != nil).check(request)
         return request
     }
 

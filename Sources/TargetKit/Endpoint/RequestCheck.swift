@@ -5,8 +5,8 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// What a request must keep before it may go out. It is looked at twice: when the endpoint becomes a request, and after the
-/// plugins, since Foundation lets a header field with a line break through (and with it a second request).
+/// What a request must keep before it may go out. It is looked at when the endpoint becomes a request, and again where a request
+/// closure or plugins have had it, since Foundation lets a header field with a line break through (and with it a second request).
 struct RequestCheck {
     let method: HTTPMethod
     let hasBody: Bool
@@ -14,6 +14,11 @@ struct RequestCheck {
     init(method: HTTPMethod, hasBody: Bool) {
         self.method = method
         self.hasBody = hasBody
+    }
+
+    /// The check of what a request says itself.
+    init(of request: URLRequest, hasBody: Bool) {
+        self.init(method: HTTPMethod(rawValue: request.httpMethod ?? HTTPMethod.get.rawValue), hasBody: hasBody)
     }
 
     func check(_ request: URLRequest) throws(InvalidRequest) {
@@ -24,7 +29,7 @@ struct RequestCheck {
     func check(_ url: URL?, _ fields: [String: String]?) throws(InvalidRequest) {
         guard let url, url.isCallable else { throw .unsupportedURL(url?.absoluteString ?? "") }
         guard method == .get || method.rawValue.isToken else { throw .invalidMethod(method.rawValue) }
-        guard !hasBody || (method != .get && method != .head) else {
+        guard !hasBody || method.allowsBody else {
             throw .bodyNotAllowed(method: method.rawValue)
         }
         guard let fields else { return }
@@ -33,6 +38,13 @@ struct RequestCheck {
             guard !name.isReserved else { throw .reservedHeader(name: name) }
             guard !value.endsHeaderField else { throw .invalidHeaderValue(name: name) }
         }
+    }
+}
+
+extension HTTPMethod {
+    /// GET and HEAD allow none, in any spelling: Foundation puts them into capitals.
+    fileprivate var allowsBody: Bool {
+        !rawValue.equalsIgnoringASCIICase("GET") && !rawValue.equalsIgnoringASCIICase("HEAD")
     }
 }
 

@@ -86,7 +86,7 @@ extension Pipeline {
         return try await prepare(made, aim, call)
     }
 
-    /// The request where neither closure nor plugins have a say: nothing waits, and a second look would see the same.
+    /// The request where neither closure nor plugins have a say: nothing waits, and it has been looked at.
     private func readyRequest(
         _ made: URLRequest?,
         _ aim: Aim,
@@ -95,9 +95,10 @@ extension Pipeline {
         guard requestClosure == nil, plugins.isIdle(.prepare, call.plan.hooks) else { return nil }
         var request = made
         do {
-            try call.checkCancellation()
             let ready = try made ?? aim.endpoint.urlRequest()
             request = ready
+            // To encode a body may take its time.
+            try call.checkCancellation()
             return PreparedRequest(original: ready, final: try TransportRequest(checked: ready, aim.endpoint, call))
         } catch {
             throw call.failure(error, at: .request, request: request)

@@ -33,7 +33,7 @@ extension Provider {
         let response = await pipeline.response(to: call, aim(of: call, target))
         // The call is under way until its value is made, so cancelling and its time reach that too.
         let result = value(response)
-        // Up to here the handle was told when the caller's task was cancelled.
+        // Up to here the handle was told when the caller's task was cancelled. Now the time may have been over first.
         if Task.isCancelled { call.handle.cancel() }
         deadline?.cancel()
         defer { end(call) }

@@ -12,8 +12,8 @@ import FoundationNetworking
 /// let products = try await provider.request(.search(text: "tea", page: 1), as: [Product].self)
 /// ```
 ///
-/// The path of a call is one function, `perform`: target → endpoint → request → plugins → transport → validation → plugins →
-/// caller. A stub replaces the transport and nothing else.
+/// The path of every call is the same: target → endpoint → request → plugins → transport → validation → plugins → caller. A stub
+/// replaces the transport and nothing else.
 ///
 /// A provider that its owner lets go of still finishes what it has started, plugins included.
 public final class Provider<Target: TargetType>: Sendable {

@@ -67,8 +67,11 @@ struct ProviderCall: Sendable {
     var handle: RequestHandle
     var progress: (@Sendable (TransferProgress) -> Void)?
 
-    /// Why the call is to end, if it is. Whoever ends the task that it runs in tells the handle first.
-    var interruption: RequestHandle.Interruption? { handle.interruption }
+    /// Why the call is to end, if it is. The handle hears of everything, and first; but for a step that cancels the task that it
+    /// runs in, where that is the call's own.
+    var interruption: RequestHandle.Interruption? {
+        handle.interruption ?? (!plan.runsInCallersTask && Task.isCancelled ? .cancelled : nil)
+    }
 
     func checkCancellation() throws {
         if interruption != nil { throw CancellationError() }

@@ -84,7 +84,10 @@ public final class RequestHandle: Sendable {
             do throws(Failure) { return .success(try await step()) } catch { return .failure(error) }
         }
         attach(task)
-        return try await task.value.get()
+        let result = await task.value
+        // The step may have cancelled the task that it runs in, which stands for the call's.
+        if task.isCancelled { cancel() }
+        return try result.get()
     }
 
     /// Says what the call has brought to those that wait for it.

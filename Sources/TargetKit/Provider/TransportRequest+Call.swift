@@ -9,9 +9,8 @@ extension TransportRequest {
     /// What the transport is asked to do, after a last look at what closures and plugins have made of the request.
     init(_ request: URLRequest, _ endpoint: Endpoint, _ call: ProviderCall) throws {
         try self.init(checked: request, endpoint, call)
-        let method = HTTPMethod(rawValue: request.httpMethod ?? HTTPMethod.get.rawValue)
         let hasBody = if case .none = body { false } else { true }
-        try RequestCheck(method: method, hasBody: hasBody).check(request)
+        try RequestCheck(of: request, hasBody: hasBody).check(request)
     }
 
     /// The same for a request that is as its endpoint has made it, and so has been looked at already.

@@ -56,7 +56,10 @@ public struct StubTransport: Transport {
     public func send(_ request: TransportRequest) async throws -> TransportResponse {
         try Task.checkCancellation()
         let sent = try byteCount(of: request.body)
-        if let delay { try await wait(delay, timeout: request.timeout) }
+        if let delay {
+            try await wait(delay, timeout: request.timeout)
+            try Task.checkCancellation()
+        }
         switch answer {
         case .sample(let sample): return try response(sample, to: request, sent)
         case .closure(let respond):

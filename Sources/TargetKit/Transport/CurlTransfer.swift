@@ -62,7 +62,7 @@ final class CurlTransfer {
         return (sink.isPaused ? clock.now : lastMove) + limit
     }
 
-    /// Takes up a call. After an error the transfer is as it was.
+    /// Takes up a call. After an error the transfer carries none; ``end(with:)`` makes it as it was.
     func begin(_ start: CurlStart, room: consuming [UInt8]) throws {
         if let flaw { throw flaw }
         errorBuffer.pointee = 0

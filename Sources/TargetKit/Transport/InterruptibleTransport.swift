@@ -8,7 +8,7 @@ protocol InterruptibleTransport: Transport {
     typealias Waiter = UnsafeContinuation<TransportResponse, any Error>
 
     /// Begins one exchange, and ties it to the handle. The waiter hears of its end once: what ``Transport/send(_:)`` would
-    /// return or throw, `URLError(.cancelled)` when the handle was interrupted.
+    /// return or throw, `URLError(.cancelled)` or `CancellationError` when the handle was interrupted.
     func start(_ request: TransportRequest, tiedTo handle: RequestHandle, for waiter: Waiter)
 }
 
