@@ -93,10 +93,16 @@ extension Provider {
         completion: @escaping @Sendable (Result<Response, TargetKitError>) -> Void
     ) -> RequestHandle {
         let queue = callbackQueue ?? self.callbackQueue
-        let progressOnQueue = progress.map { progress in
-            { @Sendable (step: TransferProgress) in queue.async { progress(step) } }
+        guard let progress else {
+            return start(target, timeout: timeout, from: Self.response) { result in queue.async { completion(result) } }
+        }
+        // A call can end while a step is on its way to it, one of a network call that it shares for one.
+        let isOver = Locked(false)
+        let progressOnQueue = { @Sendable (step: TransferProgress) in
+            isOver.withLock { if !$0 { queue.async { progress(step) } } }
         }
         return start(target, timeout: timeout, progress: progressOnQueue, from: Self.response) { result in
+            isOver.withLock { $0 = true }
             queue.async { completion(result) }
         }
     }

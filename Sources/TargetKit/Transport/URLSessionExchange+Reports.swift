@@ -24,16 +24,29 @@ extension URLSessionExchange {
 
     /// Takes bytes of the response's body, decoded.
     func receive(_ data: Data) {
-        let taken = state.withLock { state in
-            let sink = state.sink
-            state.sink = nil
-            return sink
+        let written = write(data)
+        let told = state.withLock { state in
+            state.isWriting = false
+            return state.told.take()
         }
-        guard var sink = taken else { return }
+        if let (continuation, outcome) = told { continuation.resume(with: outcome) }
+        switch written {
+        case .success(let report): if let report { call.progress?(report) }
+        case .failure(let error): settle(.failure(error.error(for: call.url)))
+        }
+    }
+
+    /// Writes the bytes, and says what there is to report. A file that nobody wants any more is gone when this returns.
+    private func write(_ data: Data) -> Result<TransferProgress?, URLSessionFailure> {
+        let taken = state.withLock { state in
+            state.isWriting = state.sink != nil
+            return state.sink.take()
+        }
+        guard var sink = taken else { return .success(nil) }
         do {
             if try !sink.append(data) { keepPace() }
         } catch {
-            return settle(.failure(error.error(for: call.url)))
+            return .failure(error)
         }
         let isReporting = call.progress != nil
         let report = state.withLock { [sink] state -> TransferProgress? in
@@ -42,7 +55,7 @@ extension URLSessionExchange {
             state.download.completed += Int64(data.count)
             return isReporting ? state.download.due() : nil
         }
-        if let report { call.progress?(report) }
+        return .success(report)
     }
 
     /// Counts bytes of the request's body that have gone out.

@@ -24,6 +24,11 @@ final class URLSessionExchange: Sendable {
         var head: ResponseHead?
         /// Out of the state while bytes are written to it, so that the lock is not held over the disk.
         var sink: URLSessionSink?
+        /// Whether bytes are being written: who then ends the exchange leaves it to the writer to tell the caller, so that nothing
+        /// of a file is left when the caller hears of the end.
+        var isWriting = false
+        /// Whom the writer has to tell, and what.
+        var told: (CheckedContinuation<TransportResponse, any Error>, Result<TransportResponse, any Error>)?
         var upload = URLSessionProgress(direction: .upload)
         var download = URLSessionProgress(direction: .download)
         var metrics: TransportMetrics?
@@ -104,6 +109,10 @@ final class URLSessionExchange: Sendable {
             state.isSettled = true
             if state.continuation == nil, !state.isHeadDelivered { state.outcome = outcome }
             ended.channel = state.isHeadDelivered ? call.sink.channel : nil
+            if state.isWriting, let continuation = ended.continuation {
+                state.told = (continuation, outcome)
+                ended.continuation = nil
+            }
             state.continuation = nil
             state.task = nil
             state.timer = nil

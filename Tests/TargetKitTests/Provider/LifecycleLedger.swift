@@ -194,15 +194,18 @@ final class LifecycleLedger: Sendable {
     }
 }
 
-/// Writes the hooks into the ledger, and tries flaky calls again.
-struct LifecyclePlugin: Plugin {
-    let ledger: LifecycleLedger
-
+/// Tells the other end which attempt it is. Without it a provider has nobody with a say in its requests.
+struct LifecycleMark: Plugin {
     func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
         var request = request
         request.setValue(String(context.attempt), forHTTPHeaderField: "X-Attempt")
         return request
     }
+}
+
+/// Writes the hooks into the ledger, and tries flaky calls again.
+struct LifecyclePlugin: Plugin {
+    let ledger: LifecycleLedger
 
     func willSend(_ request: URLRequest, context: RequestContext) {
         change(context) { $0.sends += 1 }

@@ -22,7 +22,7 @@ enum LifecycleFate: String, CaseIterable, Sendable {
     case stubborn
     /// Answers when the clock is moved on.
     case delayed
-    /// Fails at the first attempt, answers at the second.
+    /// Fails at the first attempt, answers at the second; where attempts are not marked it answers at once.
     case flaky
 }
 

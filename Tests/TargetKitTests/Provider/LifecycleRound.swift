@@ -55,16 +55,16 @@ final class LifecycleRound: Sendable {
             Scope(scope: RequestScope(parent: root.scope), domains: [ledger.makeDomain()] + root.domains)
         }
         scopes = [root] + children + [Scope(scope: RequestScope(clock: clock), domains: [ledger.makeDomain()])]
-        let first = (0..<8).map { makeSlot($0 / 2, isShared: $0.isMultiple(of: 2)) }
+        let first = (0..<8).map { makeSlot($0 / 2, isShared: $0.isMultiple(of: 2), marksAttempts: $0 % 3 == 0) }
         slots.withLock { $0 = first }
         for _ in 0..<Self.mostCalls { ledger.room.signal() }
     }
 
-    private func makeSlot(_ scope: Int, isShared: Bool) -> Slot {
+    private func makeSlot(_ scope: Int, isShared: Bool, marksAttempts: Bool) -> Slot {
         madeProviders.add()
         let provider = Provider<LifecycleTarget>(
             transport: LifecycleTransport(network.transport, released: released),
-            plugins: [LifecyclePlugin(ledger: ledger)],
+            plugins: (marksAttempts ? [LifecycleMark()] : []) + [LifecyclePlugin(ledger: ledger)],
             sharing: isShared ? .identical : .never,
             scope: scopes[scope].scope,
             callbackQueue: callbackQueue,
@@ -178,7 +178,7 @@ extension LifecycleRound {
     private func dropProvider(_ random: inout SeededGenerator) {
         let pick = random.next()
         let old = slots.withLock { $0[Int(pick % UInt64($0.count))] }
-        let new = makeSlot(old.scope, isShared: old.isShared)
+        let new = makeSlot(old.scope, isShared: old.isShared, marksAttempts: pick >> 32 & 1 == 0)
         slots.withLock { $0[Int(pick % UInt64($0.count))] = new }
     }
 

@@ -223,6 +223,28 @@ struct ProviderTests {
         #expect(seen.elements == [nil, .milliseconds(1250), .seconds(60)])
     }
 
+    @Test("A step of progress that comes late is not told after the completion")
+    func lateProgress() async throws {
+        let report = TestLock<(@Sendable (TransferProgress) -> Void)?>(nil)
+        let provider = Provider<TestTarget>(
+            transport: ClosureTransport { request in
+                report.withLock { $0 = request.progress }
+                return TransportResponse(head: ResponseHead(statusCode: 200), body: .data(Data()))
+            }
+        )
+        let heard = Recorder<String>()
+        let queue = DispatchQueue(label: "late progress")
+        provider.request(TestTarget(.example), callbackQueue: queue) { _ in
+            heard.append("progress")
+        } completion: { _ in
+            heard.append("completion")
+        }
+        _ = await heard.waitForCount(1)
+        report.withLock { $0 }?(TransferProgress(completed: 1, total: 1, direction: .download))
+        await withCheckedContinuation { done in queue.async { done.resume() } }
+        #expect(heard.elements == ["completion"])
+    }
+
     @Test("The completion and its handle outlive nothing: the scope is empty when the caller hears of the end")
     func scopeIsEmptyAtTheEnd() async throws {
         let provider = Provider<Music>(stubClosure: { _ in .immediate })
@@ -233,4 +255,11 @@ struct ProviderTests {
         _ = await counts.waitForCount(50)
         #expect(provider.scope.inFlightCount == 0)
     }
+}
+
+/// A transport that is what its closure does.
+private struct ClosureTransport: Transport {
+    let respond: @Sendable (TransportRequest) -> TransportResponse
+
+    func send(_ request: TransportRequest) async throws -> TransportResponse { respond(request) }
 }

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+import TestSupport
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@Suite("Downloads with URLSession")
+struct URLSessionDownloadTests {
+    @Test("When the caller hears of a cancel nothing of the file is left, also when it came in the midst of a write")
+    func cancelledWhileWritten() async throws {
+        let server = try LoopbackServer(reply: [
+            .head(status: 200, headers: ["Content-Length": "8388608"]), .body(Data(count: 8 << 20)),
+        ])
+        defer { server.stop() }
+        let folder = try TemporaryFolder()
+        let transport = URLSessionTransport()
+        for number in 0..<100 {
+            let started = Gate()
+            let request = TransportRequest(
+                urlRequest: URLRequest(url: server.baseURL),
+                destination: .file(folder.url.appendingPathComponent("file\(number)")),
+                progress: { _ in started.open() }
+            )
+            let call = Task { try await transport.send(request) }
+            await started.wait()
+            call.cancel()
+            // A quick one may be whole.
+            guard case .failure = await call.result else {
+                try FileManager.default.removeItem(at: folder.url.appendingPathComponent("file\(number)"))
+                continue
+            }
+            try #require(folder.names == [])
+        }
+    }
+}
