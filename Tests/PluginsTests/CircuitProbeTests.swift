@@ -156,10 +156,7 @@ struct CircuitProbeTests {
         #expect(RecordingPlugin.Outcome(await provider.result(target)) == .failure(.cancelled))
         for (time, state) in [(10, CircuitState.halfOpen), (1, .closed)] {
             clock.advance(by: .seconds(time))
-            for index in 0..<70 {
-                let url = try #require(URL(string: "https://s\(time)-\(index).example"))
-                _ = await provider.result(SturdyTarget(baseURL: url))
-            }
+            try await callOtherHosts("s\(time)-", with: provider)
             #expect(breaker.state(of: target.baseURL) == state)
         }
         #expect(changes.elements.map(\.to) == [.open, .halfOpen, .closed])
@@ -176,10 +173,7 @@ struct CircuitProbeTests {
         async let probe = provider.result(target)
         await script.requests.waitForCount(1)
         clock.advance(by: .seconds(3600))
-        for index in 0..<70 {
-            let url = try #require(URL(string: "https://s\(index).example"))
-            _ = await provider.result(SturdyTarget(baseURL: url))
-        }
+        try await callOtherHosts("s", with: provider)
         #expect(breaker.state(of: target.baseURL) == .halfOpen)
         #expect(!breaker.admits(target.baseURL))
         gate.open()
@@ -198,10 +192,7 @@ struct CircuitProbeTests {
         // So long it may still be half open, and is remembered.
         for (time, state) in [(10, CircuitState.halfOpen), (1, .closed)] {
             clock.advance(by: .seconds(time))
-            for index in 0..<70 {
-                let url = try #require(URL(string: "https://s\(time)-\(index).example"))
-                _ = await provider.result(SturdyTarget(baseURL: url))
-            }
+            try await callOtherHosts("s\(time)-", with: provider)
             #expect(breaker.state(of: target.baseURL) == state)
         }
         let key = "https://a.example"
@@ -210,5 +201,13 @@ struct CircuitProbeTests {
                 CircuitChange(key: key, from: .closed, to: .open), CircuitChange(key: key, from: .open, to: .closed),
             ]
         )
+    }
+
+    /// More hosts than circuits are remembered.
+    private func callOtherHosts(_ prefix: String, with provider: Provider<SturdyTarget>) async throws {
+        for index in 0..<70 {
+            let url = try #require(URL(string: "https://\(prefix)\(index).example"))
+            _ = await provider.result(SturdyTarget(baseURL: url))
+        }
     }
 }

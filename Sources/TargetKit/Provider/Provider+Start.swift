@@ -15,9 +15,7 @@ extension Provider {
         from value: (Response) throws(TargetKitError) -> Value
     ) async throws(TargetKitError) -> Value {
         try await awaited(target, timeout) { response in
-            do throws(TargetKitError) { return .success(try value(try response.get())) } catch {
-                return .failure(error)
-            }
+            Result { () throws(TargetKitError) in try value(try response.get()) }
         }.get()
     }
 

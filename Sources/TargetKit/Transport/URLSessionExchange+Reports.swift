@@ -29,7 +29,7 @@ extension URLSessionExchange {
             state.isWriting = false
             return state.told.take()
         }
-        if let (continuation, outcome) = told { continuation.resume(with: outcome) }
+        if let (continuation, outcome) = told { return continuation.resume(with: outcome) }
         switch written {
         case .success(let report): if let report { call.progress?(report) }
         case .failure(let error): settle(.failure(error.error(for: call.url)))
