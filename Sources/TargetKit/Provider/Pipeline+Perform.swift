@@ -27,11 +27,12 @@ extension Pipeline {
 
     /// The path of a request, from the endpoint to the result that the caller gets.
     ///
-    /// Most of its steps become a part of it, since each function that can wait costs.
+    /// Most of its steps become a part of it, since each function that can wait costs. What cannot wait stays out of line: a
+    /// call holds the room of all that is a part of it for as long as it waits.
     func perform(_ call: ProviderCall, _ aim: Result<Aim, TargetKitError>) async -> Result<Response, TargetKitError> {
         var call = call
         let result: Result<Response, TargetKitError>
-        do throws(TargetKitError) {
+        do {
             let aim = try aim.get()
             let way = way(of: aim, call)
             let request = try await request(nil, aim, call)
@@ -40,7 +41,7 @@ extension Pipeline {
                 ? await sharedExchange(request, on: way, aim, &call)
                 : await exchange(request, on: way, aim, &call)
         } catch {
-            result = .failure(error)
+            result = .failure(call.failure(error, at: .request))
         }
         let named = named(call.end(with: result), call)
         return plugins.isIdle(.process, call.plan.hooks) ? named : await process(named, call)
@@ -81,17 +82,18 @@ extension Pipeline {
         _ made: URLRequest?,
         _ aim: Aim,
         _ call: ProviderCall
-    ) async throws(TargetKitError) -> PreparedRequest {
+    ) async throws -> PreparedRequest {
         if let ready = try readyRequest(made, aim, call) { return ready }
         return try await prepare(made, aim, call)
     }
 
     /// The request where neither closure nor plugins have a say: nothing waits, and it has been looked at.
+    @inline(never)
     private func readyRequest(
         _ made: URLRequest?,
         _ aim: Aim,
         _ call: ProviderCall
-    ) throws(TargetKitError) -> PreparedRequest? {
+    ) throws -> PreparedRequest? {
         guard requestClosure == nil, plugins.isIdle(.prepare, call.plan.hooks) else { return nil }
         var request = made
         do {
@@ -99,7 +101,8 @@ extension Pipeline {
             request = ready
             // To encode a body may take its time.
             try call.checkCancellation()
-            return PreparedRequest(original: ready, final: try TransportRequest(checked: ready, aim.endpoint, call))
+            let checked = try TransportRequest(checked: ready, aim.endpoint, call)
+            return PreparedRequest(original: ready, final: OutgoingRequest(checked))
         } catch {
             throw call.failure(error, at: .request, request: request)
         }
@@ -110,8 +113,8 @@ extension Pipeline {
         _ made: URLRequest?,
         _ aim: Aim,
         _ call: ProviderCall
-    ) async throws(TargetKitError) -> PreparedRequest {
-        try await call.interruptibly { () async throws(TargetKitError) in
+    ) async throws -> PreparedRequest {
+        try await call.interruptibly {
             var request = made
             do {
                 try call.checkCancellation()
@@ -123,7 +126,8 @@ extension Pipeline {
                     prepared = try await self.plugins.prepare(original, call.plan.hooks, context: call.context)
                 }
                 try call.checkCancellation()
-                return PreparedRequest(original: original, final: try TransportRequest(prepared, aim.endpoint, call))
+                let final = try TransportRequest(prepared, aim.endpoint, call)
+                return PreparedRequest(original: original, final: OutgoingRequest(final))
             } catch {
                 throw call.failure(error, at: .request, request: request)
             }
@@ -137,14 +141,14 @@ extension Pipeline {
 
     /// The request as it goes out, after the plugins that have the last word.
     private func finish(
-        _ request: TransportRequest,
+        _ request: OutgoingRequest,
         _ call: ProviderCall
-    ) async throws(TargetKitError) -> TransportRequest {
-        try await call.interruptibly { () async throws(TargetKitError) in
+    ) async throws -> OutgoingRequest {
+        try await call.interruptibly {
             do {
-                let finished = try await self.plugins.finish(request, context: call.context)
+                let finished = try await self.plugins.finish(request.request, context: call.context)
                 try call.checkCancellation()
-                return finished
+                return OutgoingRequest(finished)
             } catch {
                 throw call.failure(error, at: .request, request: request.urlRequest)
             }
@@ -160,21 +164,32 @@ extension Pipeline {
         _ call: inout ProviderCall
     ) async -> Result<Response, TargetKitError> {
         var request = first
-        do throws(TargetKitError) {
+        do {
             while true {
                 if !plugins.finishers.isEmpty { request.final = try await finish(request.final, call) }
                 plugins.willSend(request.final.urlRequest, call.plan.hooks, context: call.context)
                 let result = await send(request.final, on: way, call)
                 plugins.didReceive(result, call.plan.hooks, context: call.context)
                 guard !plugins.isIdle(.retry, call.plan.hooks), call.interruption == nil,
-                    try await isRetried(result, call)
+                    let next = try await nextRequest(after: result, to: request, aim, &call)
                 else { return result }
-                call.context.attempt += 1
-                request = try await self.request(request.original, aim, call)
+                request = next
             }
         } catch {
-            return .failure(error)
+            return .failure(call.failure(error, at: .request))
         }
+    }
+
+    /// The request of the next attempt; `nil` when the plugins want none.
+    private func nextRequest(
+        after result: Result<Response, TargetKitError>,
+        to request: PreparedRequest,
+        _ aim: Aim,
+        _ call: inout ProviderCall
+    ) async throws -> PreparedRequest? {
+        guard try await isRetried(result, call) else { return nil }
+        call.context.attempt += 1
+        return try await self.request(request.original, aim, call)
     }
 
     /// An exchange that others which ask for the same wait for too.
@@ -185,7 +200,7 @@ extension Pipeline {
         _ call: inout ProviderCall
     ) async -> Result<Response, TargetKitError> {
         let target = call.context.target
-        guard let key = SharedCallKey(request.final, of: aim.endpoint, validation: target.validation) else {
+        guard let key = SharedCallKey(request.final.request, of: aim.endpoint, validation: target.validation) else {
             return await exchange(request, on: way, aim, &call)
         }
         let ending = await sharedCalls.ending(for: key, id: call.context.id, progress: call.progress) {
@@ -193,12 +208,14 @@ extension Pipeline {
             var (call, request) = (call, request)
             call.handle = handle
             call.progress = report
-            request.final.progress = report
+            request.final = request.final.with { $0.progress = report }
             let result = await self.exchange(request, on: way, aim, &call)
             return ExchangeEnding(result: result, attempt: call.context.attempt)
         }
         guard let ending = ending?.of(target) else {
-            return .failure(call.failure(CancellationError(), at: .cancelled, request: request.final.urlRequest))
+            return .failure(
+                call.failure(CancellationError(), at: .cancelled, request: request.final.urlRequest)
+            )
         }
         call.context.attempt = ending.attempt
         return ending.result
@@ -206,27 +223,33 @@ extension Pipeline {
 
     @inline(__always)
     private func send(
-        _ request: TransportRequest,
+        _ request: OutgoingRequest,
         on way: Way,
         _ call: ProviderCall
     ) async -> Result<Response, TargetKitError> {
         do {
-            let arrival = try await way.follower.send(request, over: way.line)
-            try call.checkCancellation()
-            let isStream = call.plan.delivery.isStream
-            let response = try Response(arrival, target: call.context.target, decoder: decoder, isStream: isStream)
-            return .success(try response.filter(call.context.target.validation))
+            return .success(try response(try await way.follower.send(request, over: way.line), call))
         } catch {
             return .failure(call.failure(error, at: .transport, request: request.urlRequest))
         }
+    }
+
+    /// What arrived, if the target takes it.
+    @inline(never)
+    private func response(_ arrival: RedirectFollower.Arrival, _ call: ProviderCall) throws -> Response {
+        try call.checkCancellation()
+        let target = call.context.target
+        let isStream = call.plan.delivery.isStream
+        let response = try Response(arrival, target: target, decoder: decoder, isStream: isStream)
+        return try response.filter(target.validation)
     }
 
     /// Asks the plugins, and waits as long as they say.
     private func isRetried(
         _ result: Result<Response, TargetKitError>,
         _ call: ProviderCall
-    ) async throws(TargetKitError) -> Bool {
-        try await call.interruptibly { () async throws(TargetKitError) in
+    ) async throws -> Bool {
+        try await call.interruptibly {
             switch await self.plugins.retry(result, call.plan.hooks, context: call.context) {
             case .doNotRetry: return false
             case .fail(let error): throw call.failure(error, at: .transport)

@@ -10,5 +10,5 @@ struct PreparedRequest: Sendable {
     /// What the request closure has made.
     let original: URLRequest
     /// What the plugins have made of it.
-    var final: TransportRequest
+    var final: OutgoingRequest
 }

@@ -89,7 +89,7 @@ public struct Response: Sendable {
         }
         exchange = Exchange(
             head: response.head,
-            request: arrival.request,
+            request: arrival.request.urlRequest,
             redirects: arrival.redirects,
             file: file,
             metrics: response.metrics,

@@ -10,11 +10,17 @@ final class RedirectFollower: Sendable {
     /// Takes a response for what it is.
     static let ofSamples = RedirectFollower(policy: .none)
 
-    /// What came at the end of the way.
-    struct Arrival: Sendable {
+    /// What came at the end of the way; in one place, since it is handed from step to step.
+    final class Arrival: Sendable {
         let response: TransportResponse
-        let request: URLRequest
+        let request: OutgoingRequest
         let redirects: [Redirect]
+
+        init(response: TransportResponse, request: OutgoingRequest, redirects: [Redirect]) {
+            self.response = response
+            self.request = request
+            self.redirects = redirects
+        }
     }
 
     /// What an exchange goes through, and what ends it before its time: the task that waits, or a handle alone.
@@ -28,14 +34,28 @@ final class RedirectFollower: Sendable {
         }
 
         @inline(__always)
-        fileprivate func send(_ request: TransportRequest) async throws -> TransportResponse {
+        fileprivate func send(
+            _ request: OutgoingRequest,
+            after redirects: [Redirect] = []
+        ) async throws -> Arrival {
             switch self {
-            case .plain(let transport): try await transport.send(request)
+            case .plain(let transport):
+                let response = try await transport.send(request.request)
+                return Arrival(response: response, request: request, redirects: redirects)
             case .tied(let transport, let handle):
                 // The checked kind would cost an allocation and a lock; what it checks is the protocol's one promise.
-                try await withUnsafeThrowingContinuation { transport.start(request, tiedTo: handle, for: $0) }
+                let response = try await withUnsafeThrowingContinuation {
+                    transport.start(request.request, tiedTo: handle, for: $0)
+                }
+                return Arrival(response: response, request: request, redirects: redirects)
             }
         }
+    }
+
+    /// A redirect and the request that it leads to.
+    private struct Step {
+        let redirect: Redirect
+        let request: OutgoingRequest
     }
 
     private let policy: RedirectPolicy
@@ -63,23 +83,31 @@ final class RedirectFollower: Sendable {
     ///
     /// Like ``follow(_:over:)`` it becomes a part of its caller: a call has few functions of its own to wait in, since each costs.
     @inline(__always)
-    func send(_ request: TransportRequest, over line: Line) async throws -> Arrival {
-        if clock != nil, request.timeout != nil, !request.isStreamed {
-            return try await sendInTime(request, over: line)
+    func send(_ request: OutgoingRequest, over line: Line) async throws -> Arrival {
+        if let clock, let timeout = request.request.timeout, !request.request.isStreamed {
+            return try await send(request, within: timeout, by: clock, over: line)
         }
-        return try await request.isDownload ? sendForFile(request, over: line) : follow(request, over: line)
+        if case .file(let file) = request.request.destination, policy.limit > 0 {
+            return try await send(request, to: file, over: line)
+        }
+        return try await follow(request, over: line)
     }
 
-    private func sendInTime(_ request: TransportRequest, over line: Line) async throws -> Arrival {
-        guard let clock, let timeout = request.timeout else { return try await follow(request, over: line) }
+    private func send(
+        _ request: OutgoingRequest,
+        within timeout: Duration,
+        by clock: any Clock<Duration>,
+        over line: Line
+    ) async throws -> Arrival {
         if case .tied(let transport, let handle) = line {
             // When the time is over the group cancels a task, of which a tied exchange would not hear.
-            return try await handle.run { try await self.sendInTime(request, over: .plain(transport)) }
+            return try await handle.run {
+                try await self.send(request, within: timeout, by: clock, over: .plain(transport))
+            }
         }
-        var request = request
-        request.timeout = nil
-        return try await withThrowingTaskGroup(of: Arrival?.self) { [request] group in
-            group.addTask { try await self.send(request, over: line) }
+        let untimed = request.with { $0.timeout = nil }
+        return try await withThrowingTaskGroup(of: Arrival?.self) { group in
+            group.addTask { try await self.send(untimed, over: line) }
             group.addTask {
                 try await clock.sleep(for: timeout)
                 return nil
@@ -90,18 +118,13 @@ final class RedirectFollower: Sendable {
         }
     }
 
-    private func sendForFile(_ request: TransportRequest, over line: Line) async throws -> Arrival {
-        guard case .file(let file) = request.destination, policy.limit > 0 else {
-            return try await follow(request, over: line)
-        }
+    private func send(_ request: OutgoingRequest, to file: URL, over line: Line) async throws -> Arrival {
         // The body of a redirect is not what was asked for: it must not replace the file.
         let part = file.deletingLastPathComponent().appending(
             path: ".\(file.lastPathComponent).\(UInt64.random(in: 0 ... .max))"
         )
-        var request = request
-        request.destination = .file(part)
         defer { try? FileManager.default.removeItem(at: part) }
-        let arrival = try await follow(request, over: line)
+        let arrival = try await follow(request.with { $0.destination = .file(part) }, over: line)
         var response = arrival.response
         guard case .file = response.body else { return arrival }
         guard rename(part.path, file.path) == 0 else { throw URLError(.cannotMoveFile) }
@@ -110,43 +133,48 @@ final class RedirectFollower: Sendable {
     }
 
     @inline(__always)
-    private func follow(_ request: TransportRequest, over line: Line) async throws -> Arrival {
-        var request = request
+    private func follow(_ request: OutgoingRequest, over line: Line) async throws -> Arrival {
+        let deadline = request.request.timeout.map { ContinuousClock.now + $0 }
+        let arrival = try await line.send(withCookies(request))
+        keepCookies(of: arrival)
+        guard let step = try step(after: arrival, to: request) else { return arrival }
+        return try await follow(step, over: line, before: deadline)
+    }
+
+    /// From the first redirect on: apart, so that the others have no room to keep for it.
+    private func follow(
+        _ first: Step,
+        over line: Line,
+        before deadline: ContinuousClock.Instant?
+    ) async throws -> Arrival {
+        var step = first
         var redirects: [Redirect] = []
-        let deadline = request.timeout.map { ContinuousClock.now + $0 }
         while true {
-            let sent = withCookies(request)
-            let response = try await response(to: sent, over: line, after: redirects.count, before: deadline)
-            keepCookies(of: response, to: sent)
-            guard let redirect = try redirect(response.head, of: request.urlRequest),
-                let next = try next(after: redirect, request)
-            else {
-                return Arrival(response: response, request: sent.urlRequest, redirects: redirects)
-            }
-            redirects.append(redirect)
+            redirects.append(step.redirect)
             guard redirects.count <= policy.limit else {
-                throw failure(.httpTooManyRedirects, redirect, "the server redirects more than \(policy.limit) times")
+                let words = "the server redirects more than \(policy.limit) times"
+                throw failure(.httpTooManyRedirects, step.redirect, words)
             }
-            request = next
+            let arrival = try await send(withCookies(step.request), over: line, after: redirects, before: deadline)
+            keepCookies(of: arrival)
+            guard let next = try self.step(after: arrival, to: step.request) else { return arrival }
+            step = next
         }
     }
 
-    /// The response to the next step; an error of a later one says that it is.
-    @inline(__always)
-    private func response(
-        to request: TransportRequest,
+    /// Sends a request that a redirect led to; an error says so.
+    private func send(
+        _ request: OutgoingRequest,
         over line: Line,
-        after steps: Int,
+        after redirects: [Redirect],
         before deadline: ContinuousClock.Instant?
-    ) async throws -> TransportResponse {
-        guard steps > 0 else { return try await line.send(request) }
-        var request = request
+    ) async throws -> Arrival {
         do {
-            if let deadline { request.timeout = try deadline.timeLeft }
-            return try await line.send(request)
+            let left = try deadline?.timeLeft
+            return try await line.send(request.with { $0.timeout = left }, after: redirects)
         } catch let error as URLError {
             var userInfo = error.userInfo
-            userInfo[FailureMark.redirects] = steps
+            userInfo[FailureMark.redirects] = redirects.count
             if userInfo[NSURLErrorFailingURLErrorKey] == nil {
                 userInfo[NSURLErrorFailingURLErrorKey] = request.urlRequest.url
             }
@@ -155,22 +183,30 @@ final class RedirectFollower: Sendable {
     }
 
     /// The request with the store's cookies for its URL. A `Cookie` field of the caller's own stands in for them.
-    private func withCookies(_ request: TransportRequest) -> TransportRequest {
-        guard let cookies, let url = request.urlRequest.url,
-            request.urlRequest.value(forHTTPHeaderField: "Cookie") == nil, let field = cookies.header(for: url)
+    private func withCookies(_ request: OutgoingRequest) -> OutgoingRequest {
+        let urlRequest = request.urlRequest
+        guard let cookies, let url = urlRequest.url, urlRequest.value(forHTTPHeaderField: "Cookie") == nil,
+            let field = cookies.header(for: url)
         else { return request }
-        var request = request
-        request.urlRequest.setValue(field, forHTTPHeaderField: "Cookie")
-        return request
+        return request.with { $0.urlRequest.setValue(field, forHTTPHeaderField: "Cookie") }
     }
 
-    private func keepCookies(of response: TransportResponse, to request: TransportRequest) {
-        guard let cookies, let url = request.urlRequest.url else { return }
-        let fields = response.head.headers.values(for: .setCookie)
+    private func keepCookies(of arrival: Arrival) {
+        guard let cookies, let url = arrival.request.urlRequest.url else { return }
+        let fields = arrival.response.head.headers.values(for: .setCookie)
         if !fields.isEmpty { cookies.store(fields, from: url) }
     }
 
-    /// The step that the response asks for; `nil` when it asks for none.
+    /// Where the response leads; `nil` when it is the last one. Out of line: a call that is not led on needs no room for it.
+    @inline(never)
+    private func step(after arrival: Arrival, to request: OutgoingRequest) throws -> Step? {
+        guard let redirect = try redirect(arrival.response.head, of: request.urlRequest),
+            let next = try next(after: redirect, request.request)
+        else { return nil }
+        return Step(redirect: redirect, request: OutgoingRequest(next))
+    }
+
+    /// The redirect that the response asks for; `nil` when it asks for none.
     private func redirect(_ head: ResponseHead, of request: URLRequest) throws -> Redirect? {
         guard policy.limit > 0, [301, 302, 303, 307, 308].contains(head.statusCode), let from = request.url,
             let location = head.headers[.location]
@@ -228,10 +264,6 @@ final class RedirectFollower: Sendable {
 extension TransportRequest {
     fileprivate var isStreamed: Bool {
         if case .stream = destination { true } else { false }
-    }
-
-    fileprivate var isDownload: Bool {
-        if case .file = destination { true } else { false }
     }
 }
 
