@@ -103,10 +103,7 @@ struct URLSessionStreamTests {
         let server = try LoopbackServer(reply: .json("abc"))
         for round in 0..<100 {
             let (_, body) = try await TestCall(buffer: 1).open(at: server, with: transport)
-            let reading = Task { try await body.bytes }
-            for _ in 0..<(round * 5) { await Task.yield() }
-            reading.cancel()
-            let result = await reading.result
+            let result = await ending(cancelledAfter: round * 5) { try await body.bytes }
             if case .failure(let error) = result { #expect((error as? URLError)?.code == .cancelled) }
         }
         #expect(try await TestCall().send(to: server, with: transport).text == "abc")
