@@ -146,7 +146,7 @@ extension Pipeline {
     ) async throws -> OutgoingRequest {
         try await call.interruptibly {
             do {
-                let finished = try await self.plugins.finish(request.request, context: call.context)
+                let finished = try await self.plugins.finish(request.content, context: call.context)
                 try call.checkCancellation()
                 return OutgoingRequest(finished)
             } catch {
@@ -200,7 +200,7 @@ extension Pipeline {
         _ call: inout ProviderCall
     ) async -> Result<Response, TargetKitError> {
         let target = call.context.target
-        guard let key = SharedCallKey(request.final.request, of: aim.endpoint, validation: target.validation) else {
+        guard let key = SharedCallKey(request.final.content, of: aim.endpoint, validation: target.validation) else {
             return await exchange(request, on: way, aim, &call)
         }
         let ending = await sharedCalls.ending(for: key, id: call.context.id, progress: call.progress) {
@@ -213,9 +213,7 @@ extension Pipeline {
             return ExchangeEnding(result: result, attempt: call.context.attempt)
         }
         guard let ending = ending?.of(target) else {
-            return .failure(
-                call.failure(CancellationError(), at: .cancelled, request: request.final.urlRequest)
-            )
+            return .failure(call.failure(CancellationError(), at: .cancelled, request: request.final.urlRequest))
         }
         call.context.attempt = ending.attempt
         return ending.result

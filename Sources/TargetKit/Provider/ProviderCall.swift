@@ -96,7 +96,8 @@ struct ProviderCall: Sendable {
         return .failure(error.ended(by: interruption))
     }
 
-    /// Out of line: a call that goes well needs no room for it.
+    /// The error of a step that threw, as the interruption when the call was interrupted. Out of line: a call that goes well
+    /// needs no room for it.
     @inline(never)
     func failure(
         _ error: any Error,

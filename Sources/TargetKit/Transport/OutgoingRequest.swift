@@ -7,18 +7,18 @@ import FoundationNetworking
 
 /// A request on its way; in one place, since it is handed from step to step.
 final class OutgoingRequest: Sendable {
-    let request: TransportRequest
+    let content: TransportRequest
 
-    var urlRequest: URLRequest { request.urlRequest }
+    var urlRequest: URLRequest { content.urlRequest }
 
-    init(_ request: TransportRequest) {
-        self.request = request
+    init(_ content: TransportRequest) {
+        self.content = content
     }
 
     /// The request with a change to it.
     func with(_ change: (inout TransportRequest) -> Void) -> OutgoingRequest {
-        var request = request
-        change(&request)
-        return OutgoingRequest(request)
+        var content = content
+        change(&content)
+        return OutgoingRequest(content)
     }
 }

@@ -10,7 +10,8 @@ final class RedirectFollower: Sendable {
     /// Takes a response for what it is.
     static let ofSamples = RedirectFollower(policy: .none)
 
-    /// What came at the end of the way; in one place, since it is handed from step to step.
+    /// What an exchange brought, the request that it answered, and the redirects before it; in one place, since it is handed
+    /// from step to step.
     final class Arrival: Sendable {
         let response: TransportResponse
         let request: OutgoingRequest
@@ -40,12 +41,12 @@ final class RedirectFollower: Sendable {
         ) async throws -> Arrival {
             switch self {
             case .plain(let transport):
-                let response = try await transport.send(request.request)
+                let response = try await transport.send(request.content)
                 return Arrival(response: response, request: request, redirects: redirects)
             case .tied(let transport, let handle):
                 // The checked kind would cost an allocation and a lock; what it checks is the protocol's one promise.
                 let response = try await withUnsafeThrowingContinuation {
-                    transport.start(request.request, tiedTo: handle, for: $0)
+                    transport.start(request.content, tiedTo: handle, for: $0)
                 }
                 return Arrival(response: response, request: request, redirects: redirects)
             }
@@ -84,11 +85,11 @@ final class RedirectFollower: Sendable {
     /// Like ``follow(_:over:)`` it becomes a part of its caller: a call has few functions of its own to wait in, since each costs.
     @inline(__always)
     func send(_ request: OutgoingRequest, over line: Line) async throws -> Arrival {
-        if let clock, let timeout = request.request.timeout, !request.request.isStreamed {
+        if let clock, let timeout = request.content.timeout, !request.content.isStreamed {
             return try await send(request, within: timeout, by: clock, over: line)
         }
-        if case .file(let file) = request.request.destination, policy.limit > 0 {
-            return try await send(request, to: file, over: line)
+        if case .file(let file) = request.content.destination, policy.limit > 0 {
+            return try await download(request, to: file, over: line)
         }
         return try await follow(request, over: line)
     }
@@ -118,7 +119,7 @@ final class RedirectFollower: Sendable {
         }
     }
 
-    private func send(_ request: OutgoingRequest, to file: URL, over line: Line) async throws -> Arrival {
+    private func download(_ request: OutgoingRequest, to file: URL, over line: Line) async throws -> Arrival {
         // The body of a redirect is not what was asked for: it must not replace the file.
         let part = file.deletingLastPathComponent().appending(
             path: ".\(file.lastPathComponent).\(UInt64.random(in: 0 ... .max))"
@@ -134,14 +135,19 @@ final class RedirectFollower: Sendable {
 
     @inline(__always)
     private func follow(_ request: OutgoingRequest, over line: Line) async throws -> Arrival {
-        let deadline = request.request.timeout.map { ContinuousClock.now + $0 }
-        let arrival = try await line.send(withCookies(request))
-        keepCookies(of: arrival)
-        guard let step = try step(after: arrival, to: request) else { return arrival }
-        return try await follow(step, over: line, before: deadline)
+        let deadline = request.content.timeout.map { ContinuousClock.now + $0 }
+        let first: Step
+        do {
+            let arrival = try await line.send(withCookies(request))
+            keepCookies(of: arrival)
+            guard let step = try step(after: arrival, to: request) else { return arrival }
+            // What the redirect itself brought goes here: a body that still streams holds its connection.
+            first = step
+        }
+        return try await follow(first, over: line, before: deadline)
     }
 
-    /// From the first redirect on: apart, so that the others have no room to keep for it.
+    /// From the first redirect on: apart, so that a call without one keeps no room for it.
     private func follow(
         _ first: Step,
         over line: Line,
@@ -201,7 +207,7 @@ final class RedirectFollower: Sendable {
     @inline(never)
     private func step(after arrival: Arrival, to request: OutgoingRequest) throws -> Step? {
         guard let redirect = try redirect(arrival.response.head, of: request.urlRequest),
-            let next = try next(after: redirect, request.request)
+            let next = try next(after: redirect, request.content)
         else { return nil }
         return Step(redirect: redirect, request: OutgoingRequest(next))
     }

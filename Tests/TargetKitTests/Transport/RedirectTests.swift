@@ -193,6 +193,22 @@ struct RedirectTests {
         #expect(folder.names == ["target.bin"])
     }
 
+    @Test("What a redirect itself brings is let go of before the next request is answered", .timeLimit(.minutes(1)))
+    func bodyOfRedirect() async throws {
+        let gate = Gate()
+        let server = try LoopbackServer { request in
+            guard request.path == "/start" else {
+                return [.pause(until: gate), .head(status: 200, headers: ["Content-Length": "3"]), .text("abc")]
+            }
+            return [.head(status: 302, headers: ["Location": "/end", "Content-Length": "10"]), .hang]
+        }
+        let target = TestTarget(server.baseURL).with { $0.path = "/start" }
+        async let stream = Provider<TestTarget>(transport: SystemTransport.shared).stream(target)
+        await server.waitForConnections(closed: 1)
+        gate.open()
+        #expect(try await stream.redirects.map(\.statusCode) == [302])
+    }
+
     @Test("Plugins see one willSend and one didReceive for the whole way")
     func plugins() async throws {
         let running = try backend(.stub, status: 302)
