@@ -203,7 +203,7 @@ struct CircuitProbeTests {
         )
     }
 
-    /// More hosts than circuits are remembered.
+    /// Calls more hosts than there are circuits kept.
     private func callOtherHosts(_ prefix: String, with provider: Provider<SturdyTarget>) async throws {
         for index in 0..<70 {
             let url = try #require(URL(string: "https://\(prefix)\(index).example"))
