@@ -73,7 +73,7 @@ extension TransportConformance {
             let server = try LoopbackServer(reply: .text("x"))
             for round in 0..<200 {
                 // From "at once" to "after the answer".
-                let result = await ending(cancelledAfter: round * 5) {
+                let result = await ending(cancelledAfter: round * round / 5) {
                     try await TestCall().send(to: server, with: transport)
                 }
                 if case .failure(let error) = result {

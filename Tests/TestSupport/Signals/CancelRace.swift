@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 
-/// How a piece of work ended that was cancelled after so many turns of the tasks around it, or else ended by itself.
+/// How a piece of work ended that was cancelled when the caller had yielded so many times, or at its end if that came sooner.
 ///
-/// With more turns from round to round the cancel comes at each of its moments, without a look at the clock. Turns that come
-/// after its end are not waited for: beside many other tests each of them takes its time.
+/// With more turns from round to round the cancel moves from the beginning to the end, without a look at the clock. Turns after
+/// the end are not waited for: beside many other tests each of them takes its time.
 public func ending<Value: Sendable>(
     cancelledAfter turns: Int,
     _ work: @escaping @Sendable () async throws -> Value
