@@ -42,7 +42,8 @@ extension Response {
         return self
     }
 
+    /// Without a body that has yet to come: whoever keeps the error is not to keep the connection.
     private var statusError: TargetKitError {
-        TargetKitError(stage: .status, target: target, request: request, response: self)
+        TargetKitError(stage: .status, target: target, request: request, response: head)
     }
 }

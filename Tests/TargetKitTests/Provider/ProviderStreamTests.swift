@@ -48,6 +48,19 @@ struct ProviderStreamTests {
         #expect(scope.inFlightCount == 0)
     }
 
+    @Test("The error of a refused status holds no connection, however long it is kept")
+    func refusedBody() async throws {
+        let head = LoopbackStep.head(
+            status: 401,
+            headers: ["Content-Type": "application/json", "Content-Length": "10", "X-Why": "late"]
+        )
+        let server = try LoopbackServer(reply: [head, .hang])
+        let target = TestTarget(server.baseURL).with { $0.validation = .successCodes }
+        let error = await #expect(throws: TargetKitError.self) { try await provider().stream(target) }
+        await server.waitForConnections(closed: 1)
+        #expect(error?.response?.headers["X-Why"] == "late")
+    }
+
     @Test("A status that is not accepted is an error before the body")
     func validation() async throws {
         let server = try LoopbackServer { _ in .raw("HTTP/1.1 404 Not Found\r\nContent-Length: 3\r\n\r\nno!") }
