@@ -12,14 +12,11 @@ let package = Package(
         .library(name: "TargetKitPlugins", targets: ["TargetKitPlugins"]),
     ],
     targets: [
-        .systemLibrary(
-            name: "CCurl",
-            pkgConfig: "libcurl",
-            providers: [.apt(["libcurl4-openssl-dev"]), .yum(["libcurl-devel"])]
-        ),
+        // Declarations of our own, so that building needs no package of libcurl's.
+        .systemLibrary(name: "CTargetKitCurl"),
         .target(
             name: "TargetKit",
-            dependencies: [.target(name: "CCurl", condition: .when(platforms: [.linux]))]
+            dependencies: [.target(name: "CTargetKitCurl", condition: .when(platforms: [.linux]))]
         ),
         .target(name: "TargetKitPlugins", dependencies: ["TargetKit"], path: "Sources/Plugins"),
         .target(

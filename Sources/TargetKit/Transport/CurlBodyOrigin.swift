@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#if canImport(CCurl)
+#if canImport(CTargetKitCurl)
 import Foundation
 
 /// A channel that the loop fills, as the reader of one call's body sees it.

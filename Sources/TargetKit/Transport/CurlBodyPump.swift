@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#if canImport(CCurl)
+#if canImport(CTargetKitCurl)
 import Foundation
 
 /// Reads a body on a thread of its own, a little ahead of the loop: a source that takes its time holds up nobody else.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#if canImport(CCurl)
+#if canImport(CTargetKitCurl)
 import Foundation
 import Synchronization
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-#if canImport(CCurl)
-import CCurl
+#if canImport(CTargetKitCurl)
+import CTargetKitCurl
 import Foundation
 
 /// An answer that came before its request had gone: a server may answer the head alone (RFC 9113 §8.1, RFC 9112 §9.5).

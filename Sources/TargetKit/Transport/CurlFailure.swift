@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-#if canImport(CCurl)
-import CCurl
+#if canImport(CTargetKitCurl)
+import CTargetKitCurl
 import Foundation
 
 #if canImport(FoundationNetworking)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#if canImport(CCurl)
+#if canImport(CTargetKitCurl)
 import Foundation
 
 /// Collects the head of a response, line by line as libcurl hands them on: the final one only.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-#if canImport(CCurl)
-import CCurl
+#if canImport(CTargetKitCurl)
+import CTargetKitCurl
 import Foundation
 
 /// What differs from one exchange to the next in a handle's options, as they are set at the moment.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#if canImport(CCurl)
+#if canImport(CTargetKitCurl)
 import Foundation
 
 /// Reports the progress of one exchange, on a queue of its own: a listener that takes its time holds up nobody else.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-#if canImport(CCurl)
-import CCurl
+#if canImport(CTargetKitCurl)
+import CTargetKitCurl
 import Foundation
 
 /// The sockets that the loop waits for, with epoll.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-#if canImport(CCurl)
-import CCurl
+#if canImport(CTargetKitCurl)
+import CTargetKitCurl
 import Foundation
 
 /// One of libcurl's easy handles and the exchange that it carries, of many one after another. Lives on the loop's thread.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#if canImport(CCurl)
+#if canImport(CTargetKitCurl)
 import Foundation
 
 /// The body of a request, read piece by piece as libcurl asks for it, and from its start again where libcurl has to.

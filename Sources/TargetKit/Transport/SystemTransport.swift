@@ -4,7 +4,7 @@
 public enum SystemTransport {
     /// The one instance that all providers share, and with it its kept-alive connections.
     public static var shared: any Transport {
-        #if canImport(CCurl)
+        #if canImport(CTargetKitCurl)
         CurlTransport.shared
         #else
         URLSessionTransport.shared

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The promises of Transport", .serialized)
 struct TransportConformanceTests {
-    #if canImport(CCurl)
+    #if canImport(CTargetKitCurl)
     @Test("CurlTransport keeps each promise", .timeLimit(.minutes(1)), arguments: TransportConformance.promises)
     func curl(promise: TransportPromise) async throws {
         let transport = CurlTransport()

@@ -1,17 +1,47 @@
 // SPDX-License-Identifier: MIT
-// Swift cannot call C's variadic functions, so each kind of option has a typed door here.
-#ifndef TARGETKIT_CCURL_H
-#define TARGETKIT_CCURL_H
+// libcurl's functions, and a typed function for each kind of option, since Swift cannot call variadic functions.
+// `CurlDeclarationTests` compiles this file after <curl/curl.h>: a prototype that differs does not compile.
+#ifndef TARGETKIT_CURL_FUNCTIONS_H
+#define TARGETKIT_CURL_FUNCTIONS_H
 
-#define CURL_DISABLE_TYPECHECK
-#define CURL_DISABLE_DEPRECATION
-#include <curl/curl.h>
+#include <stddef.h>
 
 #ifdef __linux__
 #include <stdint.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #endif
+
+typedef size_t (*curl_write_callback)(char *buffer, size_t size, size_t count, void *user);
+typedef size_t (*curl_read_callback)(char *buffer, size_t size, size_t count, void *user);
+typedef int (*curl_seek_callback)(void *user, curl_off_t offset, int origin);
+typedef int (*curl_xferinfo_callback)(void *user, curl_off_t download_total, curl_off_t downloaded,
+                                      curl_off_t upload_total, curl_off_t uploaded);
+typedef curl_socket_t (*curl_opensocket_callback)(void *user, curlsocktype purpose, struct curl_sockaddr *address);
+typedef int (*curl_closesocket_callback)(void *user, curl_socket_t descriptor);
+typedef int (*curl_socket_callback)(CURL *easy, curl_socket_t descriptor, int what, void *user, void *socket_user);
+typedef int (*curl_multi_timer_callback)(CURLM *multi, long milliseconds, void *user);
+
+CURLcode curl_global_init(long flags);
+curl_version_info_data *curl_version_info(CURLversion age);
+
+CURL *curl_easy_init(void);
+void curl_easy_cleanup(CURL *easy);
+CURLcode curl_easy_setopt(CURL *easy, CURLoption option, ...);
+CURLcode curl_easy_getinfo(CURL *easy, CURLINFO info, ...);
+CURLcode curl_easy_pause(CURL *easy, int what);
+const char *curl_easy_strerror(CURLcode code);
+
+struct curl_slist *curl_slist_append(struct curl_slist *list, const char *text);
+void curl_slist_free_all(struct curl_slist *list);
+
+CURLM *curl_multi_init(void);
+CURLMcode curl_multi_cleanup(CURLM *multi);
+CURLMcode curl_multi_setopt(CURLM *multi, CURLMoption option, ...);
+CURLMcode curl_multi_add_handle(CURLM *multi, CURL *easy);
+CURLMcode curl_multi_remove_handle(CURLM *multi, CURL *easy);
+CURLMcode curl_multi_socket_action(CURLM *multi, curl_socket_t descriptor, int events, int *running);
+CURLMsg *curl_multi_info_read(CURLM *multi, int *left);
 
 static inline CURLcode ccurl_setopt_long(CURL *handle, CURLoption option, long value) {
     return curl_easy_setopt(handle, option, value);
@@ -48,39 +78,23 @@ static inline CURLcode ccurl_setopt_close_socket(CURL *handle, curl_closesocket_
     return curl_easy_setopt(handle, CURLOPT_CLOSESOCKETFUNCTION, value);
 }
 
-// Certificates in PEM, which are copied. Came with 7.77.
+// Certificates in PEM, which are copied. Before 7.77: `CURLE_UNKNOWN_OPTION`.
 static inline CURLcode ccurl_setopt_authorities(CURL *handle, const void *bytes, size_t count) {
-#if LIBCURL_VERSION_NUM >= 0x074D00
     struct curl_blob blob = {.data = (void *)bytes, .len = count, .flags = CURL_BLOB_COPY};
     return curl_easy_setopt(handle, CURLOPT_CAINFO_BLOB, &blob);
-#else
-    (void)handle, (void)bytes, (void)count;
-    return CURLE_UNKNOWN_OPTION;
-#endif
 }
 
 // Lets through http and https only. The option that takes a list of names came with 7.85 and supersedes the other.
 static inline CURLcode ccurl_allow_http_only(CURL *handle) {
-#if LIBCURL_VERSION_NUM >= 0x075500
     if (curl_easy_setopt(handle, CURLOPT_PROTOCOLS_STR, "http,https") == CURLE_OK) {
         return CURLE_OK;
     }
-#endif
     return curl_easy_setopt(handle, CURLOPT_PROTOCOLS, (long)(CURLPROTO_HTTP | CURLPROTO_HTTPS));
 }
-// A cancelled name lookup is left to end by itself; without this (before 7.87) curl waits for it.
+// A cancelled name lookup is left to end by itself. Before 7.87, which does not know the option, curl waits for it.
 static inline CURLcode ccurl_leave_lookups_behind(CURL *handle) {
-#if LIBCURL_VERSION_NUM >= 0x075700
     return curl_easy_setopt(handle, CURLOPT_QUICK_EXIT, 1L);
-#else
-    return curl_easy_setopt(handle, (CURLoption)322, 1L);
-#endif
 }
-
-// Came with 7.72.
-#ifndef CURL_VERSION_ZSTD
-#define CURL_VERSION_ZSTD (1 << 26)
-#endif
 
 static inline CURLcode ccurl_getinfo_long(CURL *handle, CURLINFO info, long *value) {
     return curl_easy_getinfo(handle, info, value);

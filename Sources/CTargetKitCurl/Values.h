@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: MIT
+// libcurl's numbers and structures, one number on a line. `CurlDeclarationTests` reads the lines `name = value,` and
+// `#define name value`, and compares each with <curl/curl.h> where that is installed.
+#ifndef TARGETKIT_CURL_VALUES_H
+#define TARGETKIT_CURL_VALUES_H
+
+#include <stddef.h>
+#include <sys/socket.h>
+
+typedef void CURL;
+typedef void CURLM;
+typedef int curl_socket_t;
+typedef __INT64_TYPE__ curl_off_t;
+
+typedef enum {
+    CURLE_OK = 0,
+    CURLE_UNSUPPORTED_PROTOCOL = 1,
+    CURLE_URL_MALFORMAT = 3,
+    CURLE_COULDNT_RESOLVE_PROXY = 5,
+    CURLE_COULDNT_RESOLVE_HOST = 6,
+    CURLE_COULDNT_CONNECT = 7,
+    CURLE_WEIRD_SERVER_REPLY = 8,
+    CURLE_HTTP2 = 16,
+    CURLE_PARTIAL_FILE = 18,
+    CURLE_READ_ERROR = 26,
+    CURLE_OPERATION_TIMEDOUT = 28,
+    CURLE_SSL_CONNECT_ERROR = 35,
+    CURLE_UNKNOWN_OPTION = 48,
+    CURLE_GOT_NOTHING = 52,
+    CURLE_SSL_ENGINE_NOTFOUND = 53,
+    CURLE_SSL_ENGINE_SETFAILED = 54,
+    CURLE_SEND_ERROR = 55,
+    CURLE_RECV_ERROR = 56,
+    CURLE_SSL_CERTPROBLEM = 58,
+    CURLE_SSL_CIPHER = 59,
+    CURLE_PEER_FAILED_VERIFICATION = 60,
+    CURLE_BAD_CONTENT_ENCODING = 61,
+    CURLE_SEND_FAIL_REWIND = 65,
+    CURLE_SSL_ENGINE_INITFAILED = 66,
+    CURLE_SSL_CACERT_BADFILE = 77,
+    CURLE_SSL_ISSUER_ERROR = 83,
+    CURLE_SSL_PINNEDPUBKEYNOTMATCH = 90,
+    CURLE_HTTP2_STREAM = 92,
+} CURLcode;
+
+// 0 to 9999 takes a long, 10000 a pointer, 20000 a function, 30000 a curl_off_t, 40000 a curl_blob.
+typedef enum {
+    CURLOPT_SSLVERSION = 32,
+    CURLOPT_NOPROGRESS = 43,
+    CURLOPT_NOBODY = 44,
+    CURLOPT_UPLOAD = 46,
+    CURLOPT_POST = 47,
+    CURLOPT_SSL_VERIFYPEER = 64,
+    CURLOPT_HTTPGET = 80,
+    CURLOPT_SSL_VERIFYHOST = 81,
+    CURLOPT_HTTP_VERSION = 84,
+    CURLOPT_NOSIGNAL = 99,
+    CURLOPT_TIMEOUT_MS = 155,
+    CURLOPT_CONNECTTIMEOUT_MS = 156,
+    CURLOPT_PROTOCOLS = 181,
+    CURLOPT_TCP_KEEPALIVE = 213,
+    CURLOPT_PATH_AS_IS = 234,
+    CURLOPT_PIPEWAIT = 237,
+    CURLOPT_SUPPRESS_CONNECT_HEADERS = 265,
+    CURLOPT_HTTP09_ALLOWED = 285,
+    CURLOPT_MAXAGE_CONN = 288,
+    // Since 7.87.
+    CURLOPT_QUICK_EXIT = 322,
+    CURLOPT_WRITEDATA = 10001,
+    CURLOPT_URL = 10002,
+    CURLOPT_PROXY = 10004,
+    CURLOPT_READDATA = 10009,
+    CURLOPT_ERRORBUFFER = 10010,
+    CURLOPT_USERAGENT = 10018,
+    CURLOPT_HTTPHEADER = 10023,
+    CURLOPT_SSLCERT = 10025,
+    CURLOPT_KEYPASSWD = 10026,
+    CURLOPT_HEADERDATA = 10029,
+    CURLOPT_CUSTOMREQUEST = 10036,
+    CURLOPT_XFERINFODATA = 10057,
+    CURLOPT_CAINFO = 10065,
+    CURLOPT_SSLCERTTYPE = 10086,
+    CURLOPT_SSLKEY = 10087,
+    CURLOPT_CAPATH = 10097,
+    CURLOPT_ACCEPT_ENCODING = 10102,
+    CURLOPT_PRIVATE = 10103,
+    CURLOPT_OPENSOCKETDATA = 10164,
+    CURLOPT_COPYPOSTFIELDS = 10165,
+    CURLOPT_SEEKDATA = 10168,
+    CURLOPT_NOPROXY = 10177,
+    CURLOPT_CLOSESOCKETDATA = 10209,
+    CURLOPT_PINNEDPUBLICKEY = 10230,
+    CURLOPT_UNIX_SOCKET_PATH = 10231,
+    // Since 7.85.
+    CURLOPT_PROTOCOLS_STR = 10318,
+    CURLOPT_WRITEFUNCTION = 20011,
+    CURLOPT_READFUNCTION = 20012,
+    CURLOPT_HEADERFUNCTION = 20079,
+    CURLOPT_OPENSOCKETFUNCTION = 20163,
+    CURLOPT_SEEKFUNCTION = 20167,
+    CURLOPT_CLOSESOCKETFUNCTION = 20208,
+    CURLOPT_XFERINFOFUNCTION = 20219,
+    CURLOPT_INFILESIZE_LARGE = 30115,
+    CURLOPT_POSTFIELDSIZE_LARGE = 30120,
+    // Since 7.77.
+    CURLOPT_CAINFO_BLOB = 40309,
+} CURLoption;
+
+// 0x100000 gives a string or a pointer, 0x200000 a long, 0x600000 a curl_off_t.
+typedef enum {
+    CURLINFO_PRIVATE = 0x100015,
+    CURLINFO_PRIMARY_IP = 0x100020,
+    CURLINFO_SSL_VERIFYRESULT = 0x20000d,
+    CURLINFO_OS_ERRNO = 0x200019,
+    CURLINFO_NUM_CONNECTS = 0x20001a,
+    CURLINFO_SIZE_UPLOAD_T = 0x600007,
+    CURLINFO_SIZE_DOWNLOAD_T = 0x600008,
+    CURLINFO_CONTENT_LENGTH_DOWNLOAD_T = 0x60000f,
+    CURLINFO_TOTAL_TIME_T = 0x600032,
+    CURLINFO_NAMELOOKUP_TIME_T = 0x600033,
+    CURLINFO_CONNECT_TIME_T = 0x600034,
+    CURLINFO_STARTTRANSFER_TIME_T = 0x600036,
+    CURLINFO_APPCONNECT_TIME_T = 0x600038,
+} CURLINFO;
+
+typedef enum {
+    CURLM_OK = 0,
+} CURLMcode;
+
+typedef enum {
+    CURLMOPT_MAXCONNECTS = 6,
+    CURLMOPT_MAX_HOST_CONNECTIONS = 7,
+    CURLMOPT_MAX_TOTAL_CONNECTIONS = 13,
+    CURLMOPT_SOCKETDATA = 10002,
+    CURLMOPT_TIMERDATA = 10005,
+    CURLMOPT_SOCKETFUNCTION = 20001,
+    CURLMOPT_TIMERFUNCTION = 20004,
+} CURLMoption;
+
+typedef enum {
+    CURLMSG_DONE = 1,
+} CURLMSG;
+
+typedef enum {
+    CURLVERSION_FIRST = 0,
+} CURLversion;
+
+typedef enum {
+    CURLSOCKTYPE_IPCXN = 0,
+} curlsocktype;
+
+enum {
+    CURL_HTTP_VERSION_1_1 = 2,
+    CURL_HTTP_VERSION_2TLS = 4,
+};
+
+enum {
+    CURL_SSLVERSION_TLSv1_2 = 6,
+    CURL_SSLVERSION_TLSv1_3 = 7,
+};
+
+#define CURLPAUSE_CONT 0
+#define CURLPROTO_HTTP 1
+#define CURLPROTO_HTTPS 2
+#define CURL_BLOB_COPY 1
+#define CURL_CSELECT_IN 1
+#define CURL_CSELECT_OUT 2
+#define CURL_ERROR_SIZE 256
+#define CURL_GLOBAL_DEFAULT 3
+#define CURL_POLL_IN 1
+#define CURL_POLL_OUT 2
+#define CURL_POLL_INOUT 3
+#define CURL_READFUNC_ABORT 0x10000000
+#define CURL_READFUNC_PAUSE 0x10000001
+#define CURL_SEEKFUNC_OK 0
+#define CURL_SEEKFUNC_FAIL 1
+#define CURL_SOCKET_BAD -1
+#define CURL_SOCKET_TIMEOUT -1
+#define CURL_VERSION_LIBZ 0x8
+#define CURL_VERSION_BROTLI 0x800000
+// Since 7.72.
+#define CURL_VERSION_ZSTD 0x4000000
+#define CURL_WRITEFUNC_PAUSE 0x10000001
+
+struct curl_slist {
+    char *data;
+    struct curl_slist *next;
+};
+
+struct curl_sockaddr {
+    int family;
+    int socktype;
+    int protocol;
+    unsigned int addrlen;
+    struct sockaddr addr;
+};
+
+struct curl_blob {
+    void *data;
+    size_t len;
+    unsigned int flags;
+};
+
+struct CURLMsg {
+    CURLMSG msg;
+    CURL *easy_handle;
+    union {
+        void *whatever;
+        CURLcode result;
+    } data;
+};
+typedef struct CURLMsg CURLMsg;
+
+// The beginning, which every version has. libcurl owns the structure, so that its size does not matter.
+struct curl_version_info_data {
+    CURLversion age;
+    const char *version;
+    unsigned int version_num;
+    const char *host;
+    int features;
+};
+typedef struct curl_version_info_data curl_version_info_data;
+
+#endif

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+#if canImport(CTargetKitCurl)
+import Foundation
+import TestSupport
+import Testing
+
+/// Compares `CTargetKitCurl` with libcurl's own header, which only a development package brings.
+@Suite(
+    "The declarations of libcurl",
+    .enabled(if: CurlHeader.isInstalled, "skipped: <curl/curl.h> is not installed, so there is nothing to compare with")
+)
+struct CurlDeclarationTests {
+    private let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+    }
+
+    @Test("Every number and every layout is the one in <curl/curl.h>", .timeLimit(.minutes(1)))
+    func values() throws {
+        let values = try String(contentsOf: CurlHeader.declarations.appendingPathComponent("Values.h"), encoding: .utf8)
+        let names = CurlHeader.names(in: values)
+        #expect(names.count > 110)
+        let ours = try printed(names, including: "\"\(CurlHeader.declarations.path)/Values.h\"")
+        let theirs = try printed(names, including: "<curl/curl.h>")
+        for (mine, original) in zip(ours, theirs) { #expect(mine == original) }
+        #expect(ours.count == theirs.count && ours.count == names.count + CurlHeader.layouts.count)
+    }
+
+    @Test("Every prototype agrees with <curl/curl.h>", .timeLimit(.minutes(1)))
+    func prototypes() throws {
+        let source = """
+            #define CURL_DISABLE_DEPRECATION
+            #define CURL_DISABLE_TYPECHECK
+            #include <curl/curl.h>
+            #include "\(CurlHeader.declarations.path)/Functions.h"
+            """
+        let messages = try compile(source, arguments: ["-fsyntax-only", "-Wall", "-Werror"])
+        #expect(messages.isEmpty, "\(messages)")
+    }
+
+    /// One line for each number and each layout, by a program that includes this header.
+    private func printed(_ names: [String], including header: String) throws -> [String] {
+        let lines =
+            names.map { #"printf("\#($0) %lld\n", (long long)(\#($0)));"# }
+            + CurlHeader.layouts.map { #"printf("\#($0) %zu\n", \#($0));"# }
+        let source = """
+            #define CURL_DISABLE_DEPRECATION
+            #include <stdio.h>
+            #include <stddef.h>
+            #include \(header)
+            int main(void) {
+            \(lines.joined(separator: "\n"))
+            return 0;
+            }
+            """
+        let program = folder.url.appendingPathComponent("values")
+        let messages = try compile(source, arguments: ["-o", program.path])
+        #expect(messages.isEmpty, "\(messages)")
+        let result = try CurlHeader.run(program, [])
+        return result.output.split(separator: "\n").map(String.init)
+    }
+
+    private func compile(_ source: String, arguments: [String]) throws -> String {
+        let file = try folder.file("source.c", Data(source.utf8))
+        return try CurlHeader.run(CurlHeader.compiler, arguments + [file.path]).errors
+    }
+}
+
+/// libcurl's header, where it is installed, and what compares with it.
+enum CurlHeader {
+    /// The folder of `CTargetKitCurl`.
+    static let declarations = URL(filePath: #filePath)
+        .deletingLastPathComponent().appending(path: "../../../Sources/CTargetKitCurl").standardizedFileURL
+
+    /// The C compiler that comes with Swift, or the system's.
+    static let compiler: URL = {
+        let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
+        let places = ["clang", "cc"].flatMap { name in folders.map { "\($0)/\(name)" } }
+        return URL(filePath: places.first { FileManager.default.isExecutableFile(atPath: $0) } ?? "/usr/bin/clang")
+    }()
+
+    static let isInstalled: Bool = {
+        guard let folder = try? TemporaryFolder(),
+            let file = try? folder.file("probe.c", Data("#include <curl/curl.h>".utf8))
+        else { return false }
+        return (try? run(compiler, ["-fsyntax-only", file.path]).status) == 0
+    }()
+
+    /// Sizes and offsets: of whole structures, but for the one that libcurl allocates and that has grown.
+    static let layouts =
+        ["curl_off_t", "curl_socket_t", "CURLcode", "CURLoption", "CURLINFO", "CURLMcode", "CURLMoption", "CURLMSG"]
+        .map { "sizeof(\($0))" }
+        + ["curl_slist", "curl_blob", "CURLMsg", "curl_sockaddr"].map { "sizeof(struct \($0))" }
+        + [
+            "curl_slist, data", "curl_slist, next", "curl_blob, data", "curl_blob, len", "curl_blob, flags",
+            "CURLMsg, msg", "CURLMsg, easy_handle", "CURLMsg, data", "CURLMsg, data.result",
+            "curl_sockaddr, family", "curl_sockaddr, socktype", "curl_sockaddr, protocol", "curl_sockaddr, addrlen",
+            "curl_sockaddr, addr", "curl_version_info_data, version", "curl_version_info_data, version_num",
+            "curl_version_info_data, features",
+        ].map { "offsetof(struct \($0))" }
+
+    /// The names that a header gives a number, in the order in which they stand.
+    static func names(in header: String) -> [String] {
+        header.matches(of: /(?m)^ +(CURL\w+) = [^,]+,$|^#define (CURL\w+) \S+$/)
+            .compactMap { ($0.output.1 ?? $0.output.2).map(String.init) }
+    }
+
+    static func run(_ program: URL, _ arguments: [String]) throws -> (status: Int32, output: String, errors: String) {
+        let process = Process()
+        let output = Pipe()
+        let errors = Pipe()
+        process.executableURL = program
+        process.arguments = arguments
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = output
+        process.standardError = errors
+        try process.run()
+        let printed = output.fileHandleForReading.readDataToEndOfFile()
+        let complained = errors.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        return (
+            process.terminationStatus, String(decoding: printed, as: UTF8.self),
+            String(decoding: complained, as: UTF8.self)
+        )
+    }
+}
+#endif
