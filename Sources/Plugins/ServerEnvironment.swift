@@ -132,7 +132,7 @@ public struct ServerEnvironment: Sendable, Hashable {
 extension URL {
     /// The URL that a text is, or one that cannot be called and shows the text.
     init(ofServer text: String) {
-        self = URL(string: text, encodingInvalidCharacters: false) ?? URL(uncallable: "invalid", text)
+        self = URL(escaped: text) ?? URL(uncallable: "invalid", text)
     }
 
     /// A URL of a scheme that no call can be made to, so that it fails where it is used, and says what is wrong.

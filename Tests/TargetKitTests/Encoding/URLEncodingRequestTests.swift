@@ -15,7 +15,7 @@ extension URL {
 @Suite("URLEncoding into a request")
 struct URLEncodingRequestTests {
     private func request(_ text: String = "https://example.com/", method: String = "GET") throws -> URLRequest {
-        var request = URLRequest(url: try #require(URL(string: text, encodingInvalidCharacters: false)))
+        var request = URLRequest(url: try #require(URL(escaped: text)))
         request.httpMethod = method
         return request
     }

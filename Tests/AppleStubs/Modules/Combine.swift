@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+// swift-format-ignore-file
+
+@available(macOS 10.15, iOS 13, tvOS 13, watchOS 6, *)
+public protocol Cancellable {
+    func cancel()
+}
+
+@available(macOS 10.15, iOS 13, tvOS 13, watchOS 6, *)
+public protocol CustomCombineIdentifierConvertible {
+    var combineIdentifier: CombineIdentifier { get }
+}
+
+@available(macOS 10.15, iOS 13, tvOS 13, watchOS 6, *)
+extension CustomCombineIdentifierConvertible where Self: AnyObject {
+    public var combineIdentifier: CombineIdentifier { CombineIdentifier() }
+}
+
+@available(macOS 10.15, iOS 13, tvOS 13, watchOS 6, *)
+public struct CombineIdentifier: Hashable {}
+
+@available(macOS 10.15, iOS 13, tvOS 13, watchOS 6, *)
+public protocol Subscription: Cancellable, CustomCombineIdentifierConvertible {
+    func request(_ demand: Subscribers.Demand)
+}
+
+@available(macOS 10.15, iOS 13, tvOS 13, watchOS 6, *)
+public protocol Publisher<Output, Failure> {
+    associatedtype Output
+    associatedtype Failure: Error
+    func receive<S: Subscriber>(subscriber: S) where Failure == S.Failure, Output == S.Input
+}
+
+@available(macOS 10.15, iOS 13, tvOS 13, watchOS 6, *)
+public protocol Subscriber<Input, Failure>: CustomCombineIdentifierConvertible {
+    associatedtype Input
+    associatedtype Failure: Error
+    func receive(subscription: any Subscription)
+    func receive(_ input: Input) -> Subscribers.Demand
+    func receive(completion: Subscribers.Completion<Failure>)
+}
+
+@available(macOS 10.15, iOS 13, tvOS 13, watchOS 6, *)
+public enum Subscribers {
+    public enum Completion<Failure: Error> {
+        case finished
+        case failure(Failure)
+    }
+
+    public struct Demand: Equatable, Comparable {
+        public nonisolated(unsafe) static let unlimited = Demand()
+        public nonisolated(unsafe) static let none = Demand()
+        public static func max(_ value: Int) -> Demand { Demand() }
+        public static func < (lhs: Demand, rhs: Demand) -> Bool { false }
+        public static func + (lhs: Demand, rhs: Demand) -> Demand { lhs }
+        public static func += (lhs: inout Demand, rhs: Demand) {}
+        public static func -= (lhs: inout Demand, rhs: Int) {}
+    }
+}
+
+@available(macOS 10.15, iOS 13, tvOS 13, watchOS 6, *)
+public struct AnySubscriber<Input, Failure: Error>: Subscriber {
+    public var combineIdentifier: CombineIdentifier { CombineIdentifier() }
+    public init<S: Subscriber>(_ s: S) where Input == S.Input, Failure == S.Failure {}
+    public func receive(subscription: any Subscription) {}
+    public func receive(_ value: Input) -> Subscribers.Demand { .none }
+    public func receive(completion: Subscribers.Completion<Failure>) {}
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+// swift-format-ignore-file
+// What Apple's Foundation declares and Linux's does not; imported everywhere, as if Foundation had it.
+@_exported import Foundation
+@_exported import FoundationURLLoading
+
+@available(macOS 10.15, iOS 13, tvOS 13, watchOS 6, *)
+public enum tls_protocol_version_t: UInt16, Sendable {
+    case TLSv10 = 0x0301
+    case TLSv11 = 0x0302
+    case TLSv12 = 0x0303
+    case TLSv13 = 0x0304
+}
+
+extension URLSessionConfiguration {
+    @available(macOS 10.15, iOS 13, tvOS 13, watchOS 6, *)
+    public var tlsMinimumSupportedProtocolVersion: tls_protocol_version_t {
+        get { .TLSv12 }
+        set {}
+    }
+}
+
+
+@available(macOS 10.6, iOS 3, tvOS 9, watchOS 2, *)
+public let NSURLAuthenticationMethodServerTrust = "NSURLAuthenticationMethodServerTrust"
+@available(macOS 10.6, iOS 3, tvOS 9, watchOS 2, *)
+public let NSURLAuthenticationMethodClientCertificate = "NSURLAuthenticationMethodClientCertificate"

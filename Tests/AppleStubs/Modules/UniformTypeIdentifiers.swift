@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: MIT
+// swift-format-ignore-file
+
+@available(macOS 11, iOS 14, tvOS 14, watchOS 7, *)
+public struct UTType: Sendable {
+    public init?(filenameExtension: String) { return nil }
+    public var preferredMIMEType: String? { return nil }
+}
