@@ -66,3 +66,34 @@ public struct AnySubscriber<Input, Failure: Error>: Subscriber {
     public func receive(_ value: Input) -> Subscribers.Demand { .none }
     public func receive(completion: Subscribers.Completion<Failure>) {}
 }
+
+@available(macOS 10.15, iOS 13, tvOS 13, watchOS 6, *)
+public final class AnyCancellable: Cancellable {
+    public func cancel() {}
+    init() {}
+}
+
+@available(macOS 10.15, iOS 13, tvOS 13, watchOS 6, *)
+public enum Publishers {
+    public struct MapKeyPath<Upstream: Publisher, Output>: Publisher {
+        public typealias Failure = Upstream.Failure
+        public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {}
+    }
+
+    public struct ReplaceError<Upstream: Publisher>: Publisher {
+        public typealias Output = Upstream.Output
+        public typealias Failure = Never
+        public func receive<S: Subscriber>(subscriber: S) where S.Input == Output, S.Failure == Failure {}
+    }
+}
+
+@available(macOS 10.15, iOS 13, tvOS 13, watchOS 6, *)
+extension Publisher {
+    public func map<T>(_ keyPath: KeyPath<Output, T>) -> Publishers.MapKeyPath<Self, T> { Publishers.MapKeyPath() }
+    public func replaceError(with output: Output) -> Publishers.ReplaceError<Self> { Publishers.ReplaceError() }
+}
+
+@available(macOS 10.15, iOS 13, tvOS 13, watchOS 6, *)
+extension Publisher where Failure == Never {
+    public func sink(receiveValue: @escaping (Output) -> Void) -> AnyCancellable { AnyCancellable() }
+}

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT
 // swift-format-ignore-file
-// The C library of Apple's systems: Linux's, and what that has not.
+// The C library of Apple's systems: Linux's, what that has not, and what that has of another type.
 @_exported import Glibc
 
 public let F_FULLFSYNC: Int32 = 51
 public let F_NOCACHE: Int32 = 48
+public let OPEN_MAX: Int32 = 10240
+public let RLIMIT_NOFILE: Int32 = 8
+public let SOCK_STREAM: Int32 = 1
 public let SO_NOSIGPIPE: Int32 = 0x1022

@@ -27,3 +27,15 @@ public func os_signpost(
     _ type: OSSignpostType, dso: UnsafeRawPointer = #dsohandle, log: OSLog, name: StaticString,
     signpostID: OSSignpostID = .exclusive, _ format: StaticString, _ arguments: any CVarArg...
 ) {}
+
+@available(macOS 13, iOS 16, tvOS 16, watchOS 9, *)
+public struct OSAllocatedUnfairLock<State>: @unchecked Sendable {
+    public init(uncheckedState initialState: State) {}
+    public init(initialState: State) where State: Sendable {}
+    public func withLock<R: Sendable>(_ body: @Sendable (inout State) throws -> R) rethrows -> R {
+        try withUnsafeTemporaryAllocation(of: State.self, capacity: 1) { try body(&$0[0]) }
+    }
+    public func withLockUnchecked<R>(_ body: (inout State) throws -> R) rethrows -> R {
+        try withUnsafeTemporaryAllocation(of: State.self, capacity: 1) { try body(&$0[0]) }
+    }
+}

@@ -25,7 +25,7 @@ struct LifecycleModelTests {
         try await run(rounds: max(1, count / 400), callsOfEach: 50) { holds in
             let server = try LoopbackServer(holds: holds)
             servers.withLock { $0.append(server) }
-            return .init(baseURL: server.baseURL, transport: CurlTransport(), holds: holds)
+            return .init(baseURL: server.baseURL, transport: SystemTransport.another(), holds: holds)
         }
         for server in servers.withLock({ $0 }) { server.stop() }
     }

@@ -78,7 +78,7 @@ struct TimeoutTests {
         #expect(plugin.log.events(of: "plugin").contains(.didReceive(attempt: 1, .failure(.transport))))
     }
 
-    enum Engine: CaseIterable, Sendable { case curl, stubTransport, delayedStub }
+    enum Engine: CaseIterable, Sendable { case network, stubTransport, delayedStub }
 
     @Test(
         "An injected clock ends an exchange in the caller's task too, whatever it goes through",
@@ -88,8 +88,8 @@ struct TimeoutTests {
         let clock = ManualClock()
         let server = try LoopbackServer(reply: .hang)
         let transport: any Transport =
-            engine == .curl
-            ? CurlTransport()
+            engine == .network
+            ? SystemTransport.another()
             : StubTransport { _ in
                 try await Gate().waitUnlessCancelled()
                 return .response(status: 200, data: Data())

@@ -85,16 +85,17 @@ struct DeepNestingTests {
         let response = Response(statusCode: 200, data: Data(Self.bodies[3].utf8))
         let path = String(repeating: "a.0.", count: Self.levels / 2) + "a"
         // Not by `#expect(throws:)`, which takes seconds to look at an error with such a path.
-        let reads: [() throws(TargetKitError) -> Void] = [
-            { () throws(TargetKitError) in _ = try response.json(atKeyPath: path) },
-            { () throws(TargetKitError) in _ = try response.decode(Tree.self, atKeyPath: path) },
+        // Nor with typed throws: an array of such functions needs the runtime of macOS 15.
+        let reads: [() throws -> Void] = [
+            { _ = try response.json(atKeyPath: path) },
+            { _ = try response.decode(Tree.self, atKeyPath: path) },
         ]
         for read in reads {
-            do throws(TargetKitError) {
+            do {
                 try read()
                 Issue.record("a value at \(path.count) characters")
             } catch {
-                #expect(error.stage == .decoding)
+                #expect((error as? TargetKitError)?.stage == .decoding)
             }
         }
     }

@@ -13,7 +13,7 @@ import Musl
 /// The few POSIX calls that the loopback server, its client and the availability check share.
 enum Socket {
     #if canImport(Darwin)
-    static let stream = SOCK_STREAM
+    static let stream: Int32 = SOCK_STREAM
     static let sendFlags: Int32 = 0
     #elseif canImport(Glibc)
     static let stream = Int32(SOCK_STREAM.rawValue)

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT
+import TargetKit
+
+extension SystemTransport {
+    /// A transport of the system's kind with connections of its own.
+    package static func another() -> any Transport {
+        #if os(Linux)
+        CurlTransport()
+        #else
+        URLSessionTransport()
+        #endif
+    }
+}
