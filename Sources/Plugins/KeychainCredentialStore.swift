@@ -8,6 +8,11 @@ import Security
 /// device was first unlocked, so that calls in the background have it.
 ///
 /// Before the first unlock ``load()`` throws a ``KeychainError``: the call fails, and nobody is signed out.
+///
+/// macOS has two keychains (Apple's TN3137). The data protection keychain, which works like that of iOS, is for programs signed
+/// with an entitlement for a keychain access group. A program without one, for example a command-line tool, uses the login
+/// keychain, which does not know the protection above: the item is readable while that keychain is unlocked. A program that
+/// gains the entitlement later starts without a credential.
 public struct KeychainCredentialStore<Credential: Codable & Sendable>: CredentialStore {
     private let service: String
     private let account: String
@@ -33,11 +38,11 @@ public struct KeychainCredentialStore<Credential: Codable & Sendable>: Credentia
     ///
     /// - Throws: ``KeychainError``; with `errSecDecode` when the item holds something else.
     public func load() throws -> Credential? {
-        var query = query
-        query[kSecReturnData] = true
-        query[kSecMatchLimit] = kSecMatchLimitOne
         var item: CFTypeRef?
-        let status = SecItemCopyMatching(query as CFDictionary, &item)
+        let status = status { query in
+            let search = query.merging([kSecReturnData: true, kSecMatchLimit: kSecMatchLimitOne]) { $1 }
+            return SecItemCopyMatching(search as CFDictionary, &item)
+        }
         if status == errSecItemNotFound { return nil }
         guard status == errSecSuccess, let data = item as? Data else { throw KeychainError(status: status) }
         do {
@@ -50,17 +55,11 @@ public struct KeychainCredentialStore<Credential: Codable & Sendable>: Credentia
 
     /// Changes the item, or adds it.
     ///
-    /// - Throws: ``KeychainError``; with `errSecParam` when the credential cannot be encoded.
+    /// - Throws: ``KeychainError``; with `errSecParam` when the credential cannot be encoded, with `errSecMissingEntitlement`
+    ///   when the program may not use the access group.
     public func save(_ credential: Credential) throws {
         guard let data = try? JSONEncoder().encode(credential) else { throw KeychainError(status: errSecParam) }
-        let content: [CFString: Any] = [
-            kSecValueData: data,
-            kSecAttrAccessible: kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly,
-        ]
-        var status = SecItemUpdate(query as CFDictionary, content as CFDictionary)
-        if status == errSecItemNotFound {
-            status = SecItemAdd(query.merging(content) { $1 } as CFDictionary, nil)
-        }
+        let status = status { query in Self.write(data, to: query) }
         guard status == errSecSuccess else { throw KeychainError(status: status) }
     }
 
@@ -68,20 +67,40 @@ public struct KeychainCredentialStore<Credential: Codable & Sendable>: Credentia
     ///
     /// - Throws: ``KeychainError``.
     public func clear() throws {
-        let status = SecItemDelete(query as CFDictionary)
+        let status = status { query in SecItemDelete(query as CFDictionary) }
         guard status == errSecSuccess || status == errSecItemNotFound else { throw KeychainError(status: status) }
     }
 
-    private var query: [CFString: Any] {
+    private static func write(_ data: Data, to query: [CFString: Any]) -> OSStatus {
+        var content: [CFString: Any] = [kSecValueData: data]
+        if query[kSecUseDataProtectionKeychain] != nil {
+            content[kSecAttrAccessible] = kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly
+        }
+        var status = errSecItemNotFound
+        // Between the two calls another process, an extension of the app for example, may add or remove the item.
+        for _ in 1...3 {
+            status = SecItemUpdate(query as CFDictionary, content as CFDictionary)
+            guard status == errSecItemNotFound else { break }
+            status = SecItemAdd(query.merging(content) { $1 } as CFDictionary, nil)
+            guard status == errSecDuplicateItem else { break }
+        }
+        return status
+    }
+
+    /// The status of an operation on the item in the data protection keychain, or, where the program has no entitlement for
+    /// that, in the login keychain. An access group exists only in the former.
+    private func status(of operation: (_ query: [CFString: Any]) -> OSStatus) -> OSStatus {
         var query: [CFString: Any] = [
             kSecClass: kSecClassGenericPassword,
             kSecAttrService: service,
             kSecAttrAccount: account,
-            // macOS has two keychains; this is the one that knows `kSecAttrAccessible`.
             kSecUseDataProtectionKeychain: true,
         ]
         if let accessGroup { query[kSecAttrAccessGroup] = accessGroup }
-        return query
+        let status = operation(query)
+        guard status == errSecMissingEntitlement, accessGroup == nil else { return status }
+        query[kSecUseDataProtectionKeychain] = nil
+        return operation(query)
     }
 }
 #endif

@@ -165,6 +165,11 @@ public final class StubKeychain: @unchecked Sendable {
 
     private func refuses(_ place: Place) -> Bool { place.isDataProtection && !isEntitled }
 
+    /// The login keychain has no protection classes.
+    private func isWrong(_ attributes: CFDictionary, at place: Place) -> Bool {
+        !place.isDataProtection && attributes[kSecAttrAccessible] != nil
+    }
+
     func copy(_ query: CFDictionary, _ result: UnsafeMutablePointer<CFTypeRef?>?) -> OSStatus {
         let place = Place(query)
         if refuses(place) { return errSecMissingEntitlement }
@@ -176,6 +181,7 @@ public final class StubKeychain: @unchecked Sendable {
     func add(_ attributes: CFDictionary) -> OSStatus {
         let place = Place(attributes)
         if refuses(place) { return errSecMissingEntitlement }
+        if isWrong(attributes, at: place) { return errSecParam }
         let action = beforeAdding
         beforeAdding = nil
         action?()
@@ -187,6 +193,7 @@ public final class StubKeychain: @unchecked Sendable {
     func update(_ query: CFDictionary, _ change: CFDictionary) -> OSStatus {
         let place = Place(query)
         if refuses(place) { return errSecMissingEntitlement }
+        if isWrong(change, at: place) { return errSecParam }
         let action = beforeUpdating
         beforeUpdating = nil
         action?()
