@@ -8,16 +8,24 @@ import Dispatch
 ///
 /// A path is online when it is satisfied. One that needs a connection first, a VPN on demand for one, is online too: a call
 /// is what brings it up.
+///
+/// On watchOS the status is always unknown: for most apps there the monitor stays unsatisfied though URLSession reaches the
+/// network (Apple's TN3135).
 public struct PathMonitorConnectivity: ConnectivitySource {
     /// A source for all interfaces.
     public init() {}
 
     /// Begins to report, on a queue of its own.
     public func start(_ report: @escaping @Sendable (Reachability.Status) -> Void) -> @Sendable () -> Void {
+        #if os(watchOS)
+        report(.unknown)
+        return {}
+        #else
         let monitor = NWPathMonitor()
         monitor.pathUpdateHandler = { path in report(Self.status(of: path)) }
         monitor.start(queue: DispatchQueue(label: "TargetKit.PathMonitorConnectivity"))
         return { monitor.cancel() }
+        #endif
     }
 
     private static func status(of path: NWPath) -> Reachability.Status {

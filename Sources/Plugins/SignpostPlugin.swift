@@ -26,7 +26,8 @@ public struct SignpostPlugin: Plugin {
     public func willSend(_ request: URLRequest, context: RequestContext) {
         let id = OSSignpostID(UInt64(context.id.description) ?? 0)
         let name = context.target.name
-        os_signpost(.begin, log: log, name: "Call", signpostID: id, "%{public}s, attempt %d", name, context.attempt)
+        // `%s` takes a C string, and reads an object as one; `%d` takes 32 bits.
+        os_signpost(.begin, log: log, name: "Call", signpostID: id, "%{public}@, attempt %ld", name, context.attempt)
     }
 
     /// Ends it, with the status or the kind of failure.
@@ -37,7 +38,7 @@ public struct SignpostPlugin: Plugin {
             case .success(let response): "\(response.statusCode)"
             case .failure(let error): "\(error.kind)"
             }
-        os_signpost(.end, log: log, name: "Call", signpostID: id, "%{public}s", ending)
+        os_signpost(.end, log: log, name: "Call", signpostID: id, "%{public}@", ending)
     }
 }
 #endif

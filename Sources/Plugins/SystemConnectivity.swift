@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-/// The statuses of the system: Network's path monitor on Apple's systems, rtnetlink on Linux. Elsewhere nothing is known.
+/// The statuses of the system: Network's path monitor on Apple's systems, rtnetlink on Linux. On watchOS and elsewhere the
+/// status is unknown.
 public struct SystemConnectivity: ConnectivitySource {
     /// The system's source.
     public init() {}
