@@ -2,6 +2,13 @@
 
 import PackageDescription
 
+// Apple's privacy manifests, which belong into the archive of an app. On Linux they would only be a bundle beside every program.
+#if os(Linux)
+let privacyManifest: (excluded: [String], resources: [Resource]) = (["PrivacyInfo.xcprivacy"], [])
+#else
+let privacyManifest: (excluded: [String], resources: [Resource]) = ([], [.copy("PrivacyInfo.xcprivacy")])
+#endif
+
 let package = Package(
     name: "TargetKit",
     defaultLocalization: "en",
@@ -16,9 +23,17 @@ let package = Package(
         .systemLibrary(name: "CTargetKitCurl"),
         .target(
             name: "TargetKit",
-            dependencies: [.target(name: "CTargetKitCurl", condition: .when(platforms: [.linux]))]
+            dependencies: [.target(name: "CTargetKitCurl", condition: .when(platforms: [.linux]))],
+            exclude: privacyManifest.excluded,
+            resources: privacyManifest.resources
         ),
-        .target(name: "TargetKitPlugins", dependencies: ["TargetKit"], path: "Sources/Plugins"),
+        .target(
+            name: "TargetKitPlugins",
+            dependencies: ["TargetKit"],
+            path: "Sources/Plugins",
+            exclude: privacyManifest.excluded,
+            resources: privacyManifest.resources
+        ),
         .target(
             name: "Fixtures",
             path: "Fixtures",
