@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // swift-format-ignore-file
 // What Apple's Foundation declares and Linux's does not; imported everywhere, as if Foundation had it.
+@_exported import Darwin
 @_exported import Foundation
 @_exported import FoundationURLLoading
 
