@@ -143,7 +143,7 @@ extension RequestContent {
         switch self {
         case .none: (nil, nil)
         case .data(let data, let contentType): (data, contentType)
-        case .json(let value, let encoder): (try encoder.encode(value), "application/json")
+        case .json(let value, let encoder): (try encoder.encodeWithSortedKeys(value), "application/json")
         case .form(let value, let encoder): (Data(try encoder.encode(value).utf8), URLEncoding.contentType)
         case .formPairs(let pairs, let encoding):
             (Data(try encoding.queryString(ordered: pairs).utf8), URLEncoding.contentType)

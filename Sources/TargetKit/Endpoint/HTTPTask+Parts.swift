@@ -15,7 +15,8 @@ extension HTTPTask {
     ///
     /// - Parameters:
     ///   - value: What is encoded, when the call is made.
-    ///   - encoder: Default: a `JSONEncoder` that sorts keys, so that the same value gives the same bytes.
+    ///   - encoder: Default: a plain `JSONEncoder`. Keys are sorted in either case, so that equal values give equal bytes; only
+    ///     a subclass of `JSONEncoder` decides that itself.
     public func json(_ value: some Encodable & Sendable, encoder: JSONEncoder? = nil) -> HTTPTask {
         adding(.json(value, encoder ?? Self.jsonEncoder))
     }

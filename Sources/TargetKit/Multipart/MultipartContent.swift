@@ -11,7 +11,7 @@ enum MultipartContent: Sendable, Hashable {
 
     init(json value: some Encodable, encoder: JSONEncoder?) {
         do {
-            self = .data(try (encoder ?? Self.sortingEncoder()).encode(value))
+            self = .data(try (encoder ?? JSONEncoder()).encodeWithSortedKeys(value))
         } catch {
             self = .notEncodable(Self.reason(of: error))
         }
@@ -22,12 +22,6 @@ enum MultipartContent: Sendable, Hashable {
         case .data, .notEncodable: true
         case .file, .stream: false
         }
-    }
-
-    private static func sortingEncoder() -> JSONEncoder {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = .sortedKeys
-        return encoder
     }
 
     /// Where in the value and why; the value itself is left out, it may be a secret.

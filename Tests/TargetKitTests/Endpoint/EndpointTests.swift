@@ -207,6 +207,66 @@ struct EndpointTests {
         for other in others { #expect(other != base) }
     }
 
+    @Test("A dictionary that the caller's own encoder writes gives the same bytes each time")
+    func customEncoder() throws {
+        // In which order a dictionary's keys come depends on the one in which they went in.
+        func values() -> [String: Int] {
+            Dictionary(uniqueKeysWithValues: (0..<40).shuffled().map { ("key\($0)", $0) })
+        }
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.withoutEscapingSlashes]
+        let endpoint = Endpoint(url: .example, method: .post, task: .json(values(), encoder: encoder))
+        let first = try endpoint.urlRequest().httpBody
+        for _ in 0..<40 {
+            #expect(try endpoint.urlRequest().httpBody == first)
+            let copy = Endpoint(url: .example, method: .post, task: .json(values(), encoder: JSONEncoder()))
+            #expect(copy == endpoint)
+            #expect(copy.hashValue == endpoint.hashValue)
+            let forms = [encoder, encoder].map { MultipartForm(parts: [.json(values(), name: "a", encoder: $0)]) }
+            #expect(forms[0] == forms[1])
+        }
+        #expect(encoder.outputFormatting == [.withoutEscapingSlashes])
+    }
+
+    @Test("Whatever the caller's encoder is set to counts, and an encoder of another class encodes by itself")
+    func encoderSettings() throws {
+        struct Value: Encodable, Sendable {
+            var firstName = "a/b"
+            var when = Date(timeIntervalSince1970: 7)
+            var bytes = Data([1])
+            var ratio = Double.infinity
+            var info = Info()
+        }
+        struct Info: Encodable, Sendable {
+            func encode(to encoder: any Encoder) throws {
+                var container = encoder.singleValueContainer()
+                let value = CodingUserInfoKey(rawValue: "key").flatMap { encoder.userInfo[$0] as? String }
+                try container.encode(value ?? "")
+            }
+        }
+        final class Fixed: JSONEncoder, @unchecked Sendable {
+            override func encode<T: Encodable>(_ value: T) throws -> Data { Data("fixed".utf8) }
+        }
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .withoutEscapingSlashes]
+        encoder.dateEncodingStrategy = .secondsSince1970
+        encoder.dataEncodingStrategy = .custom { data, encoder in try data.count.encode(to: encoder) }
+        encoder.nonConformingFloatEncodingStrategy = .convertToString(
+            positiveInfinity: "inf",
+            negativeInfinity: "",
+            nan: ""
+        )
+        encoder.keyEncodingStrategy = .convertToSnakeCase
+        encoder.userInfo = Dictionary(
+            uniqueKeysWithValues: [CodingUserInfoKey(rawValue: "key")].compactMap { $0 }.map { ($0, "told") }
+        )
+        let body = try #require(text(request(.post, .json(Value(), encoder: encoder))))
+        #expect(body.contains("\n"))
+        let lines = body.split(whereSeparator: { $0.isWhitespace || $0 == "," })
+        #expect(lines.joined() == #"{"bytes":1"first_name":"a/b""info":"told""ratio":"inf""when":7}"#)
+        #expect(try text(request(.post, .json(Value(), encoder: Fixed()))) == "fixed")
+    }
+
     @Test("Forms that differ only in their random boundary make equal endpoints, files are compared by name")
     func multipartEquality() {
         func endpoint(_ task: HTTPTask) -> Endpoint { Endpoint(url: .example, method: .post, task: task) }

@@ -71,6 +71,23 @@ struct InFlightSharingTests {
         #expect(count { $0 == .process(.status(200)) } == 3)
     }
 
+    @Test("Calls whose bodies a JSONEncoder of the caller's makes of equal dictionaries share")
+    func customEncoder() async throws {
+        let provider = provider()
+        let targets = (0..<8).map { _ in
+            let values = Dictionary(uniqueKeysWithValues: (0..<40).shuffled().map { ("key\($0)", $0) })
+            return TestTarget(.example).with {
+                $0.method = .post
+                $0.task = .json(values, encoder: JSONEncoder())
+            }
+        }
+        let calls = calls(provider, targets)
+        await joined(8, provider)
+        for index in transport.sent.elements.indices { await transport.release(index) }
+        for call in calls { _ = await call.value }
+        #expect(transport.sent.count == 1)
+    }
+
     @Test(
         "Calls that differ in method, URL, header field, body, file, destination or validation do not share",
         arguments: [
