@@ -4,7 +4,7 @@ import Foundation
 /// Reads the forms of dates that servers send, byte by byte: a `DateFormatter` takes tens of microseconds for each.
 ///
 /// ISO 8601 and RFC 3339, with or without seconds, fraction and zone, `T` or a space between date and time; the date alone, with
-/// `-` or `/`; RFC 1123 (RFC 9110 §5.6.7); a number of seconds or milliseconds since 1970.
+/// `-` or `/`; RFC 1123 (RFC 9110 §5.6.7); a number, which ``date(of:zone:)`` reads.
 struct DateText {
     private let bytes: UnsafeBufferPointer<UInt8>
     private var index = 0
@@ -21,14 +21,47 @@ struct DateText {
             var reader = DateText(bytes)
             if let date = reader.internetDate() ?? reader.calendarDate(zone: zone) { return date }
             guard let first = bytes.first, first.isDigit || first == UInt8(ascii: "-") else { return nil }
-            return JSONNumber(text: text)?.double.flatMap { Self.date(sinceEpoch: $0) }
+            // A year, or a year and a month, names no day.
+            let isYearOrMonth = (bytes.count == 4 || bytes.count == 6) && bytes.allSatisfy(\.isDigit)
+            guard !isYearOrMonth else { return nil }
+            return JSONNumber(text: text)?.double.flatMap { Self.date(of: $0, zone: zone) }
         }
     }
 
-    /// The date of a number: of seconds since 1970, or from 10^11 on, which in seconds is the year 5138, of milliseconds.
-    static func date(sinceEpoch number: Double) -> Date? {
+    /// The date of a number: of a day (`20240506`), of a day and its time (`20240506070809`), else of seconds since 1970, or
+    /// from 10^11 on, which in seconds is the year 5138, of milliseconds.
+    ///
+    /// Numbers that begin with a year of 1800 to 2299 are days. As seconds, those of eight digits lie in two months of 1970, where
+    /// whole hours end in two zeros, as no day does; as milliseconds, those of fourteen digits lie beyond the year 2540.
+    ///
+    /// - Parameter zone: The zone of a day or its time; `nil` for UTC.
+    static func date(of number: Double, zone: TimeZone?) -> Date? {
         guard number.isFinite, number.magnitude < 1e15 else { return nil }
-        return Date(timeIntervalSince1970: number.magnitude < 1e11 ? number : number / 1_000)
+        switch Int(exactly: number) {
+        case let day? where (18_000_101...22_991_231).contains(day) && day % 100 != 0:
+            return date(day: day, time: 0, zone: zone)
+        case let moment? where (18_000_101_000_000...22_991_231_235_959).contains(moment):
+            return date(day: moment / 1_000_000, time: moment % 1_000_000, zone: zone)
+        default:
+            return Date(timeIntervalSince1970: number.magnitude < 1e11 ? number : number / 1_000)
+        }
+    }
+
+    /// `20240506` and `70809`; `nil` when there is no such day or time.
+    private static func date(day: Int, time: Int, zone: TimeZone?) -> Date? {
+        let (hour, minute, second) = (time / 10_000, time / 100 % 100, time % 100)
+        guard let days = days(day / 10_000, day / 100 % 100, day % 100), hour < 24, minute < 60, second <= 60 else {
+            return nil
+        }
+        return date(atLocal: Double(days * 86_400 + hour * 3_600 + minute * 60 + second), zone: zone)
+    }
+
+    /// When clocks in a zone, `nil` for UTC, show that many seconds since 1970.
+    private static func date(atLocal seconds: Double, zone: TimeZone?) -> Date {
+        let date = Date(timeIntervalSince1970: seconds)
+        guard let zone else { return date }
+        let guess = date.addingTimeInterval(-Double(zone.secondsFromGMT(for: date)))
+        return date.addingTimeInterval(-Double(zone.secondsFromGMT(for: guess)))
     }
 
     /// `1994-11-06T08:49:37.5+01:00` and what is shorter.
@@ -52,10 +85,7 @@ struct DateText {
                 return Date(timeIntervalSince1970: Double(seconds - offset) + fraction)
             }
         }
-        let date = Date(timeIntervalSince1970: Double(seconds) + fraction)
-        guard let zone else { return date }
-        let guess = date.addingTimeInterval(-Double(zone.secondsFromGMT(for: date)))
-        return date.addingTimeInterval(-Double(zone.secondsFromGMT(for: guess)))
+        return Self.date(atLocal: Double(seconds) + fraction, zone: zone)
     }
 
     /// `Sun, 06 Nov 1994 08:49:37 GMT`; the day of the week may be missing, and is not checked.

@@ -46,7 +46,7 @@ extension JSONValue {
         public var date: Date? {
             switch value {
             case .string(let text): DateText.date(Self.trimmed(text), zone: nil)
-            case .number(let number): number.double.flatMap { DateText.date(sinceEpoch: $0) }
+            case .number(let number): number.double.flatMap { DateText.date(of: $0, zone: nil) }
             default: nil
             }
         }

@@ -30,7 +30,9 @@ struct DateFormatsTests {
             ("2000-02-29", 951_782_400),
             ("1900-03-01", -2_203_891_200), ("0001-01-01", -62_135_596_800), ("9999-12-31T23:59:59Z", 253_402_300_799),
             ("2016-12-31T23:59:60Z", 1_483_228_800), ("1714979289", 1_714_979_289), ("1714979289000", 1_714_979_289),
-            ("1714979289.5", 1_714_979_289.5), ("-1", -1),
+            ("1714979289.5", 1_714_979_289.5), ("-1", -1), ("20240115", 1_705_276_800), ("19700823", 20_217_600),
+            ("20240506070809", 1_714_979_289), ("20000229", 951_782_400), ("31536000", 31_536_000),
+            ("20217600", 20_217_600), ("0", 0),
         ]
     )
     func texts(text: String, seconds: Double) throws {
@@ -43,10 +45,25 @@ struct DateFormatsTests {
             ("0", 0), ("1714979289", 1_714_979_289), ("1714979289.25", 1_714_979_289.25),
             ("1714979289250", 1_714_979_289.25),
             ("99999999999", 99_999_999_999), ("100000000000", 100_000_000), ("-5", -5),
+            ("17999999", 17_999_999), ("23000101", 23_000_101), ("20217600", 20_217_600), ("18316800", 18_316_800),
+            ("20240115.5", 20_240_115.5), ("-20240115", -20_240_115),
         ]
     )
     func numbers(text: String, seconds: Double) throws {
         #expect(try Self.date(text).timeIntervalSince1970 == seconds)
+    }
+
+    @Test(
+        "A number that writes a day, or a day and its time, is that moment",
+        arguments: [
+            ("20240115", 1_705_276_800), ("20240115.0", 1_705_276_800), ("18000101", -5_364_662_400),
+            ("22991231", 10_413_705_600),
+            ("20240506070809", 1_714_979_289),
+        ]
+    )
+    func calendarNumbers(text: String, seconds: Double) throws {
+        #expect(try Self.date(text).timeIntervalSince1970 == seconds)
+        #expect(try JSONValue(parsing: text).lenient.date?.timeIntervalSince1970 == seconds)
     }
 
     @Test(
@@ -60,6 +77,8 @@ struct DateFormatsTests {
             #""Mon, 06 Mai 2024 07:08:09 GMT""#,
             #""Mon, 31 Feb 2024 07:08:09 GMT""#, #""Mon, 06 May 2024""#, #""Mon, 06 May 2024 07:08:09 XST""#,
             #""0000-01-01""#,
+            #""20240230""#, #""20241301""#, "20240230", #""20240506246060""#, "20240506070861", #""2024""#,
+            #""202405""#,
             #""1e400""#, "1e300", "true", "null", "{}", #""2024-05-06é""#, #""--5""#,
         ]
     )
@@ -76,6 +95,9 @@ struct DateFormatsTests {
         #expect(try Self.date(#""2024-03-31 03:00:00""#, strategy).timeIntervalSince1970 == 1_711_846_800)
         #expect(try Self.date(#""2024-03-31 01:30:00""#, strategy).timeIntervalSince1970 == 1_711_845_000)
         #expect(try Self.date(#""2024-05-06T07:08:09Z""#, strategy).timeIntervalSince1970 == 1_714_979_289)
+        #expect(try Self.date(#""20240506090809""#, strategy).timeIntervalSince1970 == 1_714_979_289)
+        #expect(try Self.date("20240506090809", strategy).timeIntervalSince1970 == 1_714_979_289)
+        #expect(try Self.date("1714979289", strategy).timeIntervalSince1970 == 1_714_979_289)
     }
 
     @Test("Every day from 1900 to 2100 is the day after the one before")
