@@ -20,15 +20,28 @@ extension UInt8 {
 extension StringProtocol {
     /// Whether both hold the same bytes when A–Z and a–z count as the same: how RFC 9110 compares names.
     package func equalsIgnoringASCIICase(_ other: some StringProtocol) -> Bool {
-        let left = utf8
-        let right = other.utf8
-        guard left.count == right.count else { return false }
-        return zip(left, right).allSatisfy { $0 == $1 || $0.asciiLowercased == $1.asciiLowercased }
+        guard utf8.count == other.utf8.count else { return false }
+        return ContiguousText.read(self) { left in
+            ContiguousText.read(other) { right in
+                left.indices.allSatisfy { left[$0].asciiLowercased == right[$0].asciiLowercased }
+            }
+        }
     }
 
     /// Feeds the bytes with A–Z turned into a–z.
     package func hashIgnoringASCIICase(into hasher: inout Hasher) {
-        for byte in utf8 { hasher.combine(byte.asciiLowercased) }
-        hasher.combine(0xFF as UInt8)
+        // Eight bytes at a time: to combine one costs as much as to combine eight.
+        let last = ContiguousText.read(self) { bytes in
+            var word: UInt64 = 0
+            for (index, byte) in bytes.enumerated() {
+                word = word << 8 | UInt64(byte.asciiLowercased)
+                guard index % 8 == 7 else { continue }
+                hasher.combine(word)
+                word = 0
+            }
+            return word
+        }
+        hasher.combine(last)
+        hasher.combine(utf8.count)
     }
 }

@@ -24,6 +24,9 @@ public struct HTTPHeaders: Sendable {
             self.name = name
             self.value = value
         }
+
+        /// What stands between the values of that name when they are joined.
+        fileprivate var separator: String { name == .cookie ? "; " : ", " }
     }
 
     /// The fields, in order; a name that was added twice is there twice.
@@ -84,7 +87,13 @@ public struct HTTPHeaders: Sendable {
     /// These fields with the other ones set over them: a name that both have takes the other's values.
     public func merging(_ other: HTTPHeaders) -> HTTPHeaders {
         guard !fields.isEmpty else { return other }
-        var merged = HTTPHeaders(fields.filter { !other.contains($0.name) })
+        var merged = self
+        if other.isLong {
+            let names = Set(other.fields.map(\.name))
+            merged.fields.removeAll { names.contains($0.name) }
+        } else {
+            merged.fields.removeAll { other.contains($0.name) }
+        }
         merged.fields += other.fields
         return merged
     }
@@ -93,9 +102,14 @@ public struct HTTPHeaders: Sendable {
     public var dictionary: [String: String] {
         guard !fields.isEmpty else { return [:] }
         var result = [String: String](minimumCapacity: fields.count)
+        var firsts = FirstFields(of: self)
         for (index, field) in fields.enumerated() {
-            let isFirst = !fields[..<index].contains { $0.name == field.name }
-            if isFirst { result[field.name.rawValue] = joinedValue(for: field.name.rawValue) }
+            let first = firsts.position(ofFieldAt: index)
+            if first == index {
+                result[field.name.rawValue] = field.value
+            } else {
+                result[fields[first].name.rawValue]?.append(field.separator + field.value)
+            }
         }
         return result
     }
@@ -103,13 +117,31 @@ public struct HTTPHeaders: Sendable {
     private func joinedValue(for name: String) -> String? {
         var joined: String?
         for field in fields where field.name.rawValue.equalsIgnoringASCIICase(name) {
-            guard let first = joined else {
-                joined = field.value
-                continue
-            }
-            joined = first + (field.name == .cookie ? "; " : ", ") + field.value
+            if joined == nil { joined = field.value } else { joined?.append(field.separator + field.value) }
         }
         return joined
+    }
+
+    /// Whether there are so many fields that a table of their names costs less than comparing each with each.
+    private var isLong: Bool { fields.count > 8 }
+
+    /// Finds the first field of each name.
+    private struct FirstFields {
+        private let headers: HTTPHeaders
+        private var positions: [HTTPHeaderName: Int] = [:]
+
+        init(of headers: HTTPHeaders) {
+            self.headers = headers
+            if headers.isLong { positions.reserveCapacity(headers.count) }
+        }
+
+        /// The position of the first field that has the name of the one at that position; to be asked for one after the other.
+        mutating func position(ofFieldAt index: Int) -> Int {
+            let name = headers.fields[index].name
+            guard headers.isLong else { return headers.fields[..<index].firstIndex { $0.name == name } ?? index }
+            let keep = { (position: inout Int) in position }
+            return keep(&positions[name, default: index])
+        }
     }
 
     private mutating func set(_ name: String, to value: String?) {
@@ -127,6 +159,9 @@ extension HTTPHeaders: Hashable {
     /// Whether both hold the same values for each name, in the same order for one name (RFC 9110 §5.3).
     public static func == (left: Self, right: Self) -> Bool {
         guard left.fields.count == right.fields.count else { return false }
+        guard !left.isLong else {
+            return Dictionary(grouping: left.fields, by: \.name) == Dictionary(grouping: right.fields, by: \.name)
+        }
         return left.fields.allSatisfy { left.values(for: $0.name) == right.values(for: $0.name) }
     }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
+import TestSupport
 import Testing
 
 @Suite("HTTPHeaders")
@@ -56,6 +57,64 @@ struct HTTPHeadersTests {
         )
     }
 
+    /// Lists of 0 to 40 fields whose names repeat in other cases, and a copy in which the first letter of each name has the
+    /// other case.
+    private static let generated: [(HTTPHeaders, HTTPHeaders)] = {
+        var random = SeededGenerator(seed: 30)
+        let names = ["Accept", "Cookie", "X-Trace", "Set-Cookie", "X-Trace-Id", "Via", "X-Traces", "é", "É", ""]
+        return (0..<400).map { _ in
+            var (headers, other) = (HTTPHeaders(), HTTPHeaders())
+            for number in 0..<Int.random(in: 0...40, using: &random) {
+                let isPlain = number % 3 == 0
+                let name = isPlain ? "X-\(number % 13)" : names[Int.random(in: names.indices, using: &random)]
+                let spelled = Bool.random(using: &random) ? name.asciiUppercased : name
+                headers.add(spelled, value: "\(number)")
+                other.add(spelled.asciiUppercased, value: "\(number)")
+            }
+            return (headers, other)
+        }
+    }()
+
+    @Test("However many fields there are, the dictionary has the first spelling of each name and what reading it gives")
+    func manyFields() {
+        for (headers, _) in Self.generated {
+            var expected: [String: String] = [:]
+            var names: Set<String> = []
+            for field in headers where names.insert(field.name.rawValue.asciiUppercased).inserted {
+                expected[field.name.rawValue] = headers[field.name]
+            }
+            #expect(headers.dictionary == expected)
+        }
+    }
+
+    @Test("However many fields there are, equal ones hash alike, and merging replaces the names that both have")
+    func manyFieldsCompared() {
+        for ((headers, other), (next, _)) in zip(Self.generated, Self.generated.dropFirst()) {
+            #expect(headers == other)
+            #expect(headers.hashValue == other.hashValue)
+            let names = Set(headers.map(\.name)).union(next.map(\.name))
+            let isEqual =
+                headers.count == next.count && names.allSatisfy { headers.values(for: $0) == next.values(for: $0) }
+            #expect((headers == next) == isEqual)
+            let merged = headers.merging(next)
+            #expect(merged.fields == headers.filter { !next.contains($0.name) } + next.fields)
+        }
+    }
+
+    @Test("A hundred thousand fields cost a hundred times what a thousand cost", .timeLimit(.minutes(2)))
+    func linear() {
+        // Comparing each with each would take hours.
+        var headers = HTTPHeaders(
+            (0..<100_000).map { HTTPHeaders.Field(name: .init(rawValue: "X-\($0)"), value: "\($0)") }
+        )
+        #expect(headers.dictionary.count == 100_000)
+        #expect(headers == HTTPHeaders(headers.reversed()))
+        #expect(headers.merging(headers).count == 100_000)
+        headers = HTTPHeaders((0..<100_000).map { _ in HTTPHeaders.Field(name: .via, value: "a") })
+        #expect(headers.dictionary["Via"]?.utf8.count == 299_998)
+        #expect(headers["via"]?.utf8.count == 299_998)
+    }
+
     @Test(
         "Printing them shows no secret",
         arguments: ["Authorization", "cookie", "Set-Cookie", "X-API-Key", "Proxy-Authorization"]
@@ -65,5 +124,16 @@ struct HTTPHeadersTests {
         headers[name] = "s3cret"
         #expect(!headers.description.contains("s3cret"))
         #expect(headers.description.contains("text/plain"))
+    }
+}
+
+extension HTTPHeaderName {
+    fileprivate static let via = Self(rawValue: "Via")
+}
+
+extension String {
+    /// A–Z for a–z, every other character as it is.
+    fileprivate var asciiUppercased: String {
+        String(decoding: utf8.map { (0x61...0x7A).contains($0) ? $0 & 0xDF : $0 }, as: UTF8.self)
     }
 }
