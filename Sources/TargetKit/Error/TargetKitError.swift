@@ -54,6 +54,8 @@ public struct TargetKitError: Error, Sendable {
     public var underlying: (any Error)?
     /// The app's own error for this failure, as an ``ErrorMappingTarget`` has made it; `nil` where none has.
     public var appError: (any Error)?
+    /// Why nothing could be read from the body, where that says more than ``underlying``.
+    var unreadable: UnreadableBody?
 
     /// An error of that stage.
     public init(
@@ -97,8 +99,9 @@ extension TargetKitError {
 
 extension TargetKitError: CustomStringConvertible {
     /// One line for the developer: the target, what failed, and why. Queries, header fields, bodies and associated values are
-    /// left out, since they may be secrets. Only what could not be decoded is shown, in up to 80 characters, without the values
-    /// of fields that are secret by their name and without what repeats the request.
+    /// left out, since they may be secrets. Of JSON, what could not be decoded is shown, in up to 80 characters, without the values
+    /// of fields that are secret by their name and without what repeats the request; of any other body, what it is and its
+    /// media type. ``Response/excerpt`` has its beginning.
     public var description: String {
         var text = target.map { "\($0.name): " } ?? ""
         text += stage.sentence
@@ -106,14 +109,20 @@ extension TargetKitError: CustomStringConvertible {
         if let url = request?.url ?? response?.request?.url {
             text += " [\(request?.httpMethod ?? "GET") \(RedactedURL(url))]"
         }
-        if let underlying { text += ": \(ErrorText(underlying))" }
+        if let unreadable {
+            text += ": \(unreadable)"
+        } else if let underlying {
+            text += ": \(ErrorText(underlying))"
+        }
         if let excerpt { text += ", in \(excerpt)" }
         if let appError { text += "; for the app: \(ErrorText(appError))" }
         return text
     }
 
     private var excerpt: String? {
-        guard stage == .decoding, let response, let error = underlying as? DecodingError else { return nil }
+        guard stage == .decoding, unreadable == nil, let response, let error = underlying as? DecodingError else {
+            return nil
+        }
         return JSONExcerpt.text(about: error, in: response.data, sent: request ?? response.request)
     }
 }

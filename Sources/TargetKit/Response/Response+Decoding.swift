@@ -36,7 +36,7 @@ extension Response {
                 throw error.below(path.keys)
             }
         } catch {
-            throw decodingError(error)
+            throw jsonError(error)
         }
     }
 

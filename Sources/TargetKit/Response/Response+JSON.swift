@@ -20,12 +20,19 @@ extension Response {
             guard let keyPath, !keyPath.isEmpty else { return try JSONValue(parsing: data, options: options) }
             return try JSONValue(parsing: JSONPath(keyPath).value(in: data), options: options)
         } catch {
-            throw decodingError(error)
+            throw jsonError(error)
         }
     }
 
     /// Nothing: for a call whose success is all that there is to know, `result.map(\.void)`.
     public var void: Void { () }
+
+    /// The error of a body that is not the JSON that was asked for, or no JSON.
+    func jsonError(_ underlying: any Error) -> TargetKitError {
+        var error = decodingError(underlying)
+        error.unreadable = UnreadableBody(self, underlying)
+        return error
+    }
 
     /// The error of a body that is not what was asked for.
     func decodingError(_ underlying: any Error) -> TargetKitError {

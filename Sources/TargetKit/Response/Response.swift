@@ -23,6 +23,7 @@ public struct Response: Sendable {
         let target: (any TargetType)?
         let body: ResponseBody?
         let decoder: JSONDecoder?
+        let isSample: Bool
 
         init(
             head: ResponseHead,
@@ -32,7 +33,8 @@ public struct Response: Sendable {
             metrics: TransportMetrics?,
             target: (any TargetType)?,
             body: ResponseBody? = nil,
-            decoder: JSONDecoder? = nil
+            decoder: JSONDecoder? = nil,
+            isSample: Bool = false
         ) {
             self.head = head
             self.request = request
@@ -42,6 +44,7 @@ public struct Response: Sendable {
             self.target = target
             self.body = body
             self.decoder = decoder
+            self.isSample = isSample
         }
     }
 
@@ -95,7 +98,8 @@ public struct Response: Sendable {
             metrics: response.metrics,
             target: target,
             body: stream,
-            decoder: decoder
+            decoder: decoder,
+            isSample: response.isSample
         )
     }
 
@@ -110,7 +114,8 @@ public struct Response: Sendable {
             metrics: response.metrics,
             target: target,
             body: body,
-            decoder: response.exchange.decoder
+            decoder: response.exchange.decoder,
+            isSample: response.isSample
         )
     }
 
@@ -162,6 +167,9 @@ public struct Response: Sendable {
     func decoder(_ named: JSONDecoder?) -> JSONDecoder {
         .chosen(named, for: target, provider: exchange.decoder)
     }
+
+    /// Whether a stub answered with it.
+    var isSample: Bool { exchange.isSample }
 
     /// The body of a stream's head, which has yet to come.
     var body: ResponseBody? { exchange.body }

@@ -66,7 +66,8 @@ extension Response {
         } catch let error as ServerDefinedError {
             throw failed(.envelope, error)
         } catch {
-            throw statusCode >= 400 ? failed(.status) : decodingError(error)
+            guard statusCode < 400 else { throw failed(.status) }
+            throw (error as? TargetKitError) ?? jsonError(error)
         }
         if statusCode >= 400 { throw failed(.status) }
         return payload

@@ -81,7 +81,9 @@ public struct StubTransport: Transport {
             let body = try store(data, in: request.destination)
             if let sent { request.report(sent, .upload) }
             request.report(Int64(data.count), .download)
-            return TransportResponse(head: ResponseHead(statusCode: status, headers: headers), body: body)
+            var response = TransportResponse(head: ResponseHead(statusCode: status, headers: headers), body: body)
+            response.isSample = true
+            return response
         }
     }
 

@@ -19,6 +19,8 @@ public struct TransportResponse: Sendable {
     public var body: Body
     /// How long each step took, where the transport knows.
     public var metrics: TransportMetrics?
+    /// Whether it is a stub's sample.
+    var isSample = false
 
     /// A response.
     public init(head: ResponseHead, body: Body, metrics: TransportMetrics? = nil) {
