@@ -13,6 +13,11 @@ import FoundationNetworking
 struct DocumentationTests {
     // MARK: README
 
+    struct Product: Decodable, Sendable {
+        var id: String
+        var name: String
+    }
+
     enum Catalog: TargetType {
         case product(id: String)
         case search(text: String, page: Int)
@@ -251,7 +256,7 @@ struct DocumentationTests {
 
     /// What cannot stand here: the manifest's line, and those that make a real call or need the plugins' module.
     private static let elsewhere = [
-        #".package(url: "https://github.com/targetkit/targetkit", from: "0.1.0")"#,
+        #".package(url: "https://<publisher's address>/TargetKit.git", from: "<version>")"#, "import TargetKitPlugins",
         "let provider = Provider<Catalog>(plugins: [NetworkLoggerPlugin()])", "let provider = Provider<Orders>()",
         "let response = try await patient.request(.latest, timeout: .exchange(.milliseconds(800)))",
     ]
@@ -259,11 +264,6 @@ struct DocumentationTests {
 
 private enum Shop {
     static let baseURL = URL(string: "https://shop.example/v1") ?? URL(filePath: "/")
-}
-
-private struct Product: Decodable, Sendable {
-    var id: String
-    var name: String
 }
 
 struct NewOrder: Encodable, Sendable { var product: String }

@@ -167,6 +167,8 @@ struct ResponsesPageTests {
     #else
     /// As it is on Apple's systems; Tests/CombineTests runs the publishers against OpenCombine.
     private static let combine = #"""
+        import Combine
+
         let cancellable = provider.valuePublisher(for: .products, as: [Product].self)
             .map(\.count).replaceError(with: 0)
             .sink { count in show(count) }

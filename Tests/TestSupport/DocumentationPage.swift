@@ -20,10 +20,61 @@ public struct DocumentationPage: Sendable, CustomStringConvertible {
         names(in: path).filter { $0.hasSuffix(".md") }.sorted().map { DocumentationPage(path + "/" + $0) }
     }
 
-    /// The lines of the page's Swift, trimmed, without empty ones.
+    /// The lines of the page's Swift, trimmed, without empty ones and without those of manifests.
     public func lines() throws -> [String] {
-        try String(contentsOf: file, encoding: .utf8).components(separatedBy: "```swift\n").dropFirst().flatMap {
-            Self.lines(of: $0.components(separatedBy: "```")[0])
+        try pieces().filter { !$0.hasPrefix(Self.manifestMark) }.flatMap { Self.lines(of: $0) }
+    }
+
+    /// The manifests of packages that the page shows.
+    public func manifests() throws -> [String] {
+        try pieces().filter { $0.hasPrefix(Self.manifestMark) }
+    }
+
+    /// The page as a Swift file: its imports, its types, and all else in one function, where each piece sees what those before
+    /// it have named, and may name it anew. What needs a module that this system has not is left out, and so are manifests.
+    public func source() throws -> String {
+        var imports: [String] = []
+        var types: [String] = []
+        var statements: [String] = []
+        var depth = 0
+        for piece in try pieces() where !piece.hasPrefix(Self.manifestMark) && !piece.hasPrefix(".package(") {
+            let lines = piece.components(separatedBy: "\n")
+            let modules = lines.filter { $0.hasPrefix("import ") }
+            if modules.contains("import Combine") { continue }
+            imports += modules
+            let rest = lines.filter { !$0.hasPrefix("import ") }
+            let first = rest.first { !$0.isEmpty } ?? ""
+            let isType = ["enum ", "struct ", "extension ", "final class "].contains { first.hasPrefix($0) }
+            if isType {
+                types += rest
+            } else {
+                statements += ["do {"] + rest
+                depth += 1
+            }
+        }
+        let ends = Array(repeating: "}", count: depth)
+        return (imports + types + ["func page() async throws {"] + statements + ends + ["}"]).joined(separator: "\n")
+    }
+
+    /// The file of what the page takes for granted; none for a page that takes nothing.
+    public var beside: [URL] {
+        let name = file.deletingPathExtension().lastPathComponent
+        let beside = Self.package.appending(path: "Tests/Pages/\(name).swift")
+        return FileManager.default.fileExists(atPath: beside.path) ? [beside] : []
+    }
+
+    /// Where the maps of the package's C modules lie, without which the compiler finds no module that uses them.
+    public static var moduleMapFolders: [URL] {
+        names(in: "Sources").map { package.appending(path: "Sources/" + $0) }.filter {
+            FileManager.default.fileExists(atPath: $0.appending(path: "module.modulemap").path)
+        }
+    }
+
+    private static let manifestMark = "// swift-tools-version"
+
+    private func pieces() throws -> [String] {
+        try String(contentsOf: file, encoding: .utf8).components(separatedBy: "```swift\n").dropFirst().map {
+            $0.components(separatedBy: "```")[0]
         }
     }
 

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT
+import TargetKit
+import TargetKitPlugins
+
+enum Bank: TargetType {
+    case balance
+
+    var baseURL: URL { URL(filePath: "/") }
+    var path: RequestPath { "/balance" }
+}
+
+/// Stands for the HMAC of a cryptography library.
+struct Signature {
+    init(key: UInt64) {}
+    mutating func update(_ bytes: some Sequence<UInt8>) {}
+    mutating func update(_ text: String) {}
+    var text: String { "" }
+}
+
+let key: UInt64 = 7
+let transport = StubTransport(.response(status: 200, data: Data()))

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TestSupport
+import Testing
+
+#if os(Linux)
+/// What a reader copies from a page into a file has to compile there. What the pages take for granted, an app's own types and
+/// functions, stands in a second file, `Tests/Pages/<page>.swift`.
+@Suite("Pages, compiled", .serialized, .enabled(if: PageCompilationTests.isToolchainThere))
+struct PageCompilationTests {
+    /// Beside the program of the tests.
+    private static let modules = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
+        .appending(path: "Modules")
+
+    /// Whether the package's modules are where `swift build` leaves them.
+    static let isToolchainThere = FileManager.default.fileExists(
+        atPath: modules.appending(path: "TargetKitPlugins.swiftmodule").path
+    )
+
+    @Test("Each page compiles as a file of its own, with the imports that it shows and no others", arguments: pages)
+    func compiles(page: DocumentationPage) async throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.file("Page.swift", Data(page.source().utf8))
+        let searched = [Self.modules] + DocumentationPage.moduleMapFolders
+        let flags = searched.flatMap { ["-I", $0.path] }
+        let strict = ["-swift-version", "6", "-enable-upcoming-feature", "MemberImportVisibility"]
+        #expect(try await errors(strict + flags + ["-parse-as-library", file.path] + page.beside.map(\.path)) == "")
+    }
+
+    @Test("The manifest that README shows compiles")
+    func manifest() async throws {
+        let manifests = try DocumentationPage("README.md").manifests()
+        #expect(manifests.count == 1)
+        for manifest in manifests {
+            let folder = try TemporaryFolder()
+            let file = try folder.file("Package.swift", Data(manifest.utf8))
+            let target = try await output(of: ["swiftc", "-print-target-info"])
+            let info = try JSONDecoder().decode(TargetInfo.self, from: Data(target.text.utf8))
+            let library = URL(filePath: info.paths.runtimeResourcePath).appending(path: "pm/ManifestAPI").path
+            #expect(try await errors(["-package-description-version", "6.0.0", "-I", library, file.path]) == "")
+        }
+    }
+
+    private static let pages =
+        [DocumentationPage("README.md")]
+        + ["Sources/TargetKit/TargetKit.docc", "Sources/Plugins/TargetKitPlugins.docc"]
+        .flatMap { DocumentationPage.pages(in: $0) }
+
+    private struct TargetInfo: Decodable {
+        struct Paths: Decodable { var runtimeResourcePath: String }
+        var paths: Paths
+    }
+
+    /// What the compiler says against these files; empty when they are right.
+    private func errors(_ arguments: [String]) async throws -> String {
+        let compiled = try await output(of: ["swiftc", "-typecheck", "-module-name", "Page"] + arguments)
+        return compiled.status == 0 ? "" : "status \(compiled.status): \(compiled.text)"
+    }
+
+    private func output(of words: [String]) async throws -> (status: Int32, text: String) {
+        let folder = try TemporaryFolder()
+        let file = try folder.file("output")
+        let handle = try FileHandle(forWritingTo: file)
+        let process = Process()
+        process.executableURL = URL(filePath: "/usr/bin/env")
+        process.arguments = words
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = handle
+        process.standardError = handle
+        let status = try await withCheckedThrowingContinuation {
+            (continuation: CheckedContinuation<Int32, any Error>) in
+            process.terminationHandler = { continuation.resume(returning: $0.terminationStatus) }
+            do { try process.run() } catch { continuation.resume(throwing: error) }
+        }
+        return (status, try String(contentsOf: file, encoding: .utf8))
+    }
+}
+#endif
