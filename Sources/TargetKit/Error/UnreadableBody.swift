@@ -68,13 +68,21 @@ extension UnreadableBody {
             self = .notJSON(Self.isHTML(content, type) ? "HTML" : "XML", type: Self.words(about: type))
             return
         }
+        // What is not a container is soon read, and a word may begin as `true` does.
+        let isContainer = "{[".utf8.contains(first)
+        guard !isContainer || Self.isSyntaxError(error) else { return nil }
         do {
             _ = try JSONValue(parsing: response.data)
             return nil
         } catch {
-            let isJSON = "{[\"".utf8.contains(first)
-            self = isJSON ? .brokenJSON(error) : .notJSON(nil, type: Self.words(about: type))
+            self = isContainer ? .brokenJSON(error) : .notJSON(nil, type: Self.words(about: type))
         }
+    }
+
+    /// Whether a decoder could not read the text at all.
+    private static func isSyntaxError(_ error: any Error) -> Bool {
+        if case DecodingError.dataCorrupted(let context) = error { return context.codingPath.isEmpty }
+        return error is JSONParsingError
     }
 
     private static func isHTML(_ content: Data, _ type: String?) -> Bool {

@@ -47,6 +47,8 @@ struct UnreadableBodyTests {
                 "the body is XML instead of JSON (Content-Type: application/rss+xml)"
             ),
             ("s3cret", "text/plain", "the body is not JSON (Content-Type: text/plain)"),
+            ("404 page s3cret", "text/plain", "the body is not JSON (Content-Type: text/plain)"),
+            ("not s3cret", nil, "the body is not JSON (no Content-Type)"),
             ("s3cret", "s3cret\u{1B}[2J", "the body is not JSON (an invalid Content-Type)"),
             ("\u{1}s3cret", "a/s3cret", "the body is not JSON (an invalid Content-Type)"),
             ("s3cret", "text/" + String(repeating: "s3cret", count: 20), "(an invalid Content-Type)"),
@@ -86,6 +88,14 @@ struct UnreadableBodyTests {
         let response = Response(statusCode: 200, data: Data(body.utf8))
         let error = try #require(throws: TargetKitError.self) { try response.decode(Order.self) }
         for words in ["instead of JSON", "not JSON", "empty", "broken"] { #expect(!error.description.contains(words)) }
+    }
+
+    @Test("Deep nesting elsewhere in the body is not what a missing key path is about")
+    func nesting() throws {
+        let deep = String(repeating: "[", count: 2_000) + String(repeating: "]", count: 2_000)
+        let response = Response(statusCode: 200, data: Data("{\"a\":\(deep)}".utf8))
+        let error = try #require(throws: TargetKitError.self) { try response.decode(Order.self, atKeyPath: "b") }
+        #expect(error.description.contains("no value at b"))
     }
 
     @Test("A target whose sample was forgotten is told so, and a server's empty body is not called a sample")
