@@ -88,7 +88,7 @@ struct JSONExcerpt {
 }
 
 /// What a request has sent beside its path, to find it again in an answer.
-private struct SentTexts {
+struct SentTexts {
     private let texts: [String]
 
     init(_ request: URLRequest?) {

@@ -15,7 +15,7 @@ indirect enum UnreadableBody: Error, Sendable, Hashable {
     case notJSON(String?, type: String)
     /// It begins as JSON.
     case brokenJSON(JSONParsingError)
-    /// The charset that was named is unknown, or cannot be decoded on this system.
+    /// The charset that was named is unknown, or cannot be decoded on this system; empty when its name may be a secret.
     case charset(String)
     /// The bytes are no text in the charset that was named.
     case notText(charset: String)
@@ -40,7 +40,7 @@ extension UnreadableBody: CustomStringConvertible, LocalizedError {
     /// A label comes from the server: it is shown only when it looks like one.
     private static func words(for label: String) -> String {
         let isLabel =
-            label.utf8.count <= 40
+            !label.isEmpty && label.utf8.count <= 40
             && label.utf8.allSatisfy { $0.isLetterOrDigit || "-_.:+".utf8.contains($0) }
         return isLabel ? "the charset \(label)" : "the charset that the Content-Type names"
     }

@@ -16,7 +16,11 @@ extension Response {
         do throws(UnreadableBody) {
             return try Charset.text(of: data, label: charset)
         } catch {
-            throw decodingError(error)
+            // A server may echo what was sent.
+            guard case .charset(let label) = error, SentTexts(request).contains(label) else {
+                throw decodingError(error)
+            }
+            throw decodingError(UnreadableBody.charset(""))
         }
     }
 

@@ -3,6 +3,10 @@ import Foundation
 import TargetKit
 import Testing
 
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
 @Suite("Charsets")
 struct CharsetTests {
     private static func response(_ bytes: [UInt8], _ type: String?) -> Response {
@@ -166,6 +170,18 @@ struct CharsetTests {
             try Self.response(bytes, "text/plain; charset=\(label)").string()
         }
         #expect(error.description.hasSuffix("the body is not text in the charset \(label)"))
+    }
+
+    @Test("A label that repeats the request is not shown")
+    func echo() throws {
+        var request = URLRequest(url: try #require(URL(string: "https://h.example/?key=s3cret")))
+        request.setValue("Bearer t0ken", forHTTPHeaderField: "Authorization")
+        for secret in ["s3cret", "t0ken"] {
+            let headers: HTTPHeaders = ["Content-Type": "text/plain; charset=\(secret)"]
+            let response = Response(statusCode: 200, data: Data([0xE9]), headers: headers, request: request)
+            let error = try #require(throws: TargetKitError.self) { try response.string() }
+            #expect(!error.description.contains(secret))
+        }
     }
 
     @Test(
