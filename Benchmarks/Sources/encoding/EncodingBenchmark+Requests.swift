@@ -56,6 +56,33 @@ extension EncodingBenchmark {
         table.add("with a header field, by hand", times[2], times[3], figure: best[2] / best[3], goal: .atMost(1.2))
     }
 
+    /// Many header fields as the dictionary that a request takes, against filling a dictionary that does not look for names in
+    /// another case. The figure is in microseconds.
+    static func addHeaders(to table: Table) async throws {
+        let calls = 200
+        let fields = (0..<100).map { HTTPHeaders.Field(name: .init(rawValue: "X-Field-\($0)"), value: "\($0)") }
+        let headers = HTTPHeaders(fields)
+        let race = try await Race(
+            rounds: 60,
+            [
+                { for _ in 0..<calls { keep(headers.dictionary) } },
+                {
+                    for _ in 0..<calls {
+                        keep(Dictionary(fields.map { ($0.name.rawValue, $0.value) }) { $0 + ", " + $1 })
+                    }
+                },
+            ]
+        )
+        let times = race.best.map { timeText($0 / Double(calls)) }
+        table.add(
+            "100 header fields → dictionary, a plain one",
+            times[0],
+            times[1],
+            figure: race.best[0] / Double(calls) * 1e6,
+            goal: .atMost(20)
+        )
+    }
+
     private static func request(id: Int, accept: String?) -> URLRequest? {
         guard let url = URL(string: "https://api.example.com/products/\(id)") else { return nil }
         var request = URLRequest(url: url)

@@ -154,6 +154,7 @@ extension AuthenticationPageTests {
             }
         }
 
+        // baseURL and path, as of any target
         var baseURL: URL { .shop }
         var path: RequestPath { "/orders" }
         var sampleData: Data { Data(#"{"access_token":"first","refresh_token":"next","expires_in":3600}"#.utf8) }
