@@ -6,22 +6,13 @@ import Testing
 #if os(Linux)
 /// What a reader copies from a page into a file has to compile there. What the pages take for granted, an app's own types and
 /// functions, stands in a second file, `Tests/Pages/<page>.swift`.
-@Suite("Pages, compiled", .serialized, .enabled(if: PageCompilationTests.isToolchainThere))
+@Suite("Pages, compiled", .serialized, .enabled(if: BuiltModules.areThere))
 struct PageCompilationTests {
-    /// Beside the program of the tests.
-    private static let modules = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
-        .appending(path: "Modules")
-
-    /// Whether the package's modules are where `swift build` leaves them.
-    static let isToolchainThere = FileManager.default.fileExists(
-        atPath: modules.appending(path: "TargetKitPlugins.swiftmodule").path
-    )
-
     @Test("Each page compiles as a file of its own, with the imports that it shows and no others", arguments: pages)
     func compiles(page: DocumentationPage) async throws {
         let folder = try TemporaryFolder()
         let file = try folder.file("Page.swift", Data(page.source().utf8))
-        let searched = [Self.modules] + DocumentationPage.moduleMapFolders
+        let searched = [BuiltModules.folder] + DocumentationPage.moduleMapFolders
         let flags = searched.flatMap { ["-I", $0.path] }
         let strict = ["-swift-version", "6", "-enable-upcoming-feature", "MemberImportVisibility"]
         #expect(try await errors(strict + flags + ["-parse-as-library", file.path] + page.beside.map(\.path)) == "")
@@ -73,6 +64,16 @@ struct PageCompilationTests {
             do { try process.run() } catch { continuation.resume(throwing: error) }
         }
         return (status, try String(contentsOf: file, encoding: .utf8))
+    }
+}
+
+/// The package's modules, beside the program of the tests, where `swift build` leaves them.
+private enum BuiltModules {
+    static let folder = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
+        .appending(path: "Modules")
+
+    static var areThere: Bool {
+        FileManager.default.fileExists(atPath: folder.appending(path: "TargetKitPlugins.swiftmodule").path)
     }
 }
 #endif
