@@ -101,18 +101,18 @@ struct HTTPHeadersTests {
         }
     }
 
-    @Test("A hundred thousand fields cost a hundred times what a thousand cost", .timeLimit(.minutes(2)))
+    @Test("Thirty thousand fields cost thirty times what a thousand cost", .timeLimit(.minutes(2)))
     func linear() {
-        // Comparing each with each would take hours.
+        // Comparing each with each would take many minutes.
         var headers = HTTPHeaders(
-            (0..<100_000).map { HTTPHeaders.Field(name: .init(rawValue: "X-\($0)"), value: "\($0)") }
+            (0..<30_000).map { HTTPHeaders.Field(name: .init(rawValue: "X-\($0)"), value: "\($0)") }
         )
-        #expect(headers.dictionary.count == 100_000)
+        #expect(headers.dictionary.count == 30_000)
         #expect(headers == HTTPHeaders(headers.reversed()))
-        #expect(headers.merging(headers).count == 100_000)
-        headers = HTTPHeaders((0..<100_000).map { _ in HTTPHeaders.Field(name: .via, value: "a") })
-        #expect(headers.dictionary["Via"]?.utf8.count == 299_998)
-        #expect(headers["via"]?.utf8.count == 299_998)
+        #expect(headers.merging(headers).count == 30_000)
+        headers = HTTPHeaders((0..<30_000).map { _ in HTTPHeaders.Field(name: .via, value: "a") })
+        #expect(headers.dictionary["Via"]?.utf8.count == 89_998)
+        #expect(headers["via"]?.utf8.count == 89_998)
     }
 
     @Test(
