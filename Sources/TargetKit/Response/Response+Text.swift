@@ -53,7 +53,8 @@ extension Response {
             else {
                 continue
             }
-            return pair[1].trimmingCharacters(in: CharacterSet(charactersIn: " \t\"'"))
+            let label = pair[1].trimmingCharacters(in: CharacterSet(charactersIn: " \t\"'"))
+            return label.isEmpty ? nil : label
         }
         return nil
     }
