@@ -90,8 +90,19 @@ public struct FileCredentialStore<Credential: Codable & Sendable>: CredentialSto
     private func bringToDisk(_ folder: URL) {
         let descriptor = open(folder.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { return }
-        fsync(descriptor)
+        _ = Self.synchronize(descriptor)
         close(descriptor)
+    }
+
+    /// Writes what the system holds of a file to the disk; `false` when that cannot be done, and `errno` says why.
+    ///
+    /// On Apple's systems `fsync` leaves the bytes in the disk's own memory, which does not outlive a loss of power (fsync(2));
+    /// `F_FULLFSYNC` writes that, too. Network and some external volumes refuse it; `fsync` is all that they can do.
+    private static func synchronize(_ descriptor: Int32) -> Bool {
+        #if canImport(Darwin)
+        if fcntl(descriptor, F_FULLFSYNC) == 0 { return true }
+        #endif
+        return fsync(descriptor) == 0
     }
 
     /// Where the file lies, at the end of every link: else a new file would take the place of a link.
@@ -122,7 +133,7 @@ public struct FileCredentialStore<Credential: Codable & Sendable>: CredentialSto
             rest = rest.dropFirst(max(written, 0))
         }
         // The server has taken back the old token: what takes its place must not be an empty file after a crash.
-        guard fsync(descriptor) == 0 else { throw failure(.unwritable(systemMessage())) }
+        guard Self.synchronize(descriptor) else { throw failure(.unwritable(systemMessage())) }
     }
 
     private func systemMessage() -> String { String(cString: strerror(errno)) }

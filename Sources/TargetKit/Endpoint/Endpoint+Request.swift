@@ -164,9 +164,9 @@ extension String {
 extension URL {
     fileprivate var mediaTypeOfReadableFile: String {
         get throws(InvalidRequest) {
-            var isDirectory: ObjCBool = false
-            let exists = FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory)
-            guard isFileURL, exists, !isDirectory.boolValue, FileManager.default.isReadableFile(atPath: path) else {
+            var status = stat()
+            let isRegular = isFileURL && stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+            guard isRegular, access(path, R_OK) == 0 else {
                 throw .unreadableFile(path: isFileURL ? path : absoluteString)
             }
             return MIMEType.forFile(named: path)

@@ -20,8 +20,10 @@ public enum InvalidRequest: Error, Sendable, Hashable {
     case bodyNotAllowed(method: String)
     /// The task holds two bodies.
     case twoBodies
-    /// The file to upload is not there, or cannot be read.
+    /// The file to upload is not there, cannot be read, or is not a regular one: a folder, a pipe, a device.
     case unreadableFile(path: String)
+    /// The folder that a response is to be downloaded into is not there.
+    case missingFolder(path: String)
     /// The value given for the body or the query could not be encoded.
     case unencodable(String)
     /// The timeout is zero or less.
@@ -53,7 +55,9 @@ extension InvalidRequest: CustomStringConvertible {
         case .twoBodies:
             "the task has two bodies: give one of data, json, form, multipart, file, or parameters that go into the body"
         case .unreadableFile(let path):
-            "the file \(path) is not there or cannot be read"
+            "the file \(path) is not there, cannot be read, or is not a regular file"
+        case .missingFolder(let path):
+            "the folder \(path), which the response is to be downloaded into, does not exist: create it first"
         case .unencodable(let reason):
             "the task's value cannot be encoded: \(reason)"
         case .invalidTimeout(let timeout):

@@ -14,13 +14,6 @@ struct MultipartBodySource: BodySource {
 
     var length: Int64? { total }
 
-    /// Whether all of it is in memory or in regular files, so that reading it waits for nobody.
-    var isPrompt: Bool {
-        segments.allSatisfy { segment in
-            if case .source(let source, _, _) = segment { source is FileBodySource } else { true }
-        }
-    }
-
     func open() throws -> any BodyReader {
         MultipartReader(segments)
     }

@@ -7,7 +7,7 @@ import FoundationNetworking
 
 extension Pipeline {
     /// Where the requests of a call go.
-    private struct Way {
+    struct Way {
         let follower: RedirectFollower
         let line: RedirectFollower.Line
     }
@@ -225,6 +225,9 @@ extension Pipeline {
         on way: Way,
         _ call: ProviderCall
     ) async -> Result<Response, TargetKitError> {
+        if case .file(let file) = request.content.destination {
+            return await download(request, to: file, on: way, call)
+        }
         do {
             return .success(try response(try await way.follower.send(request, over: way.line), call))
         } catch {
@@ -234,7 +237,7 @@ extension Pipeline {
 
     /// What arrived, if the target takes it.
     @inline(never)
-    private func response(_ arrival: RedirectFollower.Arrival, _ call: ProviderCall) throws -> Response {
+    func response(_ arrival: RedirectFollower.Arrival, _ call: ProviderCall) throws -> Response {
         try call.checkCancellation()
         let target = call.context.target
         let isStream = call.plan.delivery.isStream

@@ -141,7 +141,7 @@ public struct Response: Sendable {
     /// The way from the URL that was asked for to the one that answered; empty when that is the same.
     public var redirects: [Redirect] { exchange.redirects }
 
-    /// The file that holds the body, when the task asked for one.
+    /// The file that holds the body, when the task asked for one and the response is an accepted success.
     public var file: URL? { exchange.file }
 
     /// How long the steps of the exchange took; `nil` when the transport does not measure them.

@@ -9,6 +9,25 @@ import FoundationNetworking
 
 /// What one exchange needs, read out of the request on the caller's thread: reading a `URLRequest` is slow, the loop is one.
 final class CurlCall: Sendable {
+    /// Where the bytes of the request's body come from.
+    enum Body: Sendable {
+        case none
+        case data(Data)
+        /// Is read on a thread of its own, a file too: a disk may be slow, or not answer at all.
+        case source(any BodySource)
+
+        /// - Throws: What is wrong with a file.
+        init(_ body: TransportRequest.Body) throws(CurlFailure) {
+            self =
+                switch body {
+                case .none: .none
+                case .data(let data): .data(data)
+                case .file(let url): .source(try CurlFileBody(url))
+                case .stream(let source): .source(source)
+                }
+        }
+    }
+
     /// No transfer has this number.
     static let nowhere = -1
 
@@ -18,7 +37,7 @@ final class CurlCall: Sendable {
     let isSecure: Bool
     let method: String
     let fields: [String: String]
-    let body: TransportRequest.Body
+    let body: Body
     let destination: TransportRequest.Destination
     /// The limit of the whole exchange; 0: none.
     let timeoutMilliseconds: Int
@@ -45,7 +64,7 @@ final class CurlCall: Sendable {
         self.address = Self.withoutUser(address)
         method = urlRequest.httpMethod ?? "GET"
         fields = urlRequest.allHTTPHeaderFields ?? [:]
-        body = request.body
+        do { body = try Body(request.body) } catch { throw error.error(for: url) }
         destination = request.destination
         progress = request.progress
         timeoutMilliseconds =

@@ -11,13 +11,25 @@ struct CurlEnding {
     let start: CurlStart
     let outcome: Result<TransportResponse, any Error>
     /// Where the body goes, when the caller has had its response at the end of the head.
-    let channel: BodyChannel?
+    var channel: BodyChannel?
     /// The queue on which progress is reported: the end comes after the last report.
     let queue: DispatchQueue?
+    /// Who writes the body to a file: the end comes when that is in its place, or removed.
+    var file: CurlFileWriter?
 
     /// Tells them.
     consuming func deliver() {
-        let (start, outcome) = (start, outcomeForCaller)
+        guard let file else { return Self.tell(start, outcome, channel, queue) }
+        file.close(outcome) { [start, queue] in Self.tell(start, $0, nil, queue) }
+    }
+
+    private static func tell(
+        _ start: CurlStart,
+        _ outcome: Result<TransportResponse, any Error>,
+        _ channel: BodyChannel?,
+        _ queue: DispatchQueue?
+    ) {
+        let outcome = forCaller(outcome, start)
         if let channel {
             channel.finish(outcome.map { _ in })
         } else if let queue {
@@ -27,7 +39,10 @@ struct CurlEnding {
         }
     }
 
-    private var outcomeForCaller: Result<TransportResponse, any Error> {
+    private static func forCaller(
+        _ outcome: Result<TransportResponse, any Error>,
+        _ start: CurlStart
+    ) -> Result<TransportResponse, any Error> {
         guard case .failure(let failure as CurlFailure) = outcome else { return outcome }
         return .failure(failure.error(for: start.call.url))
     }

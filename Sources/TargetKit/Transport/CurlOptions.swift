@@ -72,11 +72,7 @@ extension CurlTransfer {
             setPost(data)
         case .data(let data):
             try setUpload(CurlUpload(direct: CurlDataBody(data: data)), method: call.method)
-        case .file(let url):
-            try setUpload(CurlUpload(direct: CurlFileBody(url)), method: call.method)
-        case .stream(let source as MultipartBodySource) where source.isPrompt:
-            try setUpload(CurlUpload(direct: source), method: call.method)
-        case .stream(let source):
+        case .source(let source):
             let wakeLoop = { @Sendable [inbox] in inbox.post(.resume(call)) }
             setUpload(CurlUpload(pumped: source, wakeLoop: wakeLoop), method: call.method)
         }

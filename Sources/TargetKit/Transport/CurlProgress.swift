@@ -40,14 +40,16 @@ final class CurlProgress {
         guard completed != self[keyPath: track].completed else { return }
         self[keyPath: track].completed = completed
         self[keyPath: track].total = total > 0 ? total : nil
-        if let last = self[keyPath: track].reportedAt, now < last + Self.interval { return }
+        // That all bytes have gone is always reported: nothing may come after it for a long time.
+        let isWhole = completed == total
+        if let last = self[keyPath: track].reportedAt, !isWhole, now < last + Self.interval { return }
         self[keyPath: track].reportedAt = now
         send(self[keyPath: track], direction)
     }
 
-    /// The last report of each direction: all bytes have gone and come.
-    func finish(sent: Int64, received: Int64) {
-        if hasBody { send(Track(completed: sent, total: sent), .upload) }
+    /// The last report of each direction. All bytes have come, but they need not all have gone: an answer may be early.
+    func finish(sent: Int64, of length: Int64?, received: Int64) {
+        if hasBody { send(Track(completed: sent, total: length), .upload) }
         send(Track(completed: received, total: received), .download)
     }
 

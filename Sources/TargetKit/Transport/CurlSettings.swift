@@ -68,6 +68,7 @@ extension CurlTransfer {
             try require(result, "authorities from memory (libcurl 7.77)")
             ccurl_setopt_string(easy, CURLOPT_CAPATH, nil)
         case .authoritiesFile(let url):
+            try requireNoPipe(url)
             ccurl_setopt_string(easy, CURLOPT_CAINFO, url.path)
             // Nothing else is trusted.
             ccurl_setopt_string(easy, CURLOPT_CAPATH, nil)
@@ -76,11 +77,21 @@ extension CurlTransfer {
     }
 
     private func setUp(_ certificate: TLSPolicy.ClientCertificate) throws(CurlFailure) {
+        try requireNoPipe(certificate.file)
+        if let key = certificate.key { try requireNoPipe(key) }
         let isPKCS12 = ["p12", "pfx"].contains(certificate.file.pathExtension.lowercased())
         try require(ccurl_setopt_string(easy, CURLOPT_SSLCERT, certificate.file.path), "client certificates")
         ccurl_setopt_string(easy, CURLOPT_SSLCERTTYPE, isPKCS12 ? "P12" : "PEM")
         if !isPKCS12 { ccurl_setopt_string(easy, CURLOPT_SSLKEY, (certificate.key ?? certificate.file).path) }
         if let password = certificate.password { ccurl_setopt_string(easy, CURLOPT_KEYPASSWD, password) }
+    }
+
+    /// libcurl reads these files on the loop's thread, where a pipe would stop every call. What is missing it says itself.
+    private func requireNoPipe(_ file: URL) throws(CurlFailure) {
+        var status = stat()
+        guard stat(file.path, &status) != 0 || status.st_mode & S_IFMT == S_IFREG else {
+            throw CurlFailure(.cannotOpenFile, "\(file.path) is not a regular file")
+        }
     }
 
     /// Sets what the policy says for the host of the call.

@@ -5,23 +5,26 @@ import Foundation
 /// Where the decoded body of a response goes as it comes.
 enum CurlSink {
     case memory(Data, limit: Int)
-    /// Nothing has come yet.
-    case newFile(URL)
-    case file(PartialFile, URL)
+    case file(CurlFileWriter, URL)
     case stream(BodyChannel)
 
-    init(_ destination: TransportRequest.Destination) {
+    /// The destination of that call, which the loop goes on with when the inbox tells it to.
+    init(_ call: CurlCall, _ inbox: CurlInbox) {
         self =
-            switch destination {
+            switch call.destination {
             case .memory(let limit): .memory(Data(), limit: max(0, limit))
-            case .file(let url): .newFile(url)
+            case .file(let url): .file(CurlFileWriter(replacing: url) { inbox.post(.resume(call)) }, url)
             case .stream(let buffer): .stream(BodyChannel(limit: buffer))
             }
     }
 
-    /// Whether the reader holds up the exchange.
+    /// Whether the reader, or the disk, holds up the exchange.
     var isPaused: Bool {
-        if case .stream(let channel) = self { channel.isPaused } else { false }
+        switch self {
+        case .memory: false
+        case .file(let writer, _): writer.isPaused
+        case .stream(let channel): channel.isPaused
+        }
     }
 
     /// Takes the next bytes; `false` when they have to wait.
@@ -37,40 +40,22 @@ enum CurlSink {
                 data.append(contentsOf: bytes)
             }
             self = .memory(data, limit: limit)
-        case .newFile(let url):
-            let file = try Self.opened(url)
-            self = .file(file, url)
-            try Self.write(bytes, to: file)
-        case .file(let file, _):
-            try Self.write(bytes, to: file)
+            return true
+        case .file(let writer, _):
+            do { return try writer.receive(bytes) } catch { throw CurlFailure(error.code, error.message) }
         case .stream(let channel):
             return channel.receive(bytes)
         }
-        return true
     }
 
-    /// The body, now that it is whole.
-    func finish() throws(CurlFailure) -> TransportResponse.Body {
+    /// The body, now that it has come. A file is not in its place before its writer is closed.
+    var body: TransportResponse.Body {
         switch self {
-        case .memory(let data, _): return .data(data)
-        case .newFile(let url): return try Self.move(Self.opened(url), to: url)
-        case .file(let file, let url): return try Self.move(file, to: url)
+        case .memory(let data, _): .data(data)
+        case .file(_, let url): .file(url)
         // The reader has had it already.
-        case .stream: return .data(Data())
+        case .stream: .data(Data())
         }
-    }
-
-    private static func opened(_ url: URL) throws(CurlFailure) -> PartialFile {
-        do { return try PartialFile(replacing: url) } catch { throw CurlFailure(error.code, error.message) }
-    }
-
-    private static func write(_ bytes: UnsafeRawBufferPointer, to file: PartialFile) throws(CurlFailure) {
-        do { try file.append(bytes) } catch { throw CurlFailure(error.code, error.message) }
-    }
-
-    private static func move(_ file: PartialFile, to url: URL) throws(CurlFailure) -> TransportResponse.Body {
-        do { try file.move(to: url) } catch { throw CurlFailure(error.code, error.message) }
-        return .file(url)
     }
 }
 #endif

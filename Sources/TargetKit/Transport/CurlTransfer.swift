@@ -68,7 +68,7 @@ final class CurlTransfer {
         errorBuffer.pointee = 0
         try prepare(start.call)
         head = CurlHead(in: room)
-        sink = CurlSink(start.call.destination)
+        sink = CurlSink(start.call, inbox)
         lastMove = clock.now
         progress = start.call.progress.map { CurlProgress(hasBody: start.call.hasBody, report: $0) }
         self.start = start
@@ -79,9 +79,13 @@ final class CurlTransfer {
     func end(with outcome: Result<TransportResponse, any Error>) {
         ending = start.map { start in
             start.call.slot.store(CurlCall.nowhere, ordering: .relaxed)
-            let channel: BodyChannel? =
-                if isHeadDelivered, case .stream(let channel) = sink { channel } else { nil }
-            return CurlEnding(start: start, outcome: outcome, channel: channel, queue: progress?.queue)
+            var ending = CurlEnding(start: start, outcome: outcome, channel: nil, queue: progress?.queue)
+            switch sink {
+            case .memory: break
+            case .file(let writer, _): ending.file = writer
+            case .stream(let channel): if isHeadDelivered { ending.channel = channel }
+            }
+            return ending
         }
         start = nil
         isHeadDelivered = false
@@ -99,8 +103,14 @@ final class CurlTransfer {
         guard result == CURLE_OK || isWhole(despite: result) else { throw curlFailure(result) }
         guard head.isComplete else { throw CurlFailure.headCutOff }
         let metrics = metrics
-        progress?.finish(sent: metrics.bytesSent, received: metrics.bytesReceived)
-        return TransportResponse(head: head.response, body: try sink.finish(), metrics: metrics)
+        progress?.finish(sent: metrics.bytesSent, of: bodyLength, received: metrics.bytesReceived)
+        return TransportResponse(head: head.response, body: sink.body, metrics: metrics)
+    }
+
+    /// The length of the request's body; `nil` when its source does not tell and has not come to its end.
+    private var bodyLength: Int64? {
+        if case .data(let data)? = start?.call.body { return Int64(data.count) }
+        return upload?.length ?? upload?.lengthFound
     }
 
     private func curlFailure(_ result: CURLcode) -> CurlFailure {

@@ -13,6 +13,9 @@ import FoundationNetworking
 /// followed, cookies not kept, `.netrc` not read, and only http and https are spoken; a user name or password in the URL is not
 /// sent.
 ///
+/// Files are read and written beside that thread, and names looked up beside it, so that a slow disk or name server holds up its
+/// own call and no other. libcurl before 7.87 waits for the lookup of a call that is cancelled, and so do all calls.
+///
 /// Errors are `URLError`s. Their `userInfo` has the URL under `NSURLErrorFailingURLErrorKey`, a sentence under
 /// `NSLocalizedDescriptionKey`, and libcurl's own words and number under ``messageKey`` and ``codeKey``.
 ///

@@ -5,9 +5,9 @@ import Foundation
 /// The body of a request, read piece by piece as libcurl asks for it, and from its start again where libcurl has to.
 final class CurlUpload {
     private enum Source {
-        /// Memory and files are read on the spot.
+        /// Memory is read on the spot.
         case direct(any BodySource, any BodyReader)
-        /// What somebody else gives may take its time.
+        /// A disk, and what somebody else gives, may take its time.
         case pumped(CurlBodyPump)
     }
 
@@ -15,6 +15,8 @@ final class CurlUpload {
     let length: Int64?
     private var source: Source
     private var count: Int64 = 0
+    /// The number of bytes that there were, once all of them have been read.
+    private(set) var lengthFound: Int64?
 
     /// A body that is read on the loop's thread.
     init(direct source: any BodySource) throws {
@@ -49,12 +51,14 @@ final class CurlUpload {
         }
         let taken = max(0, min(read, buffer.count))
         count += Int64(taken)
+        if taken == 0 { lengthFound = count }
         return taken
     }
 
     /// Goes back to the first byte.
     func rewind() throws {
         count = 0
+        lengthFound = nil
         switch source {
         case .direct(let body, _): source = .direct(body, try body.open())
         case .pumped(let pump): pump.rewind()
@@ -83,7 +87,7 @@ struct CurlDataBody: BodySource {
     }
 }
 
-/// A body that is in a file.
+/// A body that is in a regular file.
 struct CurlFileBody: BodySource {
     let url: URL
     let length: Int64?
@@ -94,19 +98,28 @@ struct CurlFileBody: BodySource {
         guard url.isFileURL, stat(url.path, &status) == 0 else {
             throw CurlFailure(.fileDoesNotExist, "there is no file \(url.path)")
         }
-        guard status.st_mode & S_IFMT != S_IFDIR else {
-            throw CurlFailure(.fileIsDirectory, "\(url.path) is a directory")
+        switch status.st_mode & S_IFMT {
+        case S_IFREG: break
+        case S_IFDIR: throw CurlFailure(.fileIsDirectory, "\(url.path) is a directory")
+        default:
+            throw CurlFailure(
+                .cannotOpenFile,
+                "\(url.path) is not a regular file; send what a pipe or a device gives as a BodySource"
+            )
         }
-        // Only a regular file knows its size; a pipe does not.
-        length = status.st_mode & S_IFMT == S_IFREG ? Int64(status.st_size) : nil
+        guard access(url.path, R_OK) == 0 else { throw Self.failure(.noPermissionsToReadFile, url.path) }
+        length = Int64(status.st_size)
     }
 
     func open() throws -> any BodyReader {
-        let descriptor = Foundation.open(url.path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else {
-            throw CurlFailure(.noPermissionsToReadFile, "\(url.path): \(String(cString: strerror(errno)))")
-        }
+        // A pipe may have taken the file's place: without the flag this would wait for somebody who writes to it.
+        let descriptor = Foundation.open(url.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else { throw Self.failure(.noPermissionsToReadFile, url.path) }
         return Reader(descriptor: descriptor, path: url.path)
+    }
+
+    private static func failure(_ code: URLError.Code, _ path: String) -> CurlFailure {
+        CurlFailure(code, "\(path): \(String(cString: strerror(errno)))")
     }
 
     private final class Reader: BodyReader {
@@ -124,9 +137,7 @@ struct CurlFileBody: BodySource {
             while true {
                 let count = Foundation.read(descriptor, buffer.baseAddress, buffer.count)
                 if count >= 0 { return count }
-                if errno != EINTR {
-                    throw CurlFailure(.cannotOpenFile, "\(path): \(String(cString: strerror(errno)))")
-                }
+                if errno != EINTR { throw CurlFileBody.failure(.cannotOpenFile, path) }
             }
         }
     }

@@ -14,6 +14,9 @@ final class PartialFile: Sendable {
         var message: String
     }
 
+    /// As many bytes of the final name as the hidden one begins with. A file system counts bytes, 255 of them mostly.
+    private static let prefixSize = 40
+
     let url: URL
     private let descriptor: Int32
 
@@ -22,27 +25,43 @@ final class PartialFile: Sendable {
         guard url.isFileURL else {
             throw Failure(code: .cannotCreateFile, message: "\(url.scheme ?? "") is not the scheme of a file URL")
         }
-        try self.init(in: url.deletingLastPathComponent(), prefix: ".\(url.lastPathComponent.prefix(40))", mode: 0o666)
+        try self.init(at: Self.hiddenPlace(beside: url), mode: 0o666)
     }
 
     /// A file in the system's folder for temporary ones, that only this user can read.
     convenience init() throws(Failure) {
-        try self.init(in: FileManager.default.temporaryDirectory, prefix: "targetkit", mode: 0o600)
+        let folder = FileManager.default.temporaryDirectory
+        try self.init(at: folder.appendingPathComponent("targetkit.\(Self.number).part"), mode: 0o600)
     }
 
-    private init(in folder: URL, prefix: String, mode: mode_t) throws(Failure) {
-        let number = String(UInt64.random(in: .min ... .max), radix: 36)
-        url = folder.appendingPathComponent("\(prefix).\(number).part")
+    private init(at url: URL, mode: mode_t) throws(Failure) {
+        self.url = url
         descriptor = open(url.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
-        guard descriptor >= 0 else { throw Self.failure(.cannotCreateFile, url) }
+        guard descriptor >= 0 else { throw Self.failureToCreate(in: url.deletingLastPathComponent()) }
     }
 
     deinit {
         if descriptor >= 0 {
             close(descriptor)
-            // After a move there is nothing of that name.
-            unlink(url.path)
+            remove()
         }
+    }
+
+    /// A new hidden name in the folder of that file.
+    static func hiddenPlace(beside file: URL) -> URL {
+        var prefix = ""
+        for character in file.lastPathComponent {
+            guard prefix.utf8.count + character.utf8.count <= prefixSize else { break }
+            prefix.append(character)
+        }
+        return file.deletingLastPathComponent().appendingPathComponent(".\(prefix).\(number).part")
+    }
+
+    private static var number: String { String(UInt64.random(in: .min ... .max), radix: 36) }
+
+    /// Removes the file, unless it has been moved: then there is nothing of that name.
+    func remove() {
+        unlink(url.path)
     }
 
     /// Adds bytes at the end.
@@ -69,6 +88,15 @@ final class PartialFile: Sendable {
     /// Puts the file in its place, over what is there.
     func move(to place: URL) throws(Failure) {
         guard rename(url.path, place.path) == 0 else { throw Self.failure(.cannotMoveFile, place) }
+    }
+
+    private static func failureToCreate(in folder: URL) -> Failure {
+        let words =
+            switch errno {
+            case ENOENT, ENOTDIR: "the folder \(folder.path) does not exist; create it first"
+            case let code: "no file can be created in the folder \(folder.path): \(String(cString: strerror(code)))"
+            }
+        return Failure(code: .cannotCreateFile, message: words)
     }
 
     private static func failure(_ code: URLError.Code, _ url: URL) -> Failure {

@@ -83,9 +83,6 @@ final class RedirectFollower: Sendable {
         if let clock, let timeout = request.content.timeout, !request.content.isStreamed {
             return try await send(request, within: timeout, by: clock, over: line)
         }
-        if case .file(let file) = request.content.destination, policy.limit > 0 {
-            return try await download(request, to: file, over: line)
-        }
         return try await follow(request, over: line)
     }
 
@@ -112,20 +109,6 @@ final class RedirectFollower: Sendable {
             guard let arrival = try await group.next() ?? nil else { throw URLError(.timedOut) }
             return arrival
         }
-    }
-
-    private func download(_ request: OutgoingRequest, to file: URL, over line: Line) async throws -> Arrival {
-        // The body of a redirect is not what was asked for: it must not replace the file.
-        let part = file.deletingLastPathComponent().appending(
-            path: ".\(file.lastPathComponent).\(UInt64.random(in: 0 ... .max))"
-        )
-        defer { try? FileManager.default.removeItem(at: part) }
-        let arrival = try await follow(request.with { $0.destination = .file(part) }, over: line)
-        var response = arrival.response
-        guard case .file = response.body else { return arrival }
-        guard rename(part.path, file.path) == 0 else { throw URLError(.cannotMoveFile) }
-        response.body = .file(file)
-        return Arrival(response: response, request: arrival.request, redirects: arrival.redirects)
     }
 
     @inline(__always)

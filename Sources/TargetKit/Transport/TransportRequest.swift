@@ -13,7 +13,7 @@ public struct TransportRequest: Sendable {
         case none
         /// Those bytes.
         case data(Data)
-        /// The bytes of a file, read as they are sent.
+        /// The bytes of a regular file, read as they are sent. A pipe or a device is refused: make a ``BodySource`` of it.
         case file(URL)
         /// The bytes of a source that can be opened again, read as they are sent.
         case stream(any BodySource)
@@ -24,7 +24,8 @@ public struct TransportRequest: Sendable {
         /// Into memory, at most that many bytes, counted after decoding. Default: 512 MiB, a bound that a response for people
         /// never reaches, and a runaway one does.
         case memory(limit: Int = 512 << 20)
-        /// Into a file, which is replaced when the whole body has arrived.
+        /// Into a file, which is replaced when the whole body has arrived, whatever the status. ``Provider`` names a file of its
+        /// own here, and moves that to its place when the response is accepted.
         case file(URL)
         /// To a reader, piece by piece; at most about that many bytes wait for it, and then the server has to.
         ///

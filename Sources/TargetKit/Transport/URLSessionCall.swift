@@ -89,6 +89,20 @@ struct URLSessionCall: Sendable {
                 )
             }
         }
+        try checkForTrailers()
+    }
+
+    /// RFC 9110 §10.1.4: a server sends trailers to a client that asks for them, and on Linux they would end the process.
+    private func checkForTrailers() throws(URLSessionFailure) {
+        #if canImport(FoundationNetworking)
+        let codings = request.value(forHTTPHeaderField: "TE")?.lowercased() ?? ""
+        guard !codings.contains("trailers") else {
+            throw URLSessionFailure(
+                .unsupportedURL,
+                "URLSession on Linux cannot read the trailers that the field TE asks for; CurlTransport can"
+            )
+        }
+        #endif
     }
 
     private func checkBody() throws(URLSessionFailure) {

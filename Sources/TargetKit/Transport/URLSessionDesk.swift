@@ -37,7 +37,8 @@ final class URLSessionDesk: NSObject, Sendable {
         guard case .stream(let source) = exchange.call.body else {
             return queue.async { self.start(exchange, exchange.body, in: session) }
         }
-        DispatchQueue.global().async {
+        // A source may take its time, and the threads of the system's queues are for everybody.
+        Thread.detachNewThread {
             do {
                 let body = try URLSessionBody(of: source) { !exchange.isSettled }
                 exchange.keep(body)
@@ -165,9 +166,10 @@ extension URLSessionDesk: URLSessionDataDelegate {
         completionHandler(.cancelAuthenticationChallenge, nil)
         #else
         guard let exchange = exchange(of: task) else { return completionHandler(.performDefaultHandling, nil) }
-        let answer = URLSessionTrust(policy: tls).answer(challenge, for: exchange.call.url)
-        if let failure = answer.failure { exchange.settle(.failure(failure)) }
-        completionHandler(answer.disposition, answer.credential)
+        URLSessionTrust(policy: tls).answer(challenge, for: exchange.call.url) { answer in
+            if let failure = answer.failure { exchange.settle(.failure(failure)) }
+            completionHandler(answer.disposition, answer.credential)
+        }
         #endif
     }
 

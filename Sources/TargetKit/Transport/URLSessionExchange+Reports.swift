@@ -18,7 +18,12 @@ extension URLSessionExchange {
             state.head = head
             state.download.total = total
         }
-        if let limit = call.sink.limit, let total, total > limit { failOverLimit(limit) }
+        do throws(URLSessionFailure) {
+            try head.checkForTrailers()
+            if let limit = call.sink.limit, let total, total > limit { throw URLSessionFailure.overLimit(limit) }
+        } catch {
+            return settle(.failure(error.error(for: call.url)))
+        }
         deliver(head)
     }
 
@@ -38,24 +43,31 @@ extension URLSessionExchange {
 
     /// Writes the bytes, and says what there is to report. A file that nobody wants any more is gone when this returns.
     private func write(_ data: Data) -> Result<TransferProgress?, URLSessionFailure> {
-        let taken = state.withLock { state in
-            state.isWriting = state.sink != nil
-            return state.sink.take()
-        }
-        guard var sink = taken else { return .success(nil) }
+        guard var sink = takeSink() else { return .success(nil) }
         do {
             if try !sink.append(data) { keepPace() }
         } catch {
+            sink.discard()
             return .failure(error)
         }
         let isReporting = call.progress != nil
-        let report = state.withLock { [sink] state -> TransferProgress? in
-            guard !state.isSettled else { return nil }
+        let (isWanted, report) = state.withLock { [sink] state -> (Bool, TransferProgress?) in
+            guard !state.isSettled else { return (false, nil) }
             state.sink = sink
+            state.isWriting = false
             state.download.completed += Int64(data.count)
-            return isReporting ? state.download.due() : nil
+            return (true, isReporting ? state.download.due() : nil)
         }
+        if !isWanted { sink.discard() }
         return .success(report)
+    }
+
+    /// Takes the sink out of the state. With a second owner the bytes in it would be copied for each piece that comes.
+    private func takeSink() -> URLSessionSink? {
+        state.withLock { state in
+            state.isWriting = state.sink != nil
+            return state.sink.take()
+        }
     }
 
     /// Counts bytes of the request's body that have gone out.
@@ -64,7 +76,7 @@ extension URLSessionExchange {
         let report = state.withLock { state -> TransferProgress? in
             guard !state.isSettled else { return nil }
             state.upload.completed += count
-            state.upload.total = state.body.length
+            if state.upload.total == nil { state.upload.total = state.body.length }
             return isReporting ? state.upload.due() : nil
         }
         if let report { call.progress?(report) }
@@ -76,25 +88,37 @@ extension URLSessionExchange {
 
     /// Ends the exchange as its task has ended.
     func complete(response: URLResponse?, error: (any Error)?) {
-        let known = state.withLock { $0 }
-        guard !known.isSettled else { return }
+        let (isSettled, known, metrics) = state.withLock { ($0.isSettled, $0.head, $0.metrics) }
+        guard !isSettled else { return }
         if let error {
-            return settle(.failure(URLSessionFailure.error(error, hasHead: known.head != nil, for: call.url)))
+            return settle(.failure(URLSessionFailure.error(error, hasHead: known != nil, for: call.url)))
         }
         do throws(URLSessionFailure) {
-            let head = try head(known, response).spoken(known.metrics)
-            guard let body = try known.sink?.finish() else { return }
+            let received = if let known { known } else { try head(of: response) }
+            let head = received.spoken(metrics)
             deliver(head)
-            reportEnd()
-            settle(.success(TransportResponse(head: head, body: body, metrics: known.metrics)))
+            finish(head, metrics)
         } catch {
             settle(.failure(error.error(for: call.url)))
         }
     }
 
+    /// Ends the exchange with its response. From here on it can neither be cancelled nor time out: its file is put in its place.
+    private func finish(_ head: ResponseHead, _ metrics: TransportMetrics?) {
+        guard let ended = end(with: nil) else { return }
+        let sink = ended.sink ?? call.sink
+        do throws(URLSessionFailure) {
+            let body = try sink.finish()
+            reportEnd()
+            tell(ended, .success(TransportResponse(head: head, body: body, metrics: metrics)))
+        } catch {
+            sink.discard()
+            tell(ended, .failure(error.error(for: call.url)))
+        }
+    }
+
     /// Linux gives neither head nor body of a redirect status without Location to the delegate; the task has the head.
-    private func head(_ state: State, _ response: URLResponse?) throws(URLSessionFailure) -> ResponseHead {
-        if let head = state.head { return head }
+    private func head(of response: URLResponse?) throws(URLSessionFailure) -> ResponseHead {
         guard let response = response as? HTTPURLResponse else {
             throw URLSessionFailure(.badServerResponse, "the response has no head")
         }
@@ -107,14 +131,9 @@ extension URLSessionExchange {
         return ResponseHead(response)
     }
 
-    private func failOverLimit(_ limit: Int) {
-        settle(.failure(URLSessionFailure.overLimit(limit).error(for: call.url)))
-    }
-
     private func reportEnd() {
         guard let progress = call.progress else { return }
         let reports = state.withLock { state -> [TransferProgress] in
-            guard !state.isSettled else { return [] }
             let upload = state.body.isPresent ? state.upload.last(total: state.body.length) : nil
             return [upload, state.download.last(total: state.download.completed)].compactMap(\.self)
         }

@@ -22,7 +22,7 @@ final class URLSessionExchange: Sendable {
         var timer: Task<Void, Never>?
         var body: URLSessionBody
         var head: ResponseHead?
-        /// Out of the state while bytes are written to it, so that the lock is not held over the disk.
+        /// Where the body goes; not here while somebody writes to it, so that it has one owner, and no lock is held over the disk.
         var sink: URLSessionSink?
         /// Whether bytes are being written: who then ends the exchange leaves it to the writer to tell the caller, so that nothing
         /// of a file is left when the caller hears of the end.
@@ -35,10 +35,12 @@ final class URLSessionExchange: Sendable {
         var restarts = 0
     }
 
-    private struct Ended: Sendable {
+    /// What an exchange leaves behind, in the hands of whoever has ended it.
+    struct Ended: Sendable {
         var continuation: CheckedContinuation<TransportResponse, any Error>?
         var task: URLSessionTask?
         var timer: Task<Void, Never>?
+        var sink: URLSessionSink?
         /// Where the body goes, when the caller has had its response at the end of the head.
         var channel: BodyChannel?
     }
@@ -103,26 +105,44 @@ final class URLSessionExchange: Sendable {
 
     /// Ends the exchange; only the first end counts.
     func settle(_ outcome: Result<TransportResponse, any Error>) {
-        let ended = state.withLock { state -> Ended? in
+        guard let ended = end(with: outcome) else { return }
+        guard let sink = ended.sink, sink.hasFile else { return tell(ended, outcome) }
+        // To remove a large file may take its time, and the caller's thread may be the main one.
+        DispatchQueue.global().async { [self] in
+            sink.discard()
+            tell(ended, outcome)
+        }
+    }
+
+    /// Takes the exchange out of everybody else's hands; `nil` when it has ended before.
+    ///
+    /// - Parameter outcome: What the caller will hear; `nil` while that is not known.
+    func end(with outcome: Result<TransportResponse, any Error>?) -> Ended? {
+        state.withLock { state -> Ended? in
             guard !state.isSettled else { return nil }
             var ended = Ended(continuation: state.continuation, task: state.task, timer: state.timer)
-            state.isSettled = true
-            if state.continuation == nil, !state.isHeadDelivered { state.outcome = outcome }
+            ended.sink = state.sink.take()
             ended.channel = state.isHeadDelivered ? call.sink.channel : nil
-            if state.isWriting, let continuation = ended.continuation {
-                state.told = (continuation, outcome)
-                ended.continuation = nil
+            state.isSettled = true
+            if let outcome {
+                if state.continuation == nil, !state.isHeadDelivered { state.outcome = outcome }
+                if state.isWriting, let continuation = ended.continuation.take() {
+                    state.told = (continuation, outcome)
+                }
             }
             state.continuation = nil
             state.task = nil
             state.timer = nil
-            state.sink = nil
             return ended
         }
-        ended?.timer?.cancel()
-        if case .failure = outcome, let task = ended?.task { queue.async { task.cancel() } }
-        ended?.channel?.finish(outcome.map { _ in })
-        ended?.continuation?.resume(with: outcome)
+    }
+
+    /// Tells the caller, or the reader of the body, what the exchange has ended with.
+    func tell(_ ended: Ended, _ outcome: Result<TransportResponse, any Error>) {
+        ended.timer?.cancel()
+        if case .failure = outcome, let task = ended.task { queue.async { task.cancel() } }
+        ended.channel?.finish(outcome.map { _ in })
+        ended.continuation?.resume(with: outcome)
     }
 
     /// Ends the exchange with an error.

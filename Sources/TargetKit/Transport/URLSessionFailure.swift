@@ -38,13 +38,20 @@ struct URLSessionFailure: Error {
         guard let given = error as? URLError else { return error }
         // The timeout without any byte is the one error that comes without words.
         let words = given.userInfo[NSLocalizedDescriptionKey] as? String ?? "no byte came or went for too long"
-        return Self.error(code(given.code, words: words, hasHead: hasHead), words, for: url)
+        let said = words == Self.refusedHead ? Self.unreadableHead : words
+        return Self.error(code(given.code, words: words, hasHead: hasHead), said, for: url)
         #else
         return error
         #endif
     }
 
     #if canImport(FoundationNetworking)
+    /// What libcurl says when Foundation gives up on a line of the head.
+    private static let refusedHead = "Failed writing header"
+    private static let unreadableHead =
+        "URLSession on Linux cannot read this head: its status line may lack the space behind the code (RFC 9112 §4), "
+        + "or a field is not UTF-8; CurlTransport can"
+
     /// What a code of Linux's means. Foundation there leaves most of libcurl's results at `.unknown`; only the words tell them
     /// apart (libcurl's strings of `curl_easy_strerror` and of its error buffer).
     private static func code(_ code: URLError.Code, words: String, hasHead: Bool) -> URLError.Code {

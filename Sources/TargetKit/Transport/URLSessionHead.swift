@@ -19,6 +19,21 @@ extension ResponseHead {
         self.init(statusCode: response.statusCode, headers: headers)
     }
 
+    /// Refuses a head that announces trailers (RFC 9110 §6.6.2), where they would end the process.
+    ///
+    /// Linux, Swift 6.3.1: Foundation takes trailers for the beginning of a second head. What has not come yet can be stopped;
+    /// trailers that come together with the head, or that nobody announced, cannot. `FoundationFatalTests` watches it.
+    func checkForTrailers() throws(URLSessionFailure) {
+        #if canImport(FoundationNetworking)
+        guard !headers.contains("Trailer") else {
+            throw URLSessionFailure(
+                .cannotParseResponse,
+                "the response announces trailers, which URLSession on Linux cannot read; CurlTransport can"
+            )
+        }
+        #endif
+    }
+
     /// This head, with the version that the metrics name.
     func spoken(_ metrics: TransportMetrics?) -> ResponseHead {
         var head = self

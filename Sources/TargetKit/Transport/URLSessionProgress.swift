@@ -14,10 +14,11 @@ struct URLSessionProgress: Sendable {
         self.direction = direction
     }
 
-    /// A report, unless there was one a moment ago.
+    /// A report, unless there was one a moment ago. That all bytes are there is always reported: nothing may come after it for
+    /// a long time.
     mutating func due() -> TransferProgress? {
         let now = ContinuousClock.now
-        if let reportedAt, now - reportedAt < Self.pause { return nil }
+        if let reportedAt, completed != total, now - reportedAt < Self.pause { return nil }
         reportedAt = now
         return report()
     }

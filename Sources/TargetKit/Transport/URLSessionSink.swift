@@ -68,6 +68,16 @@ struct URLSessionSink: Sendable {
         }
     }
 
+    /// Whether bytes have been written to a file.
+    var hasFile: Bool {
+        if case .file = storage { true } else { false }
+    }
+
+    /// Removes what has been written to a file.
+    func discard() {
+        if case .file(let file, _) = storage { file.remove() }
+    }
+
     /// The body, now that it is whole.
     func finish() throws(URLSessionFailure) -> TransportResponse.Body {
         do throws(PartialFile.Failure) {

@@ -9,7 +9,7 @@ import FoundationNetworking
 ///
 /// A session of its own serves all exchanges of an instance. It follows no redirect, keeps no cookie, no cache and no
 /// credential: those are TargetKit's. User name and password in a URL are not sent. Repeated header fields of a response
-/// come joined by a comma, which is how Foundation gives them. A body that is a ``BodySource`` is first read to its end, into
+/// come joined by a comma, which is how Foundation gives them, and sorted by name. A body that is a ``BodySource`` is first read to its end, into
 /// a temporary file from 1 MiB on, and then sent with its length: so it can be sent again, and a slow source holds up nobody.
 ///
 /// On Apple's systems a body can be streamed. When as many bytes wait for its reader as the destination allows, the task is
@@ -33,7 +33,16 @@ import FoundationNetworking
 ///   server-sent events need `CurlTransport`, which is the default.
 /// - An IPv6 address in the place of the host name ends with `.unsupportedURL`.
 /// - A redirect status without `Location` but with a body ends with `.redirectToNonExistentLocation`.
-/// - A response header field that is not UTF-8 ends with `.cannotParseResponse`.
+/// - A response header field that is not UTF-8 ends with `.cannotParseResponse`, and so does a status line without the space
+///   behind its code (RFC 9112 §4).
+/// - Of a response's fields whose names differ in case only, the values come in the order of the spellings, not in theirs; of
+///   several spellings of `Set-Cookie` and other names that Foundation knows, one alone is kept.
+/// - Trailers (RFC 9110 §6.5) end the process. A request that asks for them by the field `TE` ends with `.unsupportedURL`, and a
+///   response that announces them by `Trailer` with `.cannotParseResponse`, unless they come together with its head; nothing
+///   helps against a server that sends them unasked and unannounced.
+/// - Foundation receives on one thread for all sessions of the process, and as fast as a server sends. When some 4 MiB wait to
+///   be written, to a file or to memory, that thread waits too, up to a second for each 16 KiB: so a slow disk, or a
+///   progress closure that takes its time, holds up other sessions.
 /// - A request without a body is sent with `Content-Length: 0` for every method but GET and HEAD.
 /// - A host gets as many connections as `URLSessionConfiguration.httpMaximumConnectionsPerHost` says, six unless told, and
 ///   further calls wait for one: a call that hangs keeps one from the others.
@@ -49,13 +58,15 @@ public final class URLSessionTransport: Transport {
     private let idleTimeout: TimeInterval
     private let tls: TLSPolicy
     private let streaming: URLSessionStreaming
+    /// Whether the configuration is one for the background, which no exchange can be made with.
+    private let isInBackground: Bool
 
     /// A transport with a session and connections of its own.
     ///
     /// - Parameters:
     ///   - configuration: is copied; cache, cookies and credential storage are taken out of the copy. Its
     ///   `timeoutIntervalForRequest`, in seconds, is how long no byte may come or go; it does not count for a request that has
-    ///   a timeout of its own. Default: `.ephemeral`.
+    ///   a timeout of its own. One for the background is refused: every call ends with `.unsupportedURL`. Default: `.ephemeral`.
     ///   - tls: Whom to trust, and as whom to show oneself; default: the system's policy. On Linux URLSession knows no other:
     ///     every call of a transport with another one ends with `.unsupportedURL`. On Apple's systems a client certificate is a
     ///     PKCS#12 file.
@@ -69,7 +80,10 @@ public final class URLSessionTransport: Transport {
         tls: TLSPolicy = .system,
         streaming: URLSessionStreaming
     ) {
-        let configuration = configuration.copy() as? URLSessionConfiguration ?? .ephemeral
+        isInBackground = configuration.identifier != nil
+        // A background session belongs to its identifier, and there may be one of it: so none is made to be refused.
+        let copy = isInBackground ? nil : configuration.copy() as? URLSessionConfiguration
+        let configuration = copy ?? .ephemeral
         // Linux: with a cache, a cancel that races a completion ends the process (Swift 6.3.1).
         configuration.urlCache = nil
         configuration.requestCachePolicy = .reloadIgnoringLocalCacheData
@@ -80,10 +94,12 @@ public final class URLSessionTransport: Transport {
         // The whole exchange is timed by TargetKit.
         configuration.timeoutIntervalForResource = URLSessionCall.longestTimeout
         idleTimeout = configuration.timeoutIntervalForRequest
+        #if canImport(FoundationNetworking)
+        let callbacks = URLSessionCallbackQueue()
+        #else
         let callbacks = OperationQueue()
         callbacks.maxConcurrentOperationCount = 1
         callbacks.name = "TargetKit.URLSessionTransport"
-        #if !canImport(FoundationNetworking)
         configuration.tlsMinimumSupportedProtocolVersion = tls.minimumVersion == .v1_3 ? .TLSv13 : .TLSv12
         #endif
         self.tls = tls
@@ -102,6 +118,12 @@ public final class URLSessionTransport: Transport {
     ///   the transport shut down.
     public func send(_ request: TransportRequest) async throws -> TransportResponse {
         let call = try URLSessionCall(request, idleTimeout: idleTimeout, streaming: streaming)
+        guard !isInBackground else {
+            let words =
+                "a background URLSessionConfiguration brings back no response to a call that waits for it; "
+                + "use .default or .ephemeral, and a URLSession of your own for the background"
+            throw URLSessionFailure.error(.unsupportedURL, words, for: call.url)
+        }
         #if canImport(FoundationNetworking)
         guard tls == .system else {
             let words = "URLSession on Linux knows no TLS policy but the system's; CurlTransport does"

@@ -13,41 +13,78 @@ struct URLSessionTrust: Sendable {
         var failure: URLError?
     }
 
+    /// Where certificates are judged, which may ask the network: never on the session's own queue, on which all of its calls wait.
+    private static let queue = DispatchQueue(label: "TargetKit.URLSessionTrust")
+
     let policy: TLSPolicy
 
-    func answer(_ challenge: URLAuthenticationChallenge, for url: URL) -> Answer {
-        switch challenge.protectionSpace.authenticationMethod {
-        case NSURLAuthenticationMethodServerTrust: answerServerTrust(challenge.protectionSpace, for: url)
-        case NSURLAuthenticationMethodClientCertificate: answerClientCertificate(for: url)
-        default: Answer(disposition: .performDefaultHandling)
+    /// Answers a question, once: at once where the system's own judgement stands, else later, on another queue.
+    func answer(
+        _ challenge: URLAuthenticationChallenge,
+        for url: URL,
+        then tell: @escaping @Sendable (Answer) -> Void
+    ) {
+        let space = challenge.protectionSpace
+        switch space.authenticationMethod {
+        case NSURLAuthenticationMethodServerTrust where !leavesToSystem(space.host):
+            Self.queue.async { judge(space, for: url, then: tell) }
+        case NSURLAuthenticationMethodClientCertificate where policy.clientCertificate != nil:
+            Self.queue.async { tell(answerClientCertificate(for: url)) }
+        default:
+            tell(Answer(disposition: .performDefaultHandling))
         }
     }
 
-    private func answerServerTrust(_ space: URLProtectionSpace, for url: URL) -> Answer {
-        guard let trust = space.serverTrust else { return Answer(disposition: .performDefaultHandling) }
-        if !policy.trustsBlindly(space.host) {
-            do {
-                try restrictAuthorities(of: trust)
-            } catch {
-                return refuse(
-                    .serverCertificateHasUnknownRoot,
-                    "the file with the authorities cannot be read",
-                    for: url
-                )
-            }
-            guard SecTrustEvaluateWithError(trust, nil) else {
-                return refuse(.serverCertificateUntrusted, "the server's certificate is not trusted", for: url)
-            }
+    /// Whether the policy says no more of that host than the system does.
+    private func leavesToSystem(_ host: String) -> Bool {
+        guard policy.pinnedKeys(for: host) == nil else { return false }
+        switch policy.trust {
+        case .system: return true
+        case .insecureTrustAll: return !policy.trustsBlindly(host)
+        case .authorities, .authoritiesFile: return false
         }
-        if let keys = policy.pinnedKeys(for: space.host), !keys.contains(Self.pin(of: trust) ?? "") {
-            var answer = refuse(.serverCertificateUntrusted, "the server's key is not one of the pinned ones", for: url)
-            let mismatch = TLSPolicy.PinMismatch(host: space.host)
-            answer.failure = answer.failure.map {
-                URLError($0.code, userInfo: $0.userInfo.merging([NSUnderlyingErrorKey: mismatch]) { _, new in new })
-            }
-            return answer
+    }
+
+    /// Judges a server's certificate, on the queue.
+    private func judge(_ space: URLProtectionSpace, for url: URL, then tell: @escaping @Sendable (Answer) -> Void) {
+        guard let trust = space.serverTrust else { return tell(Answer(disposition: .performDefaultHandling)) }
+        let host = space.host
+        if policy.trustsBlindly(host) { return tell(answerTrusted(trust, host, for: url)) }
+        do {
+            try restrictAuthorities(of: trust)
+        } catch {
+            let words = "the file with the authorities cannot be read"
+            return tell(refuse(.serverCertificateHasUnknownRoot, words, for: url))
         }
-        return Answer(disposition: .useCredential, credential: URLCredential(trust: trust))
+        let untrusted = { @Sendable in
+            refuse(.serverCertificateUntrusted, "the server's certificate is not trusted", for: url)
+        }
+        let isTold = Locked(false)
+        let tellOnce = { @Sendable (answer: Answer) in
+            let wasTold = isTold.withLock { isTold in
+                defer { isTold = true }
+                return isTold
+            }
+            if !wasTold { tell(answer) }
+        }
+        // By its documentation it has to be called on the queue that it gets.
+        let status = SecTrustEvaluateAsyncWithError(trust, Self.queue) { trust, isTrusted, _ in
+            tellOnce(isTrusted ? answerTrusted(trust, host, for: url) : untrusted())
+        }
+        if status != errSecSuccess { tellOnce(untrusted()) }
+    }
+
+    /// The answer for a certificate that is trusted: it may have to have one of the pinned keys, too.
+    private func answerTrusted(_ trust: SecTrust, _ host: String, for url: URL) -> Answer {
+        guard let keys = policy.pinnedKeys(for: host), !keys.contains(Self.pin(of: trust) ?? "") else {
+            return Answer(disposition: .useCredential, credential: URLCredential(trust: trust))
+        }
+        var answer = refuse(.serverCertificateUntrusted, "the server's key is not one of the pinned ones", for: url)
+        let mismatch = TLSPolicy.PinMismatch(host: host)
+        answer.failure = answer.failure.map {
+            URLError($0.code, userInfo: $0.userInfo.merging([NSUnderlyingErrorKey: mismatch]) { _, new in new })
+        }
+        return answer
     }
 
     private func restrictAuthorities(of trust: SecTrust) throws {

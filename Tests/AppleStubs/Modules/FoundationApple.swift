@@ -14,6 +14,9 @@ public enum tls_protocol_version_t: UInt16, Sendable {
 }
 
 extension URLSessionConfiguration {
+    @available(macOS 10.10, iOS 8, tvOS 9, watchOS 2, *)
+    public class func background(withIdentifier identifier: String) -> URLSessionConfiguration { .default }
+
     @available(macOS 10.15, iOS 13, tvOS 13, watchOS 6, *)
     public var tlsMinimumSupportedProtocolVersion: tls_protocol_version_t {
         get { .TLSv12 }

@@ -164,6 +164,39 @@ struct CurlFaultTests {
         #expect(await download.failure(at: server.baseURL, with: CurlTransport.shared) == .cannotCreateFile)
     }
 
+    @Test("A pipe as the body is refused by name, and holds up nobody")
+    func pipe() async throws {
+        let server = try LoopbackServer(reply: .text("x"))
+        let folder = try TemporaryFolder()
+        let pipe = folder.url.appendingPathComponent("pipe")
+        #expect(mkfifo(pipe.path, 0o600) == 0)
+        let transport = CurlTransport()
+        let request = try TestCall(method: "POST", body: .file(pipe)).request(to: server.baseURL)
+        let error = await #expect(throws: URLError.self) { try await transport.send(request) }
+        #expect(error?.code == .cannotOpenFile)
+        #expect(error?.localizedDescription.contains(pipe.path) == true)
+        #expect(try await TestCall().send(to: server, with: transport).text == "x")
+    }
+
+    @Test("A pipe in the place of a certificate is refused by name, and holds up nobody", arguments: [true, false])
+    func pipeOfCertificates(isAuthority: Bool) async throws {
+        let server = try LoopbackServer(reply: .text("x"))
+        let folder = try TemporaryFolder()
+        let pipe = folder.url.appendingPathComponent("pipe.pem")
+        #expect(mkfifo(pipe.path, 0o600) == 0)
+        var configuration = CurlTransport.Configuration()
+        if isAuthority {
+            configuration.tls.trust = .authoritiesFile(pipe)
+        } else {
+            configuration.tls.clientCertificate = .init(file: pipe)
+        }
+        let transport = CurlTransport(configuration: configuration)
+        let request = try TestCall().request(to: server.baseURL)
+        let error = await #expect(throws: URLError.self) { try await transport.send(request) }
+        #expect(error?.code == .cannotOpenFile)
+        #expect(error?.localizedDescription.contains(pipe.path) == true)
+    }
+
     @Test("A refusal that comes before the body has gone out is the response")
     func earlyRefusal() async throws {
         var options = LoopbackOptions()

@@ -119,6 +119,14 @@ struct CurlResponseTests {
         #expect(whole.text.utf8.count == 100_000)
     }
 
+    @Test("A status line may end with its code")
+    func noReason() async throws {
+        let server = try LoopbackServer(reply: .raw("HTTP/1.1 201\r\nContent-Length: 1\r\n\r\nx"))
+        let response = try await TestCall().send(to: server, with: transport)
+        #expect(response.head.statusCode == 201)
+        #expect(response.text == "x")
+    }
+
     @Test("A file is replaced by the whole body, an empty one too", arguments: [0, 5, 200_000])
     func file(size: Int) async throws {
         let body = Data((0..<size).map { UInt8(truncatingIfNeeded: $0) })

@@ -27,6 +27,21 @@ struct FoundationFatalTests {
         #expect(output.contains("there's no response"))
     }
 
+    @Test("Trailers end the process")
+    func trailers() async throws {
+        let result = await #expect(
+            processExitsWith: .failure,
+            observing: [\.standardErrorContent],
+            "mended: URLSessionCall and URLSessionExchange need not refuse them"
+        ) {
+            await TrapProcess.fetch(
+                reply: .raw("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\nX-A: 1\r\n\r\n")
+            )
+        }
+        let output = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+        #expect(output.contains("there's no response"))
+    }
+
     @Test("A timeout without end ends the process")
     func infiniteTimeout() async throws {
         await #expect(processExitsWith: .failure, "mended: URLSessionCall.longestTimeout can be infinity") {

@@ -36,4 +36,30 @@ struct URLSessionDownloadTests {
             try #require(folder.names == [])
         }
     }
+
+    @Test("A call that is cancelled by its last report has its file, or an error and nothing of it")
+    func cancelledByLastReport() async throws {
+        // In chunks, so that the total is known at the end only.
+        let server = try LoopbackServer(reply: [
+            .head(status: 200, headers: ["Transfer-Encoding": "chunked"]), .chunk(Data(count: 1_000)), .endChunks,
+        ])
+        let folder = try TemporaryFolder()
+        let call = TestLock<Task<TransportResponse, any Error>?>(nil)
+        let request = TransportRequest(
+            urlRequest: URLRequest(url: server.baseURL),
+            destination: .file(folder.url.appendingPathComponent("file")),
+            progress: { if $0.direction == .download, $0.total != nil { call.withLock { $0 }?.cancel() } }
+        )
+        let gate = Gate()
+        let task = Task {
+            await gate.wait()
+            return try await URLSessionTransport().send(request)
+        }
+        call.withLock { $0 = task }
+        gate.open()
+        switch await task.result {
+        case .success: #expect(folder.names == ["file"])
+        case .failure: #expect(folder.names == [])
+        }
+    }
 }

@@ -144,6 +144,25 @@ struct URLSessionTransportTests {
         #expect(next.head.statusCode == 200)
     }
 
+    @Test("A configuration for the background is refused in words, and nothing is sent")
+    func background() async throws {
+        let server = try LoopbackServer(reply: .status(200))
+        #if canImport(FoundationNetworking)
+        let configuration = URLSessionConfiguration.default
+        configuration.identifier = "org.example.background"
+        #else
+        let configuration = URLSessionConfiguration.background(withIdentifier: "org.example.background")
+        #endif
+        let transport = URLSessionTransport(configuration: configuration)
+        let error = await #expect(throws: URLError.self) { try await transport.send(call(server.baseURL)) }
+        #expect(error?.code == .unsupportedURL)
+        #expect(error?.localizedDescription.contains("background") == true)
+        #expect(server.connectionCount == 0)
+        transport.shutdown()
+        let later = await #expect(throws: URLError.self) { try await transport.send(call(server.baseURL)) }
+        #expect(later?.code == .unsupportedURL)
+    }
+
     #if canImport(FoundationNetworking)
     @Test("On Linux an IPv6 address in the URL is refused, and the words name what can reach it")
     func ipv6() async throws {
@@ -162,6 +181,44 @@ struct URLSessionTransportTests {
         let empty = try LoopbackServer(reply: .status(302))
         #expect(try await transport.send(call(empty.baseURL)).head.statusCode == 302)
         #expect(try await transport.send(call(full.baseURL, method: "HEAD")).head.statusCode == 302)
+    }
+
+    @Test("On Linux a request that asks for trailers is refused, since they would end the process")
+    func asksForTrailers() async throws {
+        let server = try LoopbackServer(reply: .status(200))
+        var request = call(server.baseURL)
+        request.urlRequest.setValue("deflate, Trailers", forHTTPHeaderField: "TE")
+        let error = try #require(await error(request))
+        #expect(error.code == .unsupportedURL)
+        #expect(error.localizedDescription.contains("CurlTransport"))
+        #expect(server.connectionCount == 0)
+    }
+
+    @Test("On Linux a response that announces trailers is given up before they come")
+    func announcesTrailers() async throws {
+        let fields: LoopbackHeaders = ["Transfer-Encoding": "chunked", "Trailer": "X-Digest"]
+        let server = try LoopbackServer(reply: [.head(status: 200, headers: fields), .chunk(Data("x".utf8)), .hang])
+        let error = try #require(await error(call(server.baseURL)))
+        #expect(error.code == .cannotParseResponse)
+        #expect(error.localizedDescription.contains("CurlTransport"))
+        await server.waitForConnections(closed: 1)
+    }
+
+    @Test("On Linux a status line that ends with its code is an error that says who can read it")
+    func noReason() async throws {
+        let server = try LoopbackServer(reply: .raw("HTTP/1.1 200\r\nContent-Length: 0\r\n\r\n"))
+        let error = try #require(await error(call(server.baseURL)))
+        #expect(error.code == .cannotParseResponse)
+        #expect(error.localizedDescription.contains("CurlTransport"))
+    }
+
+    @Test("On Linux the values of a repeated field are in order where their names are spelt alike, else by spelling")
+    func repeatedFields() async throws {
+        let fields: LoopbackHeaders = ["X-A": "1", "x-a": "2", "X-A": "3", "X-a": "4", "Via": "a", "Via": "b"]
+        let server = try LoopbackServer(reply: .status(200, headers: fields))
+        let headers = try await transport.send(call(server.baseURL)).head.headers
+        #expect(headers["X-A"] == "1, 3, 4, 2")
+        #expect(headers["Via"] == "a, b")
     }
 
     @Test("On Linux a header field that is not UTF-8 is an error of the response")

@@ -57,7 +57,53 @@ extension TransportConformance {
             let response = try await inner.withLock { $0 }?.value
             try expect("the bytes of the other call", response?.bytes.count, is: 1_000)
         },
+        TransportPromise("Progress says at once that all of a body has gone, not when the answer comes") { transport in
+            for size in [1, 10_000, 300_000] {
+                let bytes = noise(size)
+                let file = try ConformanceFile(bytes)
+                let source = ConformanceSource(bytes: bytes, length: Int64(size))
+                for body in [TransportRequest.Body.data(bytes), .file(file.url), .stream(source)] {
+                    try await expectUpload(body, of: Int64(size), isReportedBeforeTheAnswerTo: transport)
+                }
+            }
+        },
+        TransportPromise("After an early refusal the last report does not say that all has gone") { transport in
+            let size: Int64 = 64 << 20
+            var options = LoopbackOptions()
+            let reply = LoopbackReply(steps: LoopbackReply.status(413).steps + [.stopReading, .hang])
+            options.onHead = { _ in .reply(reply) }
+            let server = try LoopbackServer(options: options, reply: .hang)
+            let reports = Recorder<TransferProgress>()
+            let body = TransportRequest.Body.data(Data(count: Int(size)))
+            let call = TestCall(method: "PUT", body: body, progress: { reports.append($0) })
+            try expect("the status", try await call.send(to: server, with: transport).head.statusCode, is: 413)
+            let last = reports.elements.last { $0.direction == .upload }
+            let isHonest = last.map { $0.completed < size && $0.total == size } ?? true
+            try expect(isHonest, "the last report is \(last as Any)")
+        },
     ]
+
+    /// Keeps the answer back until the report has come.
+    private static func expectUpload(
+        _ body: TransportRequest.Body,
+        of size: Int64,
+        isReportedBeforeTheAnswerTo transport: any Transport
+    ) async throws {
+        let (gate, seen) = (Gate(), Gate())
+        let server = try LoopbackServer(
+            reply: LoopbackReply(steps: [.pause(until: gate)] + LoopbackReply.status(200).steps)
+        )
+        let progress = { @Sendable (progress: TransferProgress) in
+            if progress.direction == .upload, progress.completed == size, progress.total == size { seen.open() }
+        }
+        let call = Task {
+            try await TestCall(method: "PUT", body: body, progress: progress).send(to: server, with: transport)
+        }
+        defer { gate.open() }
+        try await Deadline.run(.seconds(20)) { await seen.wait() }
+        gate.open()
+        _ = try await call.value
+    }
 
     static func expectRise(
         _ reports: [TransferProgress],

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// The body of a response that has not been accepted yet: in a file beside the one that it may replace, which goes with the last
+/// reference.
+final class PendingDownload: Sendable {
+    /// As much of a refused body is kept in memory: more than any server says about a failure.
+    static let excerptSize = 1 << 20
+
+    /// Where the body is until then.
+    let part: URL
+    private let file: URL
+
+    init(of file: URL) {
+        self.file = file
+        part = PartialFile.hiddenPlace(beside: file)
+    }
+
+    deinit {
+        unlink(part.path)
+    }
+
+    /// - Throws: ``InvalidRequest/missingFolder(path:)``, before anything is sent.
+    static func checkFolder(of file: URL) throws(InvalidRequest) {
+        guard file.isFileURL else { return }
+        let folder = file.deletingLastPathComponent().path
+        var status = stat()
+        guard stat(folder, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
+            throw .missingFolder(path: folder)
+        }
+    }
+
+    /// Puts the body in its place, if the response is an accepted success (RFC 9110 §15.3). Any other leaves the file as it
+    /// was: the response then has the first bytes of its body in memory.
+    func end(
+        _ arrival: RedirectFollower.Arrival,
+        _ validation: StatusValidation
+    ) throws(URLError) -> RedirectFollower.Arrival {
+        var response = arrival.response
+        guard case .file = response.body else { return arrival }
+        let status = response.head.statusCode
+        if (200...299).contains(status), validation.accepts(status) {
+            guard rename(part.path, file.path) == 0 else {
+                let words = "\(file.path): \(String(cString: strerror(errno)))"
+                throw URLError(.cannotMoveFile, userInfo: [NSLocalizedDescriptionKey: words])
+            }
+            response.body = .file(file)
+        } else {
+            response.body = .data(excerpt)
+        }
+        return RedirectFollower.Arrival(response: response, request: arrival.request, redirects: arrival.redirects)
+    }
+
+    /// The first bytes of the body; none when they cannot be read.
+    private var excerpt: Data {
+        guard let opened = try? OpenedFile(path: part.path), let size = try? opened.size() else { return Data() }
+        var data = Data(count: Int(min(size, Int64(Self.excerptSize))))
+        let count = data.withUnsafeMutableBytes { buffer in try? opened.fill(buffer) }
+        return data.prefix(count ?? 0)
+    }
+}
+
+extension Pipeline {
+    /// Sends a request whose response goes into a file, which is replaced when the target has accepted the response.
+    func download(
+        _ request: OutgoingRequest,
+        to file: URL,
+        on way: Way,
+        _ call: ProviderCall
+    ) async -> Result<Response, TargetKitError> {
+        do {
+            let download = PendingDownload(of: file)
+            let request = request.with { $0.destination = .file(download.part) }
+            let arrival = try await way.follower.send(request, over: way.line)
+            try call.checkCancellation()
+            return .success(try response(try download.end(arrival, call.context.target.validation), call))
+        } catch {
+            return .failure(call.failure(error, at: .transport, request: request.urlRequest))
+        }
+    }
+}

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+import TestSupport
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@Suite("Downloads", .timeLimit(.minutes(1)))
+struct DownloadTests {
+    /// A folder with a file of three bytes that a call is to replace.
+    private struct Place {
+        let folder: TemporaryFolder
+        let file: URL
+
+        init() throws {
+            folder = try TemporaryFolder()
+            file = try folder.file("kept", Data("old".utf8))
+        }
+
+        /// Whether the file is as it was, and alone.
+        var isUntouched: Bool { (try? Data(contentsOf: file)) == Data("old".utf8) && folder.names == ["kept"] }
+    }
+
+    private func target(_ baseURL: URL, to file: URL, _ validation: StatusValidation = .successCodes) -> TestTarget {
+        TestTarget(baseURL).with {
+            $0.task = .download(to: file)
+            $0.validation = validation
+        }
+    }
+
+    @Test(
+        "A refused response leaves the file as it was, and its error has the body",
+        arguments: Backend.allCases,
+        [304, 404, 416, 500]
+    )
+    func refused(_ backend: Backend, status: Int) async throws {
+        let body = Data((status == 304 ? "" : #"{"reason":"none"}"#).utf8)
+        let running = try RunningBackend(backend) { _ in .response(status: status, data: body) }
+        let place = try Place()
+        let error = try await #require(throws: TargetKitError.self) {
+            try await Provider<TestTarget>(transport: running.transport)
+                .request(target(running.baseURL, to: place.file))
+        }
+        #expect(error.stage == .status)
+        #expect(error.response?.statusCode == status)
+        #expect(error.response?.data == body)
+        #expect(error.response?.file == nil)
+        #expect(place.isUntouched)
+    }
+
+    @Test(
+        "A response that is no success leaves the file as it was, also where its status is accepted",
+        arguments: Backend.allCases,
+        [302, 404]
+    )
+    func acceptedFailure(_ backend: Backend, status: Int) async throws {
+        let running = try RunningBackend(backend) { _ in
+            .response(status: status, headers: ["Location": "/elsewhere"], data: Data("no".utf8))
+        }
+        let place = try Place()
+        let provider = Provider<TestTarget>(transport: running.transport, redirects: .none)
+        let response = try await provider.request(target(running.baseURL, to: place.file, .none))
+        #expect(response.statusCode == status)
+        #expect(response.data == Data("no".utf8))
+        #expect(response.file == nil)
+        #expect(place.isUntouched)
+    }
+
+    @Test("The error of a refused response has no more than the first mebibyte", arguments: Backend.allCases)
+    func largeRefusal(_ backend: Backend) async throws {
+        let body = Data((0..<(3 << 20)).map { UInt8(truncatingIfNeeded: $0 >> 8) })
+        let running = try RunningBackend(backend) { _ in .response(status: 500, data: body) }
+        let place = try Place()
+        let error = try await #require(throws: TargetKitError.self) {
+            try await Provider<TestTarget>(transport: running.transport)
+                .request(target(running.baseURL, to: place.file))
+        }
+        #expect(error.response?.data == body.prefix(1 << 20))
+        #expect(place.isUntouched)
+    }
+
+    @Test("A status that the target does not expect leaves the file as it was, a success too")
+    func unexpectedSuccess() async throws {
+        let running = try RunningBackend(.system) { _ in .response(status: 206, data: Data("part".utf8)) }
+        let place = try Place()
+        let error = try await #require(throws: TargetKitError.self) {
+            try await Provider<TestTarget>(transport: running.transport)
+                .request(target(running.baseURL, to: place.file, .codes([200])))
+        }
+        #expect(error.response?.data == Data("part".utf8))
+        #expect(place.isUntouched)
+    }
+
+    @Test("A refused attempt leaves nothing behind, and the next one replaces the file", arguments: Backend.allCases)
+    func retried(_ backend: Backend) async throws {
+        struct Again: Plugin {
+            let place: Place
+            let untouched = Recorder<Bool>()
+            func retry(_ result: Result<Response, TargetKitError>, context: RequestContext) async -> RetryDecision {
+                guard case .failure = result else { return .doNotRetry }
+                untouched.append(place.isUntouched)
+                return .retry(after: .zero)
+            }
+        }
+        let attempts = Tally()
+        let running = try RunningBackend(backend) { _ in
+            attempts.add()
+            return .response(status: attempts.value < 3 ? 503 : 200, data: Data("new".utf8))
+        }
+        let again = Again(place: try Place())
+        let response = try await Provider<TestTarget>(transport: running.transport, plugins: [again])
+            .request(target(running.baseURL, to: again.place.file))
+        #expect(again.untouched.elements == [true, true])
+        #expect(response.file == again.place.file)
+        #expect(try Data(contentsOf: again.place.file) == Data("new".utf8))
+        #expect(again.place.folder.names == ["kept"])
+    }
+
+    @Test(
+        "A file may have any name that the system allows",
+        arguments: Backend.allCases,
+        [
+            String(repeating: "n", count: 235), String(repeating: "n", count: 255),
+            String(repeating: "漢", count: 85), String(repeating: "👨‍👩‍👧‍👦", count: 10), ".hidden",
+        ]
+    )
+    func names(_ backend: Backend, name: String) async throws {
+        let running = try RunningBackend(backend) { _ in .response(status: 200, data: Data("new".utf8)) }
+        let folder = try TemporaryFolder()
+        let file = folder.url.appendingPathComponent(name)
+        let response = try await Provider<TestTarget>(transport: running.transport)
+            .request(target(running.baseURL, to: file))
+        #expect(response.file == file)
+        #expect(try Data(contentsOf: file) == Data("new".utf8))
+        #expect(folder.names == [name])
+        // Straight to the transport, too.
+        let request = TransportRequest(urlRequest: URLRequest(url: running.baseURL), destination: .file(file))
+        _ = try await running.transport.send(request)
+        #expect(folder.names == [name])
+    }
+
+    @Test("A folder that is not there is named, and nothing is sent", arguments: Backend.allCases)
+    func missingFolder(_ backend: Backend) async throws {
+        let running = try RunningBackend(backend)
+        let folder = try TemporaryFolder()
+        let missing = folder.url.appendingPathComponent("not/there")
+        let error = try await #require(throws: TargetKitError.self) {
+            try await Provider<TestTarget>(transport: running.transport)
+                .request(target(running.baseURL, to: missing.appendingPathComponent("file")))
+        }
+        #expect(error.stage == .request)
+        #expect(error.kind == .invalidRequest)
+        #expect(error.description.contains(missing.path))
+        #expect(running.requests.isEmpty)
+        #expect(folder.names.isEmpty)
+    }
+
+    @Test("A pipe is refused as the body before anything is sent", arguments: Backend.allCases)
+    func pipe(_ backend: Backend) async throws {
+        let running = try RunningBackend(backend)
+        let folder = try TemporaryFolder()
+        let pipe = folder.url.appendingPathComponent("pipe")
+        #expect(mkfifo(pipe.path, 0o600) == 0)
+        for task in [HTTPTask.upload(file: pipe), .multipart([.file(pipe, name: "f")])] {
+            let target = TestTarget(running.baseURL).with {
+                $0.method = .post
+                $0.task = task
+            }
+            let error = try await #require(throws: TargetKitError.self) {
+                try await Provider<TestTarget>(transport: running.transport).request(target)
+            }
+            #expect(error.kind == .invalidRequest)
+            #expect(error.description.contains(pipe.path))
+        }
+        #expect(running.requests.isEmpty)
+    }
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+#if canImport(FoundationNetworking)
+import Foundation
+import FoundationNetworking
+import TestSupport
+import Testing
+
+@testable import TargetKit
+
+@Suite("The queue of URLSession's callbacks", .timeLimit(.minutes(1)))
+struct URLSessionCallbackQueueTests {
+    @Test("Whoever adds to a full queue waits until one of its operations is done")
+    func limit() async throws {
+        let queue = URLSessionCallbackQueue(patience: .never)
+        let (gate, added, done) = (DispatchSemaphore(value: 0), Tally(), Tally())
+        queue.addOperation { gate.wait() }
+        Thread.detachNewThread {
+            for _ in 0..<URLSessionCallbackQueue.limit * 2 {
+                queue.addOperation { done.add() }
+                added.add()
+            }
+        }
+        await added.waitRegardless(for: URLSessionCallbackQueue.limit - 1)
+        #expect(added.value == URLSessionCallbackQueue.limit - 1)
+        gate.signal()
+        await done.waitRegardless(for: URLSessionCallbackQueue.limit * 2)
+    }
+
+    @Test("An operation may add another, also to a full queue, and the order stays")
+    func reentry() async throws {
+        let queue = URLSessionCallbackQueue()
+        let seen = Recorder<Int>()
+        let gate = DispatchSemaphore(value: 0)
+        queue.addOperation {
+            gate.wait()
+            for number in 1_000..<1_300 { queue.addOperation { seen.append(number) } }
+        }
+        for number in 1..<URLSessionCallbackQueue.limit { queue.addOperation { seen.append(number) } }
+        gate.signal()
+        let numbers = await seen.waitForCount(URLSessionCallbackQueue.limit - 1 + 300)
+        #expect(numbers == Array(1..<URLSessionCallbackQueue.limit) + Array(1_000..<1_300))
+    }
+
+    // In a process of its own: other tests' memory would count.
+    @Test("A download that is written more slowly than it comes stays small", .enabled(if: ProcessMemory.isReused))
+    func memory() async {
+        await #expect(processExitsWith: .success) {
+            let server = try LoopbackServer(reply: .download(byteCount: 256 << 20, repeating: Data(count: 256 << 10)))
+            let folder = try TemporaryFolder()
+            let before = try ProcessMemory.peak()
+            let reports = Tally()
+            let request = TransportRequest(
+                urlRequest: URLRequest(url: server.baseURL),
+                destination: .file(folder.url.appendingPathComponent("file")),
+                // As a slow disk would, this holds up whoever writes; for less than the patience of the queue.
+                progress: { _ in
+                    reports.add()
+                    if reports.value < 5 { usleep(300_000) }
+                }
+            )
+            _ = try await URLSessionTransport().send(request)
+            #expect(try ProcessMemory.peak() - before < 64 << 20)
+        }
+    }
+}
+#endif
