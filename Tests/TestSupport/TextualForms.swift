@@ -7,6 +7,8 @@ public struct TextualForms {
     /// The texts, each with how it was made.
     public private(set) var texts: [(form: String, text: String)] = []
     private var seen: Set<ObjectIdentifier> = []
+    /// What has been seen, so that no other object takes its address.
+    private var kept: [AnyObject] = []
     private static let depthLimit = 12
 
     /// The texts of that value.
@@ -21,7 +23,11 @@ public struct TextualForms {
 
     private mutating func add(_ value: Any, _ place: String, depth: Int) {
         guard depth < Self.depthLimit else { return }
-        if type(of: value) is AnyClass, !seen.insert(ObjectIdentifier(value as AnyObject)).inserted { return }
+        if type(of: value) is AnyClass {
+            let object = value as AnyObject
+            guard seen.insert(ObjectIdentifier(object)).inserted else { return }
+            kept.append(object)
+        }
         texts.append((place + " description", "\(value)"))
         texts.append((place + " debugDescription", String(reflecting: value)))
         if depth == 0 {
