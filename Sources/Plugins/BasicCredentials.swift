@@ -54,7 +54,7 @@ extension BasicCredentials: CustomStringConvertible, CustomDebugStringConvertibl
     public var customMirror: Mirror { Mirror(self, children: ["user": user]) }
 }
 
-extension BasicCredentials.Problem: LocalizedError {
+extension BasicCredentials.Problem: LocalizedError, DeveloperError {
     /// What is wrong, in one line, without the credentials.
     public var errorDescription: String? {
         switch self {

@@ -28,7 +28,7 @@ public struct CircuitOpen: Error, Sendable, Hashable {
     }
 }
 
-extension CircuitOpen: LocalizedError, FailureOfKind, CustomStringConvertible {
+extension CircuitOpen: LocalizedError, DeveloperError, FailureOfKind, CustomStringConvertible {
     /// What happened, in one line for the developer.
     public var description: String {
         let words = "calls to \(key) are held back, since those before have failed"
@@ -45,5 +45,8 @@ extension CircuitOpen: LocalizedError, FailureOfKind, CustomStringConvertible {
 
 extension Duration {
     /// Rounded up, so that nothing that remains is zero.
-    fileprivate var wholeSeconds: Int64 { components.seconds + (components.attoseconds > 0 ? 1 : 0) }
+    fileprivate var wholeSeconds: Int64 {
+        let (seconds, attoseconds) = LongestWait.limited(self).components
+        return seconds + (attoseconds > 0 ? 1 : 0)
+    }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Foundation
+import TargetKit
 
 /// Why the file of a ``FileCredentialStore`` cannot be used.
 public struct CredentialFileError: Error, Sendable, Hashable {
@@ -27,7 +28,7 @@ public struct CredentialFileError: Error, Sendable, Hashable {
     public let reason: Reason
 }
 
-extension CredentialFileError: CustomStringConvertible, LocalizedError {
+extension CredentialFileError: CustomStringConvertible, LocalizedError, DeveloperError {
     /// One line: the file, what is wrong and what to do; nothing of what the file holds.
     public var description: String { "credential file \(path): \(reason)" }
 

@@ -12,6 +12,14 @@ import FoundationNetworking
 struct CurlCommand {
     let request: URLRequest
     let body: LogBody
+    /// Whether there is a body that the request does not hold.
+    let isBodyElsewhere: Bool
+
+    init(_ request: URLRequest, _ body: LogBody, _ context: RequestContext) {
+        self.request = request
+        self.body = body
+        isBodyElsewhere = context.isBodyReadAsItIsSent
+    }
 
     var text: String {
         let url = request.url?.absoluteString ?? ""
@@ -35,7 +43,7 @@ struct CurlCommand {
         // curl names a type of its own for a body whose type is not said.
         let type = contentType == nil ? ["-H", Self.quoted("Content-Type:")] : []
         guard let data = request.httpBody else {
-            return request.isBodyElsewhere ? ["--data-binary", "@body"] : []
+            return isBodyElsewhere ? ["--data-binary", "@body"] : []
         }
         return switch body.text(of: data, contentType: contentType) {
         case nil: []
@@ -47,13 +55,5 @@ struct CurlCommand {
     /// One word for a POSIX shell: nothing is special between single quotes but the quote itself.
     static func quoted(_ text: String) -> String {
         "'" + text.replacingOccurrences(of: "'", with: #"'\''"#) + "'"
-    }
-}
-
-extension URLRequest {
-    /// Whether a type is named but no bytes are there: the body is then a file or a form that is read as it is sent.
-    var isBodyElsewhere: Bool {
-        httpBody == nil && value(forHTTPHeaderField: "Content-Type") != nil && httpMethod != "GET"
-            && httpMethod != "HEAD"
     }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Foundation
+import TargetKit
 
 /// Why an ``EnvironmentStore`` has not the environment that was asked for.
 public enum EnvironmentError: Error, Sendable, Hashable {
@@ -21,7 +22,7 @@ public enum EnvironmentError: Error, Sendable, Hashable {
     case duplicateName(ServerEnvironment.Name)
 }
 
-extension EnvironmentError: LocalizedError, CustomStringConvertible {
+extension EnvironmentError: LocalizedError, DeveloperError, CustomStringConvertible {
     /// What is wrong, who asked for it, and which names there are, in one line.
     public var description: String {
         switch self {

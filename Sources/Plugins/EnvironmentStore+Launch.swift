@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Foundation
+import TargetKit
 
 extension EnvironmentStore {
     /// What the program was started with, which may name an environment: for UI tests, and for a scheme of one's own in Xcode.
@@ -46,4 +47,12 @@ extension EnvironmentStore {
             return (ServerEnvironment.Name(rawValue: name), .environmentVariable)
         }
     }
+}
+
+extension EnvironmentStore.Launch: CustomStringConvertible, CustomReflectable {
+    /// How much there is; the values may be secrets.
+    public var description: String { "\(arguments.count) arguments, \(variables.count) variables" }
+
+    /// The description, so that `dump` does not show what else the process was started with.
+    public var customMirror: Mirror { Mirror(describing: self) }
 }

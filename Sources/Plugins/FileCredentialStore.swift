@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Foundation
+import TargetKit
 
 /// Keeps the credential in a file that only its owner can read: mode 0600, from its first byte on.
 ///
@@ -139,6 +140,6 @@ public struct FileCredentialStore<Credential: Codable & Sendable>: CredentialSto
     private func systemMessage() -> String { String(cString: strerror(errno)) }
 
     private func failure(_ reason: CredentialFileError.Reason) -> CredentialFileError {
-        CredentialFileError(path: file.isFileURL ? file.path : file.absoluteString, reason: reason)
+        CredentialFileError(path: file.isFileURL ? file.path : RedactedURL(file).description, reason: reason)
     }
 }

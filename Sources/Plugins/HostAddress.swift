@@ -31,3 +31,8 @@ struct HostAddress: Sendable {
         return text[slashes.upperBound...].firstIndex { "/?#".contains($0) } ?? text.endIndex
     }
 }
+
+extension HostAddress: CustomStringConvertible, CustomReflectable {
+    var description: String { RedactedURL(url).description }
+    var customMirror: Mirror { Mirror(describing: self) }
+}

@@ -33,7 +33,7 @@ import FoundationNetworking
 /// providers; copies of it share what they know.
 public struct HostFailoverPlugin: Plugin {
     /// Why a call could not be given a host.
-    public enum Problem: Error, Sendable, Hashable, LocalizedError {
+    public enum Problem: Sendable, Hashable, LocalizedError, DeveloperError {
         /// That URL of the list is not http or https, or has no host.
         case unusableHost(URL)
         /// The request's URL has no host that could be replaced.
@@ -186,4 +186,12 @@ public struct HostFailoverPlugin: Plugin {
             return value
         }
     }
+}
+
+extension HostFailoverPlugin.Problem: CustomStringConvertible, CustomReflectable {
+    /// What is wrong, in one line.
+    public var description: String { errorDescription ?? "" }
+
+    /// The description, so that `dump` does not show user and query of a URL either.
+    public var customMirror: Mirror { Mirror(describing: self) }
 }

@@ -75,7 +75,7 @@ struct JSONRedactor {
 
     private mutating func append(_ part: some Collection<UInt8>) {
         // One byte over the limit is enough to know that the text was cut off.
-        copy.append(contentsOf: part.prefix(max(0, limit - copy.count) + 1))
+        copy.append(contentsOf: part.prefix(max(0, min(limit, .max - 1) - copy.count) + 1))
     }
 
     private static let placeholder = Data("\"\(HeaderRedaction.placeholder)\"".utf8)

@@ -3,6 +3,7 @@
 #if canImport(Security)
 import Foundation
 import Security
+import TargetKit
 
 /// Why the keychain has refused a ``KeychainCredentialStore``.
 public struct KeychainError: Error, Sendable, Hashable {
@@ -10,7 +11,7 @@ public struct KeychainError: Error, Sendable, Hashable {
     public let status: OSStatus
 }
 
-extension KeychainError: CustomStringConvertible, LocalizedError {
+extension KeychainError: CustomStringConvertible, LocalizedError, DeveloperError {
     /// The system's words for the code, in one line.
     public var description: String {
         "keychain: \(SecCopyErrorMessageString(status, nil) as String? ?? "unknown failure") (\(status))"

@@ -85,7 +85,7 @@ final class LoadingIndicator: Sendable {
         let clock = timing.clock
         let task = Task {
             // A timer that was cancelled has been taken out already.
-            guard (try? await clock.sleep(for: wait)) != nil else { return }
+            guard (try? await clock.sleep(for: LongestWait.limited(wait))) != nil else { return }
             timerRanOut(number)
         }
         state.timer = Timer(number: number, task: task)

@@ -68,7 +68,7 @@ public struct NetworkLoggerPlugin: Plugin {
             calls[context.id] = Sent(start: start, failure: calls[context.id]?.failure)
         }
         if level.contains(.curl) {
-            return log("→ " + CurlCommand(request: request, body: body).text, context)
+            return log("→ " + CurlCommand(request, body, context).text, context)
         }
         if level.contains(.request) {
             let url = options.redaction.url(request.url?.absoluteString ?? "")
@@ -120,13 +120,13 @@ extension NetworkLoggerPlugin {
     private func log(_ headers: HTTPHeaders, _ context: RequestContext) {
         for field in headers {
             let value = options.redaction.header(field.value, name: field.name.rawValue)
-            log("  \(field.name): \(value.withVisibleControls)", context)
+            log("  \(field.name): \(value.inOneLine)", context)
         }
     }
 
     private func logBody(of request: URLRequest, _ context: RequestContext) {
         let type = request.value(forHTTPHeaderField: "Content-Type")
-        if request.isBodyElsewhere { return log("  <\(type ?? ""), read as it is sent>", context) }
+        if context.isBodyReadAsItIsSent { return log("  <\(type ?? ""), read as it is sent>", context) }
         for line in body.lines(of: request.httpBody ?? Data(), contentType: type) { log("  " + line, context) }
     }
 
@@ -143,12 +143,12 @@ extension NetworkLoggerPlugin {
 
     private func log(_ error: TargetKitError, time: String, _ context: RequestContext) {
         guard level.contains(.failure) else { return }
-        log("✗ \(error.description.withVisibleControls)\(time)", context)
+        log("✗ \(error.description.inOneLine)\(time)", context)
     }
 
     /// Made by hand: a formatter takes longer than a stubbed call.
     private static func milliseconds(_ duration: Duration) -> String {
-        let (seconds, attoseconds) = duration.components
+        let (seconds, attoseconds) = LongestWait.limited(duration).components
         let tenths = seconds * 10_000 + (attoseconds + 50_000_000_000_000) / 100_000_000_000_000
         return "\(tenths / 10).\(tenths % 10) ms"
     }
@@ -158,15 +158,5 @@ extension Response {
     fileprivate var size: String {
         guard let file else { return "\(data.count) bytes" }
         return metrics.map { "\($0.bytesReceived) bytes in \(file.path)" } ?? "in \(file.path)"
-    }
-}
-
-extension String {
-    /// The text in one line, with nothing in it that a terminal would take for a command.
-    fileprivate var withVisibleControls: String {
-        guard utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) else { return self }
-        return String(
-            String.UnicodeScalarView(unicodeScalars.map { $0.value < 0x20 || $0.value == 0x7F ? "\u{FFFD}" : $0 })
-        )
     }
 }

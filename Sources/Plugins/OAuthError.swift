@@ -110,7 +110,7 @@ extension OAuthError: FailureOfKind {
     }
 }
 
-extension OAuthError: CustomStringConvertible, LocalizedError {
+extension OAuthError: CustomStringConvertible, LocalizedError, DeveloperError {
     /// What has happened, in one line.
     public var description: String {
         switch self {

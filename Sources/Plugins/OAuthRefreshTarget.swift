@@ -39,5 +39,5 @@ extension OAuthRefreshTarget: CustomStringConvertible, CustomDebugStringConverti
     /// The token endpoint; what is sent is left out.
     public var debugDescription: String { description }
     /// The token endpoint alone, so that `dump` does not print what is sent.
-    public var customMirror: Mirror { Mirror(self, children: ["baseURL": baseURL]) }
+    public var customMirror: Mirror { Mirror(describing: self) }
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Foundation
+import TargetKit
 
 /// Why a request could not be signed.
 public enum RequestSigningError: Error, Sendable, Hashable {
@@ -7,7 +8,7 @@ public enum RequestSigningError: Error, Sendable, Hashable {
     case undeclaredField(name: String)
 }
 
-extension RequestSigningError: CustomStringConvertible, LocalizedError {
+extension RequestSigningError: CustomStringConvertible, LocalizedError, DeveloperError {
     /// What is wrong, in one line.
     public var description: String {
         switch self {

@@ -149,3 +149,11 @@ extension URL {
         return parts.url ?? self
     }
 }
+
+extension ServerEnvironment: CustomStringConvertible, CustomReflectable {
+    /// Name and base URL, without what may be a secret.
+    public var description: String { "\(name): \(RedactedURL(baseURL))" }
+
+    /// The description, so that `dump` shows neither header fields nor the query of a URL.
+    public var customMirror: Mirror { Mirror(describing: self) }
+}

@@ -65,3 +65,11 @@ public struct SignableRequest: Sendable {
         }
     }
 }
+
+extension SignableRequest: CustomStringConvertible, CustomReflectable {
+    /// Method, URL and size, without what may be a secret.
+    public var description: String { "\(method) \(RedactedURL(url)), \(body)".inOneLine }
+
+    /// The description, so that `dump` shows neither header fields nor body.
+    public var customMirror: Mirror { Mirror(describing: self) }
+}

@@ -101,6 +101,47 @@ struct CurlCommandTests {
         #expect(words.suffix(2) == ["--data-binary", "@body"])
     }
 
+    @Test(
+        "A request without a body names none, whatever type it names",
+        arguments: ["DELETE", "POST", "OPTIONS", "PURGE"]
+    )
+    func bodiless(_ method: String) async throws {
+        let target = PluginTarget(
+            method: HTTPMethod(rawValue: method),
+            headers: ["Content-Type": "application/json"]
+        )
+        let words = try words(try await command(target))
+        #expect(words == ["-X", method, "https://shop.example/api/things", "-H", "Content-Type: application/json"])
+        #expect(await LoggedLines()([.requestBody], target) == [])
+    }
+
+    @Test("A body that is read as it is sent is a file to be put in by hand, for any method")
+    func readAsItIsSent() async throws {
+        let target = PluginTarget(method: .delete, task: .upload(file: URL(filePath: #filePath)))
+        let words = try words(try await command(target))
+        #expect(words.suffix(2) == ["--data-binary", "@body"])
+        let lines = await LoggedLines()([.requestBody], target)
+        #expect(lines.count == 1)
+        #expect(lines.first?.hasSuffix("read as it is sent>") == true)
+    }
+
+    @Test("The store's cookies are in the command, redacted as any secret is")
+    func cookies() async throws {
+        let store = CookieStore()
+        store.store(["sid=hunter2; Path=/", "lang=en; Path=/"], from: .shop)
+        for redaction in [LogRedaction.standard, .none] {
+            let lines = Recorder<String>()
+            let options = NetworkLoggerPlugin.Options(redaction: redaction)
+            let logger = NetworkLoggerPlugin(level: .curl, options: options) { lines.append($0) }
+            let transport = StubTransport(.response(status: 200, data: Data()))
+            let provider = Provider<PluginTarget>(transport: transport, plugins: [logger], cookies: store)
+            _ = try await provider.request(PluginTarget())
+            let command = String(try #require(lines.elements.first).drop { $0 != "c" })
+            let value = redaction == .none ? "sid=hunter2; lang=en" : "<redacted>"
+            #expect(try words(command) == ["https://shop.example/api/things", "-H", "Cookie: \(value)"])
+        }
+    }
+
     @Test("Secrets are left out everywhere")
     func secrets() async throws {
         let url = try #require(URL(string: "https://a:hunter2@shop.example/?token=hunter2"))

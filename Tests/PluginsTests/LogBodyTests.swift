@@ -6,6 +6,23 @@ import Testing
 
 @Suite("Bodies in a log")
 struct LogBodyTests {
+    @Test("A time that no clock can count is logged like any other", arguments: [Int64.max, .min])
+    func endlessTime(seconds: Int64) async {
+        let lines = await LoggedLines(duration: .seconds(seconds))([.response], PluginTarget())
+        #expect(lines.count == 1)
+        let open = CircuitOpen(key: "k", remaining: .seconds(seconds) * 10, until: Date())
+        #expect(open.description.contains("k"))
+    }
+
+    @Test("A limit that no body reaches shows all of it, whatever it is", arguments: [Int.max, .max - 1])
+    func endlessLimit(limit: Int) async {
+        let lines = LoggedLines(bodyLimit: limit)
+        #expect(await lines.responseBody(Data(#"{"a":1}"#.utf8), type: "application/json") == [#"{"a":1}"#])
+        #expect(await lines.responseBody(Data("a=1".utf8), type: nil) == ["a=1"])
+        #expect(await lines.responseBody(Data("true".utf8), type: "application/json") == ["true"])
+        #expect(await lines.responseBody(Data("\"a\"".utf8), type: "application/json") == ["\"a\""])
+    }
+
     @Test(
         "Secret fields of JSON are left out at any depth, all else stays as it is",
         arguments: [

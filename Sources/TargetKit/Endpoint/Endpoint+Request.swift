@@ -178,7 +178,7 @@ extension Duration {
     fileprivate var positiveSeconds: TimeInterval {
         get throws(InvalidRequest) {
             guard self > .zero else { throw .invalidTimeout(self) }
-            return TimeInterval(components.seconds) + TimeInterval(components.attoseconds) / 1e18
+            return self / .seconds(1)
         }
     }
 }

@@ -100,3 +100,11 @@ extension Endpoint: Hashable {
         hasher.combine(fingerprint)
     }
 }
+
+extension Endpoint: CustomStringConvertible, CustomReflectable {
+    /// Method, URL and task, without what may be a secret.
+    public var description: String { "\(method) \(RedactedURL(url)), \(task)".inOneLine }
+
+    /// The description, so that `dump` shows neither header fields nor body.
+    public var customMirror: Mirror { Mirror(describing: self) }
+}

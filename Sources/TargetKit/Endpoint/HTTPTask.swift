@@ -63,3 +63,25 @@ struct EncodedParameters: Sendable {
     let values: [String: any Sendable]
     let encoding: any ParameterEncoding
 }
+
+extension HTTPTask: CustomStringConvertible, CustomReflectable {
+    /// Of which parts it is made, without their values.
+    public var description: String {
+        var parts: [String] = []
+        if !queries.isEmpty { parts.append("a query") }
+        if !parameters.isEmpty { parts.append("parameters") }
+        switch content {
+        case .none: break
+        case .data: parts.append("a body of bytes")
+        case .json: parts.append("a body of JSON")
+        case .form, .formPairs: parts.append("a form")
+        case .multipart: parts.append("a multipart form")
+        case .file(let url): parts.append("the file \(RedactedURL(url))")
+        }
+        if case .file(let url) = destination { parts.append("into the file \(url.path)") }
+        return parts.isEmpty ? "plain" : parts.joined(separator: ", ")
+    }
+
+    /// The description, so that `dump` shows no value.
+    public var customMirror: Mirror { Mirror(describing: self) }
+}

@@ -42,20 +42,22 @@ struct RequestCheck {
 }
 
 extension HTTPMethod {
-    /// GET and HEAD allow none, in any spelling: Foundation puts them into capitals.
+    /// GET, HEAD and TRACE allow none, in any spelling: Foundation puts the first two into capitals.
     fileprivate var allowsBody: Bool {
-        !rawValue.equalsIgnoringASCIICase("GET") && !rawValue.equalsIgnoringASCIICase("HEAD")
+        !["GET", "HEAD", "TRACE"].contains { rawValue.equalsIgnoringASCIICase($0) }
     }
 }
 
 extension URL {
-    /// Whether it has the scheme http or https, and a host.
+    /// Whether it has the scheme http or https, and a host. Base URLs, requests, redirects and transports ask this alone: a URL
+    /// without a host would take one from its path, with libcurl or when a path is joined to it.
     var isCallable: Bool {
-        if absoluteString.namesPlainHost { return true }
-        guard let scheme, scheme.equalsIgnoringASCIICase("https") || scheme.equalsIgnoringASCIICase("http") else {
-            return false
-        }
-        return host()?.isEmpty == false
+        absoluteString.namesPlainHost || hasHTTPScheme && host()?.isEmpty == false
+    }
+
+    var hasHTTPScheme: Bool {
+        guard let scheme else { return false }
+        return scheme.equalsIgnoringASCIICase("https") || scheme.equalsIgnoringASCIICase("http")
     }
 }
 

@@ -23,7 +23,7 @@ struct ErrorText: CustomStringConvertible {
             case let error as any LocalizedError: error.errorDescription ?? Self.name(of: error)
             default: Self.name(of: error)
             }
-        description = text.split(whereSeparator: \.isNewline).joined(separator: " ")
+        description = text.split(whereSeparator: \.isNewline).joined(separator: " ").inOneLine
     }
 
     /// Words of our own: those in the error may quote what the server has sent.
@@ -68,7 +68,7 @@ struct ErrorText: CustomStringConvertible {
     private static func text(of error: EncodingError) -> String {
         switch error {
         case .invalidValue(let value, let context):
-            "a \(type(of: value)) that cannot be encoded at \(path(context.codingPath))"
+            "a \((value as? HiddenValue)?.type ?? type(of: value)) that cannot be encoded at \(path(context.codingPath))"
         @unknown default: "not encodable"
         }
     }
@@ -84,5 +84,20 @@ struct ErrorText: CustomStringConvertible {
         let mirror = Mirror(reflecting: error)
         guard mirror.displayStyle == .enum else { return type }
         return "\(type).\(mirror.children.first?.label ?? "\(error)")"
+    }
+}
+
+extension String {
+    /// The text in one line, with nothing in it that a terminal would take for a command.
+    package var inOneLine: String {
+        guard unicodeScalars.contains(where: \.breaksLine) else { return self }
+        return String(String.UnicodeScalarView(unicodeScalars.map { $0.breaksLine ? "\u{FFFD}" : $0 }))
+    }
+}
+
+extension Unicode.Scalar {
+    /// C0 and C1 controls, and the separators of lines and paragraphs.
+    fileprivate var breaksLine: Bool {
+        value < 0x20 || (0x7F...0x9F).contains(value) || value == 0x2028 || value == 0x2029
     }
 }

@@ -31,9 +31,11 @@ extension ErrorTexts {
         public static var system: Self { Self(preferred: PreferredLanguages.system) }
 
         func sentences(about error: TargetKitError) -> ErrorSentences {
-            switch self {
-            case .english: .english(error.kind, status: error.response?.statusCode)
-            case .simplifiedChinese: .simplifiedChinese(error.kind, status: error.response?.statusCode)
+            // What the error's own words leave out must not say that the program is to blame.
+            let kind = error.kind == .invalidRequest && error.speaksForItself ? .unknown : error.kind
+            return switch self {
+            case .english: .english(kind, status: error.response?.statusCode)
+            case .simplifiedChinese: .simplifiedChinese(kind, status: error.response?.statusCode)
             }
         }
     }

@@ -6,3 +6,6 @@ package protocol FailureOfKind: Error {
     /// What ``TargetKitError/kind`` says when this is the underlying error.
     var kind: TargetKitError.Kind { get }
 }
+
+/// An error of the library whose words are for the developer: the person reads the sentences about its kind.
+package protocol DeveloperError: Error {}

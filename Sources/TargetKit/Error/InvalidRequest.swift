@@ -16,7 +16,7 @@ public enum InvalidRequest: Error, Sendable, Hashable {
     case invalidHeaderValue(name: String)
     /// That header field frames the message, and is the transport's to set (RFC 9112 §6).
     case reservedHeader(name: String)
-    /// A request of that method has no body (RFC 9110 §9.3.1, §9.3.2), but one was given.
+    /// A request of that method has no body (RFC 9110 §9.3.1, §9.3.2, §9.3.8), but one was given.
     case bodyNotAllowed(method: String)
     /// The task holds two bodies.
     case twoBodies
@@ -32,7 +32,7 @@ public enum InvalidRequest: Error, Sendable, Hashable {
     case streamedDownload
 }
 
-extension InvalidRequest: CustomStringConvertible {
+extension InvalidRequest: CustomStringConvertible, CustomReflectable {
     /// What is wrong and what to do, in one line; the URL's query and the values of header fields are left out.
     public var description: String {
         switch self {
@@ -41,29 +41,32 @@ extension InvalidRequest: CustomStringConvertible {
         case .unreadableURL(let url):
             "\"\(RedactedURL(url))\" is no URL: look at the target's path and base URL"
         case .dotSegment(let path):
-            "the path \"\(path)\" has a segment . or .., which names another resource: check what is interpolated"
+            "the path \"\(path.inOneLine)\" has a segment . or .., which names another resource: check what is interpolated"
         case .invalidMethod(let method):
             "the method \(method.debugDescription) is no RFC 9110 token: letters, digits and !#$%&'*+-.^_`|~ only"
         case .invalidHeaderName(let name):
             "the header name \(name.debugDescription) is no RFC 9110 token: letters, digits and !#$%&'*+-.^_`|~ only"
         case .invalidHeaderValue(let name):
-            "the value of the header \(name) holds a CR, LF or NUL: remove it"
+            "the value of the header \(name.inOneLine) holds a CR, LF or NUL: remove it"
         case .reservedHeader(let name):
-            "the header \(name) is set by the transport from the body itself: remove it"
+            "the header \(name.inOneLine) is set by the transport from the body itself: remove it"
         case .bodyNotAllowed(let method):
-            "a \(method) request has no body: send the values as a query, or use another method"
+            "a \(method.inOneLine) request has no body: send the values as a query, or use another method"
         case .twoBodies:
             "the task has two bodies: give one of data, json, form, multipart, file, or parameters that go into the body"
         case .unreadableFile(let path):
-            "the file \(path) is not there, cannot be read, or is not a regular file"
+            "the file \(RedactedURL.inside(path).inOneLine) is not there, cannot be read, or is not a regular file"
         case .missingFolder(let path):
-            "the folder \(path), which the response is to be downloaded into, does not exist: create it first"
+            "the folder \(path.inOneLine), which the response is to be downloaded into, does not exist: create it first"
         case .unencodable(let reason):
-            "the task's value cannot be encoded: \(reason)"
+            "the task's value cannot be encoded: \(reason.inOneLine)"
         case .invalidTimeout(let timeout):
             "the timeout \(timeout) is not more than zero"
         case .streamedDownload:
             "the response cannot go into a file and be streamed: leave download(to:) out, or make a request of it"
         }
     }
+
+    /// The description, so that `dump` does not show the URL's query either.
+    public var customMirror: Mirror { Mirror(describing: self) }
 }

@@ -23,4 +23,32 @@ package struct RedactedURL: Sendable, CustomStringConvertible {
         }
         description = String(text[..<scheme.upperBound] + text[text.index(after: at)...])
     }
+
+    /// A text in which each URL stands without what may be secret.
+    package static func inside(_ text: String) -> String {
+        guard text.contains("://") else { return text }
+        var (result, word) = ("", "")
+        for character in text {
+            if character.isWhitespace {
+                result += hidden(word)
+                result.append(character)
+                word = ""
+            } else {
+                word.append(character)
+            }
+        }
+        return result + hidden(word)
+    }
+
+    private static func hidden(_ word: String) -> String {
+        word.contains("://") ? RedactedURL(word).description : word
+    }
+}
+
+extension URL {
+    /// This URL without what may be secret, for the places whose values end up in texts.
+    package var redacted: URL {
+        let text = RedactedURL(self).description
+        return text == absoluteString ? self : URL(string: text) ?? URL(fileURLWithPath: "/")
+    }
 }

@@ -29,4 +29,15 @@ package enum SecretFields {
             as: UTF8.self
         )
     }
+
+    /// The items of a query, escaped as it is, without the values of those that are secret.
+    static func redacted(query: Substring) -> String {
+        query.split(separator: "&", omittingEmptySubsequences: false).map { item in
+            let name = item.prefix { $0 != "=" }
+            guard name.endIndex != item.endIndex, isSecret(PercentEncoding.decode(String(name))) else {
+                return String(item)
+            }
+            return name + "=" + HeaderRedaction.placeholder
+        }.joined(separator: "&")
+    }
 }

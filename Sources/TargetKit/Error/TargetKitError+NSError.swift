@@ -13,7 +13,8 @@ extension TargetKitError: CustomNSError {
     public var errorCode: Int { kind.number }
 
     /// The failing URL, without user, query and fragment, which may be secrets; the error underneath; and the sentences of
-    /// ``ErrorTexts/current``.
+    /// ``ErrorTexts/current``. An error of a closure or plugin, whose own text may be a secret, is there by domain and code:
+    /// ``underlying`` has it itself.
     public var errorUserInfo: [String: Any] {
         // Foundation on Linux (Swift 6.3.1) takes them from here alone, where an error has this property.
         var info: [String: Any] = [
@@ -21,10 +22,8 @@ extension TargetKitError: CustomNSError {
             NSLocalizedFailureReasonErrorKey: text(.failureReason),
             NSLocalizedRecoverySuggestionErrorKey: text(.recoverySuggestion),
         ]
-        if let url = (request?.url ?? response?.request?.url).flatMap({ URL(string: RedactedURL($0).description) }) {
-            info[NSURLErrorFailingURLErrorKey] = url
-        }
-        if let error = appError ?? underlying { info[NSUnderlyingErrorKey] = error }
+        if let url = request?.url ?? response?.request?.url { info[NSURLErrorFailingURLErrorKey] = url.redacted }
+        if let error = appError ?? underlying.map(RedactedError.underlying) { info[NSUnderlyingErrorKey] = error }
         return info
     }
 }

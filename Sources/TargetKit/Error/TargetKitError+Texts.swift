@@ -20,9 +20,15 @@ extension TargetKitError: LocalizedError {
         texts.text(piece, of: self)
     }
 
-    /// What an error that was written for the person says of itself.
+    /// Whether an error that was written for the person says what happened.
+    var speaksForItself: Bool { ownText(.description) != nil }
+
+    /// What an error that was written for the person says of itself: the app's own, what the server reports, or what a closure,
+    /// a plugin or a transport of the app has thrown.
     func ownText(_ piece: ErrorTexts.Piece) -> String? {
-        let error = (appError as? any LocalizedError) ?? (underlying as? ServerDefinedError)
+        let isMeant = !(underlying is TargetKitError || underlying is any DeveloperError) && stage != .cancelled
+        let thrown = isMeant ? underlying as? any LocalizedError : nil
+        let error = (appError as? any LocalizedError) ?? thrown
         let text =
             switch piece {
             case .description: error?.errorDescription

@@ -51,7 +51,11 @@ public struct TargetKitError: Error, Sendable {
     public var response: Response?
     /// The error underneath: an ``InvalidRequest``, a `URLError`, a `DecodingError`, or what a closure or plugin threw; `nil`
     /// where there is none, at stage `.status` for one.
-    public var underlying: (any Error)?
+    ///
+    /// URLs within an error of Foundation are without user, query and fragment, which may be secrets: ``request`` has the whole.
+    public var underlying: (any Error)? {
+        didSet { underlying = underlying.map(RedactedError.of) }
+    }
     /// The app's own error for this failure, as an ``ErrorMappingTarget`` has made it; `nil` where none has.
     public var appError: (any Error)?
     /// Why nothing could be read from the body, where that says more than ``underlying``.
@@ -70,7 +74,7 @@ public struct TargetKitError: Error, Sendable {
         self.target = target
         self.request = request
         self.response = response
-        self.underlying = underlying
+        self.underlying = underlying.map(RedactedError.of)
         self.appError = appError
     }
 }
@@ -97,7 +101,7 @@ extension TargetKitError {
     }
 }
 
-extension TargetKitError: CustomStringConvertible {
+extension TargetKitError: CustomStringConvertible, CustomReflectable {
     /// One line for the developer: the target, what failed, and why. Queries, header fields, bodies and associated values are
     /// left out, since they may be secrets. Of JSON, what could not be decoded is shown, in up to 80 characters, without the values
     /// of fields that are secret by their name and without what repeats the request; of any other body, what it is and its
@@ -116,8 +120,11 @@ extension TargetKitError: CustomStringConvertible {
         }
         if let excerpt { text += ", in \(excerpt)" }
         if let appError { text += "; for the app: \(ErrorText(appError))" }
-        return text
+        return text.inOneLine
     }
+
+    /// The description, so that `dump` shows no more than that.
+    public var customMirror: Mirror { Mirror(describing: self) }
 
     private var excerpt: String? {
         guard stage == .decoding, unreadable == nil, let response, let error = underlying as? DecodingError else {

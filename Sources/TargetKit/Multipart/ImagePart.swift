@@ -77,3 +77,11 @@ extension [MultipartForm.Part] {
         ImagePart.numbered(images, name: name, fileName: fileName, mimeType: mimeType).map(\.part)
     }
 }
+
+extension ImagePart: CustomStringConvertible, CustomReflectable {
+    /// Name, type and size.
+    public var description: String { "\(name.debugDescription), \(mimeType), \(data.count) bytes" }
+
+    /// The description, so that `dump` does not show the bytes.
+    public var customMirror: Mirror { Mirror(describing: self) }
+}

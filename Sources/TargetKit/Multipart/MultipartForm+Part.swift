@@ -123,3 +123,11 @@ extension MultipartForm.Part {
         return Self(name: name, fileName: fileName, mimeType: mimeType, headers: headers, content: content)
     }
 }
+
+extension MultipartForm.Part: CustomStringConvertible, CustomReflectable {
+    /// Name and type, without the value.
+    public var description: String { "\(name.debugDescription), \(mimeType ?? "text/plain")" }
+
+    /// The description, so that `dump` does not show the bytes.
+    public var customMirror: Mirror { Mirror(describing: self) }
+}

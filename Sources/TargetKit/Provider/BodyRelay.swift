@@ -78,20 +78,19 @@ final class BodyRelay: BodyOrigin {
     /// The next piece; `nil` at the end.
     func next() async throws -> Data? {
         let result = await withUnsafeContinuation { reader in
-            let (result, writer, earlier) = state.withLock {
-                state -> (Result<Data?, TargetKitError>?, UnsafeContinuation<Void, Never>?, Reader?) in
+            let (result, writer) = state.withLock {
+                state -> (Result<Data?, TargetKitError>?, UnsafeContinuation<Void, Never>?) in
                 if let piece = state.piece {
                     state.piece = nil
                     defer { state.writer = nil }
-                    return (.success(piece), state.writer, nil)
+                    return (.success(piece), state.writer)
                 }
-                if let end = state.end { return (end.map { nil }, nil, nil) }
-                defer { state.reader = reader }
-                return (nil, nil, state.reader)
+                if let end = state.end { return (end.map { nil }, nil) }
+                // A ``ResponseBody`` lets one reader wait.
+                state.reader = reader
+                return (nil, nil)
             }
             writer?.resume()
-            // Two tasks that read at the same time is a mistake that must not leave one of them waiting for ever.
-            earlier?.resume(returning: .success(nil))
             if let result { reader.resume(returning: result) }
         }
         return try result.get()

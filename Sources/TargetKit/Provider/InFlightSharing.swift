@@ -3,7 +3,8 @@
 /// Which calls share one network call with those that ask for the same while it is in flight.
 ///
 /// Calls ask for the same when method, URL, header fields and body are equal after the plugins' `prepare` (a file counts by
-/// its path), and so are where the response goes and the time that one exchange may take. Those that share have one
+/// its path), and so are where the response goes, the time that one exchange may take, and what answers: the transport, or the
+/// same sample. Those that share have one
 /// `willSend`, one `didReceive` and one `retry`, in the context of the first of them; each has its own `prepare`, `process`,
 /// decoding, progress and callback queue. Each is cancelled by itself, and the network call with the last of them. When the
 /// first of them is cancelled, the network call goes on in its context, also after its `process`: a plugin that keeps

@@ -44,3 +44,8 @@ package struct Locked<Value: Sendable>: @unchecked Sendable {
         }
     }
 }
+
+extension Locked: CustomReflectable {
+    /// Nothing: what is behind the lock is read under the lock alone, and may be a secret.
+    package var customMirror: Mirror { Mirror(self, children: [:] as KeyValuePairs<String, Any>) }
+}

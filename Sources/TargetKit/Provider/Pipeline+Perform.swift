@@ -167,6 +167,8 @@ extension Pipeline {
         do {
             while true {
                 if !plugins.finishers.isEmpty { request.final = try await finish(request.final, call) }
+                request.final = way.follower.withCookies(request.final)
+                call.context.isBodyReadAsItIsSent = request.final.content.body.isReadAsItIsSent
                 plugins.willSend(request.final.urlRequest, call.plan.hooks, context: call.context)
                 let result = await send(request.final, on: way, call)
                 plugins.didReceive(result, call.plan.hooks, context: call.context)
@@ -200,7 +202,7 @@ extension Pipeline {
         _ call: inout ProviderCall
     ) async -> Result<Response, TargetKitError> {
         let target = call.context.target
-        guard let key = SharedCallKey(request.final.content, of: aim.endpoint, validation: target.validation) else {
+        guard let key = SharedCallKey(request.final.content, of: aim, validation: target.validation) else {
             return await exchange(request, on: way, aim, &call)
         }
         let ending = await sharedCalls.ending(for: key, id: call.context.id, progress: call.progress) {
@@ -256,7 +258,7 @@ extension Pipeline {
             case .fail(let error): throw call.failure(error, at: .transport)
             case .retry(let delay):
                 do {
-                    if delay > .zero { try await self.clock.sleep(for: delay) }
+                    if delay > .zero { try await self.clock.wait(for: delay) }
                     try call.checkCancellation()
                 } catch {
                     throw call.failure(error, at: .cancelled)

@@ -115,7 +115,7 @@ extension Provider {
         guard let limit = call.plan.timeout.wholeCall, limit > .zero else { return nil }
         return Task { [clock = pipeline.clock] in
             do {
-                try await clock.sleep(for: limit)
+                try await clock.wait(for: limit)
                 call.handle.interrupt(.timedOut)
             } catch {
                 // Cancelled: the call was quicker.

@@ -9,3 +9,18 @@ public struct RequestOutcome<Target: TargetType>: Sendable {
     /// What the call has brought.
     public let result: Result<Response, TargetKitError>
 }
+
+extension RequestOutcome: CustomStringConvertible, CustomReflectable {
+    /// Place, target and result in one line, without what may be a secret.
+    public var description: String {
+        let outcome =
+            switch result {
+            case .success(let response): response.description
+            case .failure(let error): error.description
+            }
+        return "\(index), \(target.name): \(outcome)"
+    }
+
+    /// The description, so that `dump` does not show the associated values of the target.
+    public var customMirror: Mirror { Mirror(describing: self) }
+}

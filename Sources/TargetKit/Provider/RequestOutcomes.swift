@@ -49,7 +49,7 @@ public struct RequestOutcomes<Target: TargetType>: AsyncSequence, Sendable {
         }
 
         private mutating func startCalls() {
-            while startedCount < targets.count, runningCount < limit, startedCount - deliveredCount < 2 * limit {
+            while startedCount < targets.count, runningCount < limit, (startedCount - deliveredCount) / 2 < limit {
                 let (index, target) = (startedCount, targets[startedCount])
                 calls.start(index) { [run] in
                     RequestOutcome(index: index, target: target, result: await run(target))
@@ -107,4 +107,12 @@ private final class RunningCalls<Target: TargetType>: Sendable {
         tasks.withLock { $0[outcome.index] = nil }
         return outcome
     }
+}
+
+extension RequestOutcomes: CustomStringConvertible, CustomReflectable {
+    /// How many calls there are.
+    public var description: String { "\(targets.count) calls" }
+
+    /// The description, so that `dump` does not show the associated values of the targets.
+    public var customMirror: Mirror { Mirror(describing: self) }
 }

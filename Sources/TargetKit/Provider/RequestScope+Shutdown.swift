@@ -51,7 +51,7 @@ extension RequestScope {
     private func waitUntilIdle(atMost limit: Duration) async {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await self.waitUntilIdle(endsWhenCancelled: true) }
-            group.addTask { try? await self.clock.sleep(for: limit) }
+            group.addTask { try? await self.clock.wait(for: limit) }
             await group.next()
             group.cancelAll()
         }

@@ -14,6 +14,13 @@ struct SharedCallKey: Hashable {
         case form(MultipartForm)
     }
 
+    /// What answers: a stubbed call never shares with a real one, nor with one that has another sample.
+    private enum Answer: Hashable {
+        case transport
+        case sample(StubBehavior, status: Int, headers: HTTPHeaders, data: Data)
+    }
+
+    private let answer: Answer
     private let method: String?
     private let url: URL?
     private let headers: [String: String]
@@ -24,15 +31,21 @@ struct SharedCallKey: Hashable {
     /// What makes a status an error is part of what is waited for.
     private let validation: StatusValidation
 
-    /// `nil` for a call that cannot be shared: a stream, or a body that nothing can be compared by.
-    init?(_ request: TransportRequest, of endpoint: Endpoint, validation: StatusValidation) {
+    /// `nil` for a call that cannot be shared: a stream, or a body or a sample that nothing can be compared by.
+    init?(_ request: TransportRequest, of aim: Pipeline.Aim, validation: StatusValidation) {
         if case .stream = request.destination { return nil }
+        if aim.stub == .never {
+            answer = .transport
+        } else {
+            guard case .response(let status, let headers, let data) = aim.endpoint.sampleResponse else { return nil }
+            answer = .sample(aim.stub, status: status, headers: headers, data: data)
+        }
         switch request.body {
         case .none: body = .none
         case .data(let data): body = .data(data)
         case .file(let url): body = .file(url)
         case .stream:
-            guard case .multipart(let form) = endpoint.task.content else { return nil }
+            guard case .multipart(let form) = aim.endpoint.task.content else { return nil }
             body = .form(form)
         }
         method = request.urlRequest.httpMethod

@@ -50,7 +50,7 @@ public struct JSONParsingError: Error, Sendable, Hashable {
     }
 }
 
-extension JSONParsingError: CustomStringConvertible, LocalizedError {
+extension JSONParsingError: CustomStringConvertible, LocalizedError, DeveloperError {
     /// One line: the place, and what was expected there.
     public var description: String { "the JSON is broken at byte \(offset): expected \(reason.words)" }
 

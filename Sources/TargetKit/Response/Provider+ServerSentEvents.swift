@@ -37,7 +37,7 @@ extension Provider {
     private func pause(for time: Duration, before target: Target) async throws {
         let call = begin(target)
         guard call.plan.isAccepted else { return }
-        let task = Task { try await pipeline.clock.sleep(for: time) }
+        let task = Task { try await pipeline.clock.wait(for: time) }
         call.handle.attach(task)
         defer { end(call) }
         try await withTaskCancellationHandler {

@@ -175,9 +175,12 @@ public struct Response: Sendable {
     var body: ResponseBody? { exchange.body }
 }
 
-extension Response: CustomStringConvertible {
+extension Response: CustomStringConvertible, CustomReflectable {
     /// Status and size, in one line.
     public var description: String {
         file.map { "HTTP \(statusCode), in \($0.path)" } ?? "HTTP \(statusCode), \(data.count) bytes"
     }
+
+    /// The description, so that `dump` shows neither header fields nor body.
+    public var customMirror: Mirror { Mirror(describing: self) }
 }

@@ -29,7 +29,7 @@ public struct ResponseStream: AsyncSequence, Sendable {
 
     init(response: Response, body: ResponseBody) {
         self.response = response
-        self.body = body
+        self.body = body.refusing { response.streamFailure(ResponseStreamError.alreadyRead) }
     }
 
     /// A stream made by hand, for a test.
@@ -57,7 +57,7 @@ public struct ResponseStream: AsyncSequence, Sendable {
 
     /// Reads on from where the last reading stopped.
     ///
-    /// Its `next()` throws a ``TargetKitError`` when the body breaks off, or the call is cancelled.
+    /// Its `next()` throws a ``TargetKitError`` when the body breaks off, the call is cancelled, or another loop has the body.
     public func makeAsyncIterator() -> ResponseBody.Iterator {
         body.makeAsyncIterator()
     }

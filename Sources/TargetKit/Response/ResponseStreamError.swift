@@ -11,9 +11,11 @@ public enum ResponseStreamError: Error, Sendable {
     case undecodableLine(number: Int, any Error)
     /// The response is no event stream; with its `Content-Type`, `nil` when it has none.
     case notAnEventStream(contentType: String?)
+    /// The body can be read once, and another loop reads it or has read it to its end.
+    case alreadyRead
 }
 
-extension ResponseStreamError: CustomStringConvertible, LocalizedError {
+extension ResponseStreamError: CustomStringConvertible, LocalizedError, DeveloperError, CustomReflectable {
     /// What is wrong, in one line, without what the server has sent in the body.
     public var description: String {
         switch self {
@@ -22,9 +24,13 @@ extension ResponseStreamError: CustomStringConvertible, LocalizedError {
         case .undecodableLine(let number, let error): "line \(number): \(ErrorText(error))"
         case .notAnEventStream(let type?): "the Content-Type is \(type.prefix(100)), not text/event-stream"
         case .notAnEventStream(nil): "the response has no Content-Type, which should be text/event-stream"
+        case .alreadyRead: "the body can be read once, and another loop reads it or has read it"
         }
     }
 
     /// The description, so that `localizedDescription` says what happened.
     public var errorDescription: String? { description }
+
+    /// The description, so that `dump` does not show what the decoder quotes either.
+    public var customMirror: Mirror { Mirror(describing: self) }
 }

@@ -143,3 +143,11 @@ extension Response {
         }
     }
 }
+
+extension ServerSentEventSource: CustomStringConvertible, CustomReflectable {
+    /// The target, without its associated values, which may be secrets.
+    public var description: String { "events of \(target.name)" }
+
+    /// The description, so that `dump` does not show the associated values of the target.
+    public var customMirror: Mirror { Mirror(describing: self) }
+}

@@ -8,3 +8,16 @@ public enum SampleResponse: Sendable {
     /// The failure of a transport: no response arrives.
     case failure(any Error & Sendable)
 }
+
+extension SampleResponse: CustomStringConvertible, CustomReflectable {
+    /// Status and size, or the failure.
+    public var description: String {
+        switch self {
+        case .response(let status, _, let data): "HTTP \(status), \(data.count) bytes"
+        case .failure(let error): "a failure: \(ErrorText(error))"
+        }
+    }
+
+    /// The description, so that `dump` shows neither header fields nor body.
+    public var customMirror: Mirror { Mirror(describing: self) }
+}

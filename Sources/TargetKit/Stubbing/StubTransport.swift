@@ -89,10 +89,10 @@ public struct StubTransport: Transport {
 
     private func wait(_ delay: Duration, timeout: Duration?) async throws {
         if let timeout, timeout < delay {
-            try await clock.sleep(for: timeout)
+            try await clock.wait(for: timeout)
             throw URLError(.timedOut)
         }
-        try await clock.sleep(for: delay)
+        try await clock.wait(for: delay)
     }
 }
 

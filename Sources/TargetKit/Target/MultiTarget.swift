@@ -45,3 +45,11 @@ extension MultiTarget: AuthorizedTarget {
         (target as? any AuthorizedTarget)?.authorization ?? .none
     }
 }
+
+extension MultiTarget: CustomStringConvertible, CustomReflectable {
+    /// Type and case of the target inside, without its associated values, which may be secrets.
+    public var description: String { target.name }
+
+    /// The description, so that `dump` does not show the associated values.
+    public var customMirror: Mirror { Mirror(describing: self) }
+}

@@ -91,14 +91,25 @@ public struct RequestPath: Sendable, Hashable, ExpressibleByStringInterpolation 
     }
 }
 
-extension RequestPath: CustomStringConvertible {
-    /// Path and query as they are sent.
-    public var description: String { escaped }
+extension RequestPath: CustomStringConvertible, CustomReflectable {
+    /// Path and query as they are sent, but for the values of query items that are secret by their name, as `token` is.
+    public var description: String {
+        guard let mark = escaped.utf8.firstIndex(of: UInt8(ascii: "?")) else { return escaped }
+        let start = escaped.utf8.index(after: mark)
+        return escaped[..<start] + SecretFields.redacted(query: escaped[start...])
+    }
+
+    /// The description, so that `dump` does not show a secret either.
+    public var customMirror: Mirror { Mirror(describing: self) }
 }
 
 extension RequestPath {
     /// This path below a base URL, and its query after the base URL's own. An empty path leaves the base URL as it is.
     func url(below baseURL: URL) throws(InvalidRequest) -> URL {
+        // With another scheme it cannot be called either, but what it says may be what the error has to show.
+        guard baseURL.isCallable || !baseURL.hasHTTPScheme else {
+            throw .unsupportedURL(baseURL.absoluteString)
+        }
         guard !escaped.isEmpty else { return baseURL }
         let text = try text(below: baseURL.absoluteString)
         guard let url = URL(escaped: text) else { throw .unreadableURL(text) }

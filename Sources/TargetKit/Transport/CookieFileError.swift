@@ -23,7 +23,7 @@ public struct CookieFileError: Error, Sendable, Hashable {
     public let reason: Reason
 }
 
-extension CookieFileError: CustomStringConvertible, LocalizedError {
+extension CookieFileError: CustomStringConvertible, LocalizedError, DeveloperError {
     /// One line: the file, what is wrong and what to do.
     public var description: String { "cookie file \(path): \(reason)" }
 

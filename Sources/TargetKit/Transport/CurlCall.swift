@@ -61,6 +61,7 @@ final class CurlCall: Sendable {
         guard isSecure || Self.hasScheme("http://", address) else {
             throw CurlFailure(.unsupportedURL, "only http and https are spoken").error(for: url)
         }
+        guard url.isCallable else { throw CurlFailure(.badURL, "the URL has no host").error(for: url) }
         self.address = Self.withoutUser(address)
         method = urlRequest.httpMethod ?? "GET"
         fields = urlRequest.allHTTPHeaderFields ?? [:]
@@ -101,8 +102,9 @@ final class CurlCall: Sendable {
 extension Duration {
     /// Whole milliseconds, rounded up, within what libcurl takes.
     var curlMilliseconds: Int {
-        let (seconds, attoseconds) = components
+        let (seconds, attoseconds) = LongestWait.limited(self).components
         guard seconds < Int64(Int32.max) / 1000 else { return Int(Int32.max) }
+        guard seconds >= 0 else { return 1 }
         let milliseconds = seconds * 1000 + (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000
         return Int(max(1, milliseconds))
     }

@@ -23,7 +23,9 @@ struct CurlFailure: Error {
 
     /// The error that the caller sees.
     func error(for url: URL) -> URLError {
-        var userInfo: [String: Any] = [NSURLErrorFailingURLErrorKey: url, NSLocalizedDescriptionKey: message]
+        var userInfo: [String: Any] = [
+            NSURLErrorFailingURLErrorKey: url.redacted, NSLocalizedDescriptionKey: message,
+        ]
         userInfo[CurlTransport.messageKey] = curlMessage
         userInfo[CurlTransport.codeKey] = curlCode.map { Int($0.rawValue) }
         userInfo[NSUnderlyingErrorKey] = underlying

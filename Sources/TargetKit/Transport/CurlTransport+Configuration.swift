@@ -52,4 +52,19 @@ extension CurlTransport {
         public init() {}
     }
 }
+
+extension CurlTransport.Proxy: CustomStringConvertible, CustomReflectable {
+    /// Which proxy, without user and password.
+    public var description: String {
+        switch self {
+        case .environment: "as the environment says"
+        case .none: "none"
+        case .url(let url, let exceptions):
+            "\(RedactedURL(url))" + (exceptions.isEmpty ? "" : " except for \(exceptions.joined(separator: ", "))")
+        }
+    }
+
+    /// The description, so that `dump` does not show the password either.
+    public var customMirror: Mirror { Mirror(describing: self) }
+}
 #endif

@@ -67,12 +67,12 @@ extension FileBodySource {
     }
 }
 
-extension FileBodySource.Failure: CustomStringConvertible {
+extension FileBodySource.Failure: CustomStringConvertible, CustomReflectable {
     /// One line: the file, what is wrong with it, and what to do.
     public var description: String {
         switch self {
         case .notAFileURL(let url):
-            "\(url.debugDescription) is not the URL of a file; make it with URL(fileURLWithPath:)"
+            "\(RedactedURL.inside(url).debugDescription) is not the URL of a file; make it with URL(fileURLWithPath:)"
         case .missing(let path):
             "the file \(path.debugDescription) does not exist; check its path, and that it is kept until it is sent"
         case .unreadable(let path, let code):
@@ -85,4 +85,7 @@ extension FileBodySource.Failure: CustomStringConvertible {
                 + "send a copy that nobody writes to"
         }
     }
+
+    /// The description, so that `dump` does not show what a URL has after its path either.
+    public var customMirror: Mirror { Mirror(describing: self) }
 }

@@ -8,17 +8,20 @@ import FoundationNetworking
 /// A request on its way; in one place, since it is handed from step to step.
 final class OutgoingRequest: Sendable {
     let content: TransportRequest
+    /// Whether its `Cookie` field is the store's, which is made anew for the next step of a redirect.
+    let hasStoredCookies: Bool
 
     var urlRequest: URLRequest { content.urlRequest }
 
-    init(_ content: TransportRequest) {
+    init(_ content: TransportRequest, hasStoredCookies: Bool = false) {
         self.content = content
+        self.hasStoredCookies = hasStoredCookies
     }
 
     /// The request with a change to it.
     func with(_ change: (inout TransportRequest) -> Void) -> OutgoingRequest {
         var content = content
         change(&content)
-        return OutgoingRequest(content)
+        return OutgoingRequest(content, hasStoredCookies: hasStoredCookies)
     }
 }

@@ -31,3 +31,11 @@ extension URL {
         return [scheme, host()?.lowercased() ?? "", String(port)]
     }
 }
+
+extension Redirect: CustomStringConvertible, CustomReflectable {
+    /// Status and URLs, without user, query and fragment, which may be secrets.
+    public var description: String { "\(statusCode) from \(RedactedURL(from)) to \(RedactedURL(to))" }
+
+    /// The description, so that `dump` shows no more than that.
+    public var customMirror: Mirror { Mirror(describing: self) }
+}

@@ -15,10 +15,8 @@ extension RedirectFollower {
     /// Where the response leads; `nil` when it is the last one. Out of line: a call that is not led on needs no room for it.
     @inline(never)
     func step(after arrival: Arrival, to request: OutgoingRequest) throws -> Step? {
-        guard let redirect = try redirect(arrival.response.head, of: request.urlRequest),
-            let next = try next(after: redirect, request.content)
-        else { return nil }
-        return Step(redirect: redirect, request: OutgoingRequest(next))
+        guard let redirect = try redirect(arrival.response.head, of: request.urlRequest) else { return nil }
+        return try step(redirect, request)
     }
 
     /// The redirect that the response asks for; `nil` when it asks for none.
@@ -26,16 +24,30 @@ extension RedirectFollower {
         guard policy.limit > 0, [301, 302, 303, 307, 308].contains(head.statusCode), let from = request.url,
             let location = head.headers[.location]
         else { return nil }
-        guard let to = URL(string: location, relativeTo: from)?.absoluteURL, to.isCallable else {
+        guard let to = URL(location: location, relativeTo: from), to.isCallable else {
             let step = Redirect(statusCode: head.statusCode, from: from, to: from)
             throw failure(.redirectToNonExistentLocation, step, "the redirect names no http URL")
         }
         return Redirect(statusCode: head.statusCode, from: from, to: to)
     }
 
-    /// The request of the next step; `nil` when the closure takes the redirect as the response.
-    private func next(after redirect: Redirect, _ request: TransportRequest) throws -> TransportRequest? {
-        var next = request
+    /// The next step; `nil` when the closure takes the redirect as the response.
+    private func step(_ redirect: Redirect, _ request: OutgoingRequest) throws -> Step? {
+        let next = next(after: redirect, request)
+        switch policy {
+        case .follow(_, let allowsDowngrade):
+            if !allowsDowngrade { try checkSecurity(of: redirect) }
+            return Step(redirect: redirect, request: OutgoingRequest(next))
+        case .none: return nil
+        case .custom(let decide):
+            guard let decided = decide(next.urlRequest, redirect) else { return nil }
+            return try step(decided, redirect, next)
+        }
+    }
+
+    /// The request that the rules of ``RedirectPolicy`` make.
+    private func next(after redirect: Redirect, _ request: OutgoingRequest) -> TransportRequest {
+        var next = request.content
         next.urlRequest.url = redirect.to
         let method = request.urlRequest.httpMethod ?? "GET"
         let becomesGet = redirect.statusCode == 303 ? method != "HEAD" : redirect.statusCode < 303 && method == "POST"
@@ -45,30 +57,55 @@ extension RedirectFollower {
             next.body = .none
         }
         next.urlRequest.allHTTPHeaderFields = request.urlRequest.allHTTPHeaderFields?.filter { field in
-            let name = HTTPHeaderName(rawValue: field.key)
             let describesBody = becomesGet && field.key.lowercased().hasPrefix("content-")
-            return !describesBody && !(redirect.isCrossOrigin && (secretNames.contains(name) || name == .host))
+            let isOld = request.hasStoredCookies && HTTPHeaderName(rawValue: field.key) == .cookie
+            return !describesBody && !isOld && !(redirect.isCrossOrigin && isForOneOrigin(field.key))
         }
-        switch policy {
-        case .follow(_, let allowsDowngrade):
-            guard allowsDowngrade || !redirect.isDowngrade else {
-                let words = "the redirect leads from https to http"
-                throw failure(.appTransportSecurityRequiresSecureConnection, redirect, words)
+        return next
+    }
+
+    /// The step that the closure wants in the place of the one that it was shown, looked at like any request.
+    private func step(_ decided: URLRequest, _ redirect: Redirect, _ shown: TransportRequest) throws -> Step {
+        var next = shown
+        next.urlRequest = decided
+        if decided.httpBody != shown.urlRequest.httpBody {
+            next.body = decided.httpBody.map(TransportRequest.Body.data) ?? .none
+        }
+        let hasBody = if case .none = next.body { false } else { true }
+        do {
+            try RequestCheck(of: decided, hasBody: hasBody).check(decided)
+        } catch {
+            throw TargetKitError(stage: .request, request: decided, underlying: error)
+        }
+        var step = redirect
+        step.to = decided.url ?? redirect.to
+        try checkSecurity(of: step)
+        if step.isCrossOrigin, !redirect.isCrossOrigin {
+            // Those that the closure has set itself are meant for where it leads.
+            next.urlRequest.allHTTPHeaderFields = decided.allHTTPHeaderFields?.filter { name, value in
+                !isForOneOrigin(name) || shown.urlRequest.value(forHTTPHeaderField: name) != value
             }
-            return next
-        case .none: return nil
-        case .custom(let decide):
-            guard let decided = decide(next.urlRequest, redirect) else { return nil }
-            next.urlRequest = decided
-            return next
         }
+        return Step(redirect: step, request: OutgoingRequest(next))
+    }
+
+    /// Whether the field is not for another origin.
+    private func isForOneOrigin(_ name: String) -> Bool {
+        let name = HTTPHeaderName(rawValue: name)
+        return secretNames.contains(name) || name == .host
+    }
+
+    private func checkSecurity(of redirect: Redirect) throws {
+        guard redirect.isDowngrade else { return }
+        let words = "the redirect leads from https to http"
+        throw failure(.appTransportSecurityRequiresSecureConnection, redirect, words)
     }
 
     func failure(_ code: URLError.Code, _ redirect: Redirect, _ words: String) -> URLError {
         URLError(
             code,
             userInfo: [
-                NSURLErrorFailingURLErrorKey: redirect.to,
+                NSURLErrorFailingURLErrorKey: redirect.to.redacted,
                 NSLocalizedDescriptionKey: words
                     + ", lastly from \(RedactedURL(redirect.from)) to \(RedactedURL(redirect.to))",
             ]

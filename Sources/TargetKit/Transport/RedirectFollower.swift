@@ -5,7 +5,8 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// Sends a request with its cookies, and follows where its response leads.
+/// Sends a request, and follows where its response leads, each step with the cookies for its URL. Those of the first step are
+/// asked for by its caller, who shows the request to the plugins.
 final class RedirectFollower: Sendable {
     /// Takes a response for what it is.
     static let ofSamples = RedirectFollower(policy: .none)
@@ -102,7 +103,7 @@ final class RedirectFollower: Sendable {
         return try await withThrowingTaskGroup(of: Arrival?.self) { group in
             group.addTask { try await self.send(untimed, over: line) }
             group.addTask {
-                try await clock.sleep(for: timeout)
+                try await clock.wait(for: timeout)
                 return nil
             }
             defer { group.cancelAll() }
@@ -113,10 +114,10 @@ final class RedirectFollower: Sendable {
 
     @inline(__always)
     private func follow(_ request: OutgoingRequest, over line: Line) async throws -> Arrival {
-        let deadline = request.content.timeout.map { ContinuousClock.now + $0 }
+        let deadline = request.content.timeout.map { ContinuousClock.now + LongestWait.limited($0) }
         let first: Step
         do {
-            let arrival = try await line.send(withCookies(request))
+            let arrival = try await line.send(request)
             keepCookies(of: arrival)
             guard let step = try step(after: arrival, to: request) else { return arrival }
             // What the redirect itself brought goes here: a body that still streams holds its connection.
@@ -160,19 +161,22 @@ final class RedirectFollower: Sendable {
             var userInfo = error.userInfo
             userInfo[FailureMark.redirects] = redirects.count
             if userInfo[NSURLErrorFailingURLErrorKey] == nil {
-                userInfo[NSURLErrorFailingURLErrorKey] = request.urlRequest.url
+                userInfo[NSURLErrorFailingURLErrorKey] = request.urlRequest.url?.redacted
             }
             throw URLError(error.code, userInfo: userInfo)
         }
     }
 
     /// The request with the store's cookies for its URL. A `Cookie` field of the caller's own stands in for them.
-    private func withCookies(_ request: OutgoingRequest) -> OutgoingRequest {
+    func withCookies(_ request: OutgoingRequest) -> OutgoingRequest {
+        guard let cookies else { return request }
         let urlRequest = request.urlRequest
-        guard let cookies, let url = urlRequest.url, urlRequest.value(forHTTPHeaderField: "Cookie") == nil,
+        guard let url = urlRequest.url, urlRequest.value(forHTTPHeaderField: "Cookie") == nil,
             let field = cookies.header(for: url)
         else { return request }
-        return request.with { $0.urlRequest.setValue(field, forHTTPHeaderField: "Cookie") }
+        var content = request.content
+        content.urlRequest.setValue(field, forHTTPHeaderField: "Cookie")
+        return OutgoingRequest(content, hasStoredCookies: true)
     }
 
     private func keepCookies(of arrival: Arrival) {

@@ -39,3 +39,11 @@ public struct ResponseHead: Sendable {
         }
     }
 }
+
+extension ResponseHead: CustomStringConvertible, CustomReflectable {
+    /// Version and status.
+    public var description: String { "\(httpVersion) \(statusCode)" }
+
+    /// The description, so that `dump` shows no more than that.
+    public var customMirror: Mirror { Mirror(describing: self) }
+}

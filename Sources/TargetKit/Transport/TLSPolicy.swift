@@ -111,3 +111,13 @@ public struct TLSPolicy: Sendable, Hashable {
         return host[dot...].equalsIgnoringASCIICase(pattern.dropFirst())
     }
 }
+
+extension TLSPolicy.ClientCertificate: CustomStringConvertible, CustomReflectable {
+    /// The files, without the password.
+    public var description: String {
+        file.path + (key.map { ", key \($0.path)" } ?? "") + (password == nil ? "" : ", with a password")
+    }
+
+    /// The description, so that `dump` does not show the password either.
+    public var customMirror: Mirror { Mirror(describing: self) }
+}

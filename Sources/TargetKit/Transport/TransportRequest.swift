@@ -59,3 +59,39 @@ public struct TransportRequest: Sendable {
         self.progress = progress
     }
 }
+
+extension TransportRequest.Body {
+    /// Whether its bytes are not in memory.
+    var isReadAsItIsSent: Bool {
+        switch self {
+        case .none, .data: false
+        case .file, .stream: true
+        }
+    }
+}
+
+extension TransportRequest: CustomStringConvertible, CustomReflectable {
+    /// Method, URL and size, without what may be a secret.
+    public var description: String {
+        let url = urlRequest.url.map { RedactedURL($0).description } ?? "no URL"
+        return "\(urlRequest.httpMethod ?? "GET") \(url), \(body)".inOneLine
+    }
+
+    /// The description, so that `dump` shows no more than that.
+    public var customMirror: Mirror { Mirror(describing: self) }
+}
+
+extension TransportRequest.Body: CustomStringConvertible, CustomReflectable {
+    /// Where the bytes are, and how many, where that is known.
+    public var description: String {
+        switch self {
+        case .none: "no body"
+        case .data(let data): "\(data.count) bytes"
+        case .file(let url): "the file \(RedactedURL(url))"
+        case .stream: "a stream"
+        }
+    }
+
+    /// The description, so that `dump` does not show the bytes.
+    public var customMirror: Mirror { Mirror(describing: self) }
+}

@@ -29,3 +29,17 @@ public struct TransportResponse: Sendable {
         self.metrics = metrics
     }
 }
+
+extension TransportResponse.Body: CustomStringConvertible, CustomReflectable {
+    /// Where the bytes are, and how many, where that is known.
+    public var description: String {
+        switch self {
+        case .data(let data): "\(data.count) bytes"
+        case .file(let url): "the file \(url.path)"
+        case .stream: "a stream"
+        }
+    }
+
+    /// The description, so that `dump` does not show the bytes.
+    public var customMirror: Mirror { Mirror(describing: self) }
+}

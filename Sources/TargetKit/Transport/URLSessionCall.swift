@@ -29,7 +29,7 @@ struct URLSessionCall: Sendable {
         guard let url = request.url else { throw URLError(.badURL) }
         self.url = url
         body = transportRequest.body
-        timeout = transportRequest.timeout
+        timeout = transportRequest.timeout.map(LongestWait.limited)
         progress = transportRequest.progress
         request.httpBody = nil
         request.httpBodyStream = nil
@@ -54,11 +54,8 @@ struct URLSessionCall: Sendable {
 
     /// The URL without `user:password@` (RFC 3986 §3.2.1): Linux would send them as an Authorization header.
     private static func address(of url: URL) throws(URLSessionFailure) -> URL {
-        let scheme = url.scheme?.lowercased()
-        guard scheme == "http" || scheme == "https" else {
-            throw URLSessionFailure(.unsupportedURL, "only http and https are spoken")
-        }
-        guard let host = url.host, !host.isEmpty else { throw URLSessionFailure(.badURL, "the URL has no host") }
+        guard url.hasHTTPScheme else { throw URLSessionFailure(.unsupportedURL, "only http and https are spoken") }
+        guard url.isCallable, let host = url.host else { throw URLSessionFailure(.badURL, "the URL has no host") }
         #if canImport(FoundationNetworking)
         guard !host.contains(":") else {
             throw URLSessionFailure(

@@ -29,7 +29,7 @@ struct URLSessionFailure: Error {
     }
 
     static func error(_ code: URLError.Code, _ message: String, for url: URL) -> URLError {
-        URLError(code, userInfo: [NSURLErrorFailingURLErrorKey: url, NSLocalizedDescriptionKey: message])
+        URLError(code, userInfo: [NSURLErrorFailingURLErrorKey: url.redacted, NSLocalizedDescriptionKey: message])
     }
 
     /// The error that the caller sees when a task ended with that one.

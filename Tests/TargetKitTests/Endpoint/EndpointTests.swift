@@ -174,6 +174,33 @@ struct EndpointTests {
     }
 
     @Test(
+        "A base URL without a host takes none from the path",
+        arguments: [
+            "http://", "https://", "http:/", "http:", "https:///", "https:", "http://?q=1", "https://:443",
+            "http://anna@",
+        ],
+        ["/evil.test/x", "//evil.test/x", "///evil.test", "evil.test", "@evil.test/x", "", "/"] as [RequestPath]
+    )
+    func hostFromPath(base: String, path: RequestPath) throws {
+        let url = try #require(URL(string: base))
+        let error = try #require(throws: TargetKitError.self) {
+            try Endpoint(target: TestTarget(url).with { $0.path = path })
+        }
+        #expect(error.stage == .endpoint)
+        #expect(error.underlying as? InvalidRequest == .unsupportedURL(base))
+    }
+
+    @Test("A TRACE has no body (RFC 9110 §9.3.8), in any spelling", arguments: ["TRACE", "Trace", "trace"])
+    func trace(method: String) throws {
+        let method = HTTPMethod(rawValue: method)
+        #expect(try request(method, .plain).httpMethod == method.rawValue)
+        for task in [HTTPTask.data(Data("abc".utf8)), .json(["a": 1]), .multipart([.text("b", name: "a")])] {
+            let error = try #require(throws: TargetKitError.self) { try request(method, task) }
+            #expect(error.underlying as? InvalidRequest == .bodyNotAllowed(method: method.rawValue))
+        }
+    }
+
+    @Test(
         "A URL with http and a host is taken, however it is written",
         arguments: [
             "http://h.example", "https://h", "HTTP://H.EXAMPLE/", "http://anna:tea@h.example/",

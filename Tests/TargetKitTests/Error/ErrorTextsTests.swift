@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import TargetKit
+import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)
@@ -63,6 +64,63 @@ struct ErrorTextsTests {
     @Test("No two kinds say the same", arguments: [ErrorTexts.english, .simplifiedChinese])
     func different(texts: ErrorTexts) {
         #expect(Set(Kind.allCases.map { Self.error($0).text(in: texts) }).count == Kind.allCases.count)
+    }
+
+    struct SignInNeeded: LocalizedError {
+        var errorDescription: String? { "Please sign in again." }
+    }
+
+    @Test(
+        "An error with words of its own reaches the person in them, from a plugin, a closure or a transport",
+        arguments: ["prepare", "endpoint", "request", "transport", "retry"]
+    )
+    func ownWords(place: String) async throws {
+        let provider = Provider<TestTarget>(
+            endpointClosure: { target in
+                if place == "endpoint" { throw SignInNeeded() }
+                return try Endpoint(target: target)
+            },
+            requestClosure: { endpoint in
+                if place == "request" { throw SignInNeeded() }
+                return try endpoint.urlRequest()
+            },
+            transport: StubTransport { _ in
+                if place == "transport" { throw SignInNeeded() }
+                return .response(status: 500, data: Data())
+            },
+            plugins: [
+                RecordingPlugin(
+                    prepare: { request, _ in
+                        if place == "prepare" { throw SignInNeeded() }
+                        return request
+                    },
+                    retry: { _, _ in .fail(TargetKitError(stage: .transport, underlying: SignInNeeded())) }
+                )
+            ]
+        )
+        let error = await #expect(throws: TargetKitError.self) { try await provider.request(TestTarget(.example)) }
+        #expect(error?.localizedDescription == "Please sign in again.")
+        #expect((error.map { $0 as NSError })?.localizedDescription == "Please sign in again.")
+        for texts in [ErrorTexts.english, .simplifiedChinese] {
+            #expect(error?.text(in: texts) == "Please sign in again.")
+            for piece in ErrorTexts.Piece.allCases {
+                let text = error?.text(piece, in: texts) ?? ""
+                #expect(!text.isEmpty && !text.contains("Update the app") && !text.contains("更新应用"))
+            }
+        }
+    }
+
+    @Test("An error whose words are for the developer does not reach the person")
+    func developersWords() {
+        for underlying in [
+            InvalidRequest.twoBodies, MultipartForm.notAForm,
+            URLError(.badURL, userInfo: [NSLocalizedDescriptionKey: "x"]),
+            JSONParsingError(.value, at: 1), ResponseStreamError.eventTooLarge(limit: 1),
+            CocoaError(.fileReadUnknown, userInfo: [NSLocalizedDescriptionKey: "x"]),
+        ] as [any Error] {
+            let error = TargetKitError(stage: .request, underlying: underlying)
+            #expect(error.text(in: .english) == Self.error(.invalidRequest).text(in: .english), "\(underlying)")
+        }
     }
 
     @Test(
@@ -163,5 +221,16 @@ struct ErrorTextsTests {
     )
     func environment(environment: [String: String], languages: [String]) {
         #expect(PreferredLanguages.posix(environment) == languages)
+    }
+}
+
+extension MultipartForm {
+    fileprivate static var notAForm: any Error {
+        do {
+            _ = try MultipartForm(parts: []).data()
+            return Boom()
+        } catch {
+            return error
+        }
     }
 }

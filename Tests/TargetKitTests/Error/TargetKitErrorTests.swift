@@ -45,6 +45,21 @@ struct TargetKitErrorTests {
     }
 
     @Test(
+        "The description is one line whatever the request holds, without what a terminal takes for a command",
+        arguments: ["GE\r\nT", "GE\u{1B}[2JT", "GE\u{2028}T", "GE\u{85}T", "GE\u{9B}2JT"]
+    )
+    func oneLine(method: String) {
+        var request = URLRequest(url: .example)
+        request.httpMethod = method
+        for underlying in [InvalidRequest.bodyNotAllowed(method: method), .invalidHeaderValue(name: method)] {
+            let text = TargetKitError(stage: .request, request: request, underlying: underlying).description
+            #expect(text.allSatisfy { !$0.isNewline })
+            #expect(!text.unicodeScalars.contains { $0.properties.generalCategory == .control })
+            #expect(text.contains("GE"))
+        }
+    }
+
+    @Test(
         "The kind says what the failure means",
         arguments: [
             (URLError.Code.notConnectedToInternet, TargetKitError.Kind.offline), (.timedOut, .timedOut),

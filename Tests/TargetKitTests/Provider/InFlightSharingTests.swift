@@ -28,7 +28,7 @@ struct InFlightSharingTests {
     }
 
     /// Calls of those targets, all of them started.
-    private func calls(
+    func calls(
         _ provider: Provider<MultiTarget>,
         _ targets: [any TargetType]
     ) -> [Task<Result<Response, any Error>, Never>] {
@@ -48,12 +48,12 @@ struct InFlightSharingTests {
         return calls
     }
 
-    private func count(_ event: (RecordingPlugin.Event) -> Bool) -> Int {
+    func count(_ event: (RecordingPlugin.Event) -> Bool) -> Int {
         plugin.log.events(of: "plugin").count(where: event)
     }
 
     /// Returns when that many calls wait for what they share.
-    private func joined(_ count: Int, _ provider: Provider<MultiTarget>) async {
+    func joined(_ count: Int, _ provider: Provider<MultiTarget>) async {
         while provider.pipeline.sharedCalls.waiterCount < count { await Task.yield() }
     }
 

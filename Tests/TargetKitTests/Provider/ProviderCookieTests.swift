@@ -51,6 +51,52 @@ struct ProviderCookieTests {
         #expect(store.cookies.map(\.name).sorted() == ["a", "b"])
     }
 
+    private struct Witness: Plugin {
+        let seen = Recorder<String?>()
+
+        func willSend(_ request: URLRequest, context: RequestContext) {
+            seen.append(request.value(forHTTPHeaderField: "Cookie"))
+        }
+
+        func retry(_ result: Result<Response, TargetKitError>, context: RequestContext) async -> RetryDecision {
+            context.attempt == 0 ? .retry(after: .zero) : .doNotRetry
+        }
+    }
+
+    @Test("willSend sees the store's cookies, those of each attempt, as they go out", arguments: Backend.allCases)
+    func willSend(_ backend: Backend) async throws {
+        let (store, witness) = (CookieStore(), Witness())
+        let running = try RunningBackend(backend) { _ in
+            .response(status: 200, headers: ["Set-Cookie": "b=2; Path=/"], data: Data())
+        }
+        store.store(["a=1; Path=/"], from: running.baseURL)
+        let provider = Provider<TestTarget>(transport: running.transport, plugins: [witness], cookies: store)
+        _ = try await provider.request(call(running, "/x"))
+        #expect(running.requests.map { $0.headers[.cookie] } == ["a=1", "a=1; b=2"])
+        #expect(witness.seen.elements == ["a=1", "a=1; b=2"])
+    }
+
+    @Test(
+        "A redirect takes no cookie along that its own response has replaced or taken away",
+        arguments: Backend.allCases
+    )
+    func redirected(_ backend: Backend) async throws {
+        let store = CookieStore()
+        let running = try RunningBackend(backend) { request in
+            guard request.target == "/a" else { return .response(status: 200, data: Data()) }
+            let headers = HTTPHeaders(
+                dictionaryLiteral: ("Set-Cookie", "a=new; Path=/"),
+                ("Set-Cookie", "b=; Path=/; Max-Age=0"),
+                ("Location", "/b")
+            )
+            return .response(status: 307, headers: headers, data: Data())
+        }
+        store.store(["a=1; Path=/", "b=2; Path=/", "c=3; Path=/a"], from: running.baseURL)
+        let provider = Provider<TestTarget>(transport: running.transport, cookies: store)
+        _ = try await provider.request(call(running, "/a"))
+        #expect(running.requests.map { $0.headers[.cookie] } == ["c=3; a=1; b=2", "a=new"])
+    }
+
     @Test("A Cookie field of the target's own stands in for the store's")
     func own() async throws {
         let running = try server(.stub)

@@ -138,10 +138,97 @@ struct TimeoutTests {
         #expect(seen.elements == [.seconds(9), .seconds(8), .seconds(7), .seconds(5), .seconds(9)])
     }
 
+    static let endlessTimes: [Duration] = [
+        .seconds(Int64.max), .seconds(Int64.max) * 10, .seconds(1.5e20), .milliseconds(Int64.max),
+    ]
+
+    @Test("A time that no clock can count is a very long one, wherever it is given", arguments: endlessTimes)
+    func endless(time: Duration) async throws {
+        let server = try LoopbackServer(reply: .status(200))
+        let target = TestTarget(server.baseURL)
+        for transport in [SystemTransport.shared, URLSessionTransport.shared] as [any Transport] {
+            for timeout in [CallTimeout.wholeCall(time), .exchange(time), CallTimeout(exchange: time, wholeCall: time)]
+            {
+                let provider = Provider<TestTarget>(transport: transport, timeout: timeout)
+                #expect(try await provider.request(target).statusCode == 200)
+                #expect(try await provider.request(target.with { $0.timeout = time }).statusCode == 200)
+                #expect(try await provider.request(target, timeout: timeout).statusCode == 200)
+            }
+            let request = TransportRequest(urlRequest: URLRequest(url: server.baseURL), timeout: time)
+            #expect(try await transport.send(request).head.statusCode == 200)
+        }
+    }
+
+    @Test("A wait that no clock can count is a very long one, and can be cancelled", arguments: endlessTimes)
+    func endlessWaits(time: Duration) async throws {
+        let delayed = Provider<TestTarget>(stubClosure: { _ in .delayed(time) })
+        let slow = Provider<TestTarget>(transport: StubTransport(delay: time) { _ in .failure(Boom()) })
+        let retrying = Provider<TestTarget>(
+            stubClosure: { _ in .immediate },
+            plugins: [RecordingPlugin(retry: { _, _ in .retry(after: time) })]
+        )
+        for provider in [delayed, slow, retrying] {
+            let call = Task { try await provider.request(TestTarget(.example)) }
+            for _ in 0..<200 { await Task.yield() }
+            call.cancel()
+            let error = await #expect(throws: TargetKitError.self) { try await call.value }
+            #expect(error?.stage == .cancelled)
+        }
+        let scope = RequestScope()
+        let busy = Provider<TestTarget>(transport: HeldTransport(), scope: scope)
+        let call = Task { try await busy.request(TestTarget(.example)) }
+        while scope.inFlightCount == 0 { await Task.yield() }
+        let ending = Task { await scope.shutdown(grace: time) }
+        for _ in 0..<200 { await Task.yield() }
+        ending.cancel()
+        await ending.value
+        await #expect(throws: TargetKitError.self) { try await call.value }
+    }
+
+    @Test("A server that asks for a wait which no clock can count is waited for until somebody cancels")
+    func endlessReconnection() async throws {
+        let data = Data("retry: 9223372036854775807\ndata: a\n\n".utf8)
+        let sample = SampleResponse.response(status: 200, headers: ["Content-Type": "text/event-stream"], data: data)
+        let provider = Provider<TestTarget>(transport: StubTransport(sample))
+        let (seen, read) = (Expectation(), Recorder<String>())
+        let reading = Task {
+            for try await event in provider.serverSentEvents(for: TestTarget(.example), reconnecting: .always()) {
+                read.append(event.data)
+                seen.fulfill()
+            }
+        }
+        await seen.wait()
+        for _ in 0..<200 { await Task.yield() }
+        reading.cancel()
+        _ = await reading.result
+        #expect(read.elements == ["a"])
+    }
+
+    @Test("A number that nothing can be counted up to is no limit", arguments: [Int.max, Int.max / 2 + 1, Int.min, 0])
+    func endlessNumbers(number: Int) async throws {
+        let provider = Provider<TestTarget>(stubClosure: { _ in .immediate }, redirects: .follow(limit: number))
+        let target = TestTarget(.example)
+        for await outcome in provider.requests([target, target, target], maxConcurrent: number, inOrder: true) {
+            #expect(try outcome.result.get().statusCode == 200)
+        }
+        let isLimit = number <= 0
+        let limited = target.with { $0.task = .plain.limit(bytes: number) }
+        let result = await Result<Response, any Error> { try await provider.request(limited) }
+        #expect((try? result.get()) == nil ? isLimit : !isLimit)
+        let server = try LoopbackServer(reply: .text("0123456789"))
+        for transport in [SystemTransport.shared, URLSessionTransport.shared] as [any Transport] {
+            let real = Provider<TestTarget>(transport: transport)
+            let call = TestTarget(server.baseURL).with { $0.task = .plain.limit(bytes: number) }
+            let result = await Result<Response, any Error> { try await real.request(call) }
+            #expect((try? result.get()) == nil ? isLimit : !isLimit)
+        }
+    }
+
     @Test(
         "A timeout of zero or less is a mistake of the program",
         arguments: [
-            CallTimeout.exchange(.zero), .wholeCall(.zero), .wholeCall(.seconds(-1)),
+            CallTimeout.exchange(.zero), .wholeCall(.zero), .wholeCall(.seconds(-1)), .exchange(.seconds(Int64.min)),
+            .wholeCall(.seconds(-1.5e20)),
         ]
     )
     func invalid(timeout: CallTimeout) async throws {

@@ -31,6 +31,54 @@ struct ResponseStreamTests {
         #expect(await stream.collected().0 == [])
     }
 
+    @Test(
+        "A second reader of a body that was read to its end gets an error, and no empty body",
+        arguments: Reading.allCases
+    )
+    func secondReader(reading: Reading) async throws {
+        for (body, again) in [("", ""), ("data:1\n\n", ""), ("{}\n", "")] {
+            let stream = ResponseStream(statusCode: 200, body: ResponseBody(body))
+            var first = stream.makeAsyncIterator()
+            while try await first.next() != nil {}
+            #expect(try await first.next() == nil)
+            let error = await #expect(throws: TargetKitError.self, "\(body) \(again)") {
+                try await readOne(stream, as: reading)
+            }
+            #expect(error?.underlying is ResponseStreamError)
+        }
+    }
+
+    @Test("While one task waits for a piece, another that asks gets an error, and the first loses nothing")
+    func atTheSameTime() async throws {
+        let (gate, asked) = (Gate(), Tally())
+        let rest = TestLock(["a", "b"])
+        let body = ResponseBody {
+            asked.add()
+            try await gate.waitUnlessCancelled()
+            return rest.withLock { $0.isEmpty ? nil : Data($0.removeFirst().utf8) }
+        }
+        let stream = ResponseStream(statusCode: 200, body: body)
+        let first = Task { await stream.collected() }
+        try await asked.wait(for: 1)
+        await #expect(throws: TargetKitError.self) { for try await _ in stream {} }
+        gate.open()
+        let (pieces, error) = await first.value
+        #expect(pieces == [Data("a".utf8), Data("b".utf8)])
+        #expect(error == nil)
+    }
+
+    @Test("A loop whose body another one has gone on with gets an error where it would miss pieces")
+    func overtaken() async throws {
+        let stream = ResponseStream(statusCode: 200, body: ResponseBody(pieces: ["a", "b", "c"].map { Data($0.utf8) }))
+        var first = stream.makeAsyncIterator()
+        #expect(try await first.next() == Data("a".utf8))
+        var second = stream.makeAsyncIterator()
+        #expect(try await second.next() == Data("b".utf8))
+        await #expect(throws: TargetKitError.self) { try await first.next() }
+        #expect(try await second.next() == Data("c".utf8))
+        #expect(try await second.next() == nil)
+    }
+
     enum Reading: CaseIterable, Sendable {
         case pieces, lines, events, json
     }

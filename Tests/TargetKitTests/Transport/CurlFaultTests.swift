@@ -83,6 +83,8 @@ struct CurlFaultTests {
         arguments: [
             ("http://host.invalid", URLError.Code.cannotFindHost), ("ftp://127.0.0.1", .unsupportedURL),
             ("file:///etc/hostname", .unsupportedURL), ("http://[::1", .badURL), ("relative", .unsupportedURL),
+            ("http:///127.0.0.1/x", .badURL), ("https:///127.0.0.1/x", .badURL), ("http:/127.0.0.1", .unsupportedURL),
+            ("http://@/127.0.0.1", .badURL), ("http://:80/127.0.0.1", .badURL), ("http://?127.0.0.1", .badURL),
         ]
     )
     func unreachable(address: String, code: URLError.Code) async throws {

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// An error of Foundation or the standard library whose own text holds no secret: the error is the same by type and code, and
+/// what it quotes is left out.
+enum RedactedError {
+    /// The error, as it is when there is nothing in it to leave out.
+    static func of(_ error: any Error) -> any Error {
+        redacted(error) ?? error
+    }
+
+    /// What an `NSError` may have under `NSUnderlyingErrorKey`, whose text is a part of its own text.
+    ///
+    /// An error whose text is not known to be safe is there by domain and code: its associated values may be secrets.
+    static func underlying(_ error: any Error) -> any Error {
+        switch error {
+        case is TargetKitError, is InvalidRequest, is MultipartError, is ParameterEncodingError, is ServerDefinedError,
+            is CancellationError, is any FailureOfKind, is URLError, is CocoaError, is POSIXError, is DecodingError,
+            is EncodingError:
+            return of(error)
+        default:
+            if type(of: error) is NSError.Type { return of(error) }
+            let bridged = error as NSError
+            let info = [NSLocalizedDescriptionKey: "\(ErrorText(error))"]
+            return NSError(domain: bridged.domain, code: bridged.code, userInfo: info)
+        }
+    }
+
+    /// `nil` when there is nothing to leave out.
+    private static func redacted(_ error: any Error) -> (any Error)? {
+        switch error {
+        case let error as URLError: redacted(error.userInfo).map { URLError(error.code, userInfo: $0) }
+        case let error as CocoaError: redacted(error.userInfo).map { CocoaError(error.code, userInfo: $0) }
+        case let error as POSIXError: redacted(error.userInfo).map { POSIXError(error.code, userInfo: $0) }
+        case DecodingError.dataCorrupted(let context) where context.isSecret:
+            DecodingError.dataCorrupted(.init(codingPath: context.codingPath, debugDescription: placeholder))
+        case EncodingError.invalidValue(let value, let context) where !(value is HiddenValue):
+            EncodingError.invalidValue(
+                HiddenValue(type: type(of: value)),
+                .init(codingPath: context.codingPath, debugDescription: placeholder)
+            )
+        default: redacted(nsError: error)
+        }
+    }
+
+    private static func redacted(nsError error: any Error) -> (any Error)? {
+        guard type(of: error) is NSError.Type else { return nil }
+        let error = error as NSError
+        return redacted(error.userInfo).map { NSError(domain: error.domain, code: error.code, userInfo: $0) }
+    }
+
+    private static func redacted(_ info: [String: Any]) -> [String: Any]? {
+        var result = info
+        var isChanged = false
+        for (key, value) in info {
+            guard let safe = redacted(any: value) else { continue }
+            result[key] = safe
+            isChanged = true
+        }
+        return isChanged ? result : nil
+    }
+
+    private static func redacted(any value: Any) -> Any? {
+        switch value {
+        case let url as URL:
+            return url.redacted == url ? nil : url.redacted
+        case let text as String:
+            let safe = RedactedURL.inside(text)
+            return safe == text ? nil : safe
+        case let error as any Error: return redacted(error)
+        case let info as [String: Any]: return redacted(info)
+        case let values as [Any]:
+            let safe = values.map { redacted(any: $0) }
+            return safe.contains { $0 != nil } ? zip(values, safe).map { $1 ?? $0 } : nil
+        default: return nil
+        }
+    }
+
+    private static let placeholder = HeaderRedaction.placeholder
+}
+
+/// Stands for a value that could not be encoded.
+struct HiddenValue: CustomStringConvertible {
+    /// The type of the value.
+    let type: any Any.Type
+
+    var description: String { HeaderRedaction.placeholder }
+}
+
+extension DecodingError.Context {
+    /// Whether a name on the way to the value says that it is a secret.
+    fileprivate var isSecret: Bool { codingPath.contains { SecretFields.isSecret($0.stringValue) } }
+}

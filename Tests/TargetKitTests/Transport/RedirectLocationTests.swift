@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+import TestSupport
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@Suite("Redirects: Location")
+struct RedirectLocationTests {
+    @Test(
+        "A Location that is not escaped as it has to be is taken as it is meant, and escapes in it stay",
+        arguments: [
+            ("/a b", "/a%20b"), ("/a%2Fb c?x=%26&y= ", "/a%2Fb%20c?x=%26&y="),
+            ("/ü?q=ü&x=%2F", "/%C3%BC?q=%C3%BC&x=%2F"),
+            ("x?a[]=1", "/x?a%5B%5D=1"), ("/100%", "/100%25"), ("/a%zzb%2", "/a%25zzb%252"),
+            ("/日本/…?k=é", "/%E6%97%A5%E6%9C%AC/%E2%80%A6?k=%C3%A9"),
+            ("/a\"<>^`{|}b", "/a%22%3C%3E%5E%60%7B%7C%7Db"), ("?only=q r", "/start?only=q%20r"), ("/a\\b", "/a%5Cb"),
+            ("/a#b c#d", "/a"), ("/é%C3%A9", "/%C3%A9%C3%A9"), ("/a+b;c=1,2:3@4!$&'()*", "/a+b;c=1,2:3@4!$&'()*"),
+        ]
+    )
+    func escaped(location: String, target: String) async throws {
+        let server = try LoopbackServer { request in
+            request.target == "/start" ? .redirect(to: location) : .status(200)
+        }
+        let start = TestTarget(server.baseURL).with { $0.path = "/start" }
+        let response = try await Provider<TestTarget>(transport: SystemTransport.shared).request(start)
+        #expect(response.statusCode == 200)
+        #expect(server.requests.map(\.target) == ["/start", target])
+        let url = try #require(response.redirects.last?.to)
+        // Foundation before iOS 17 takes no other.
+        #expect(URL(string: url.absoluteString, encodingInvalidCharacters: false) == url)
+    }
+
+    @Test(
+        "A Location with a host of its own keeps it",
+        arguments: [
+            ("https://b.example/a b", "https://b.example/a%20b"),
+            ("//b.example:8443/ü", "https://b.example:8443/%C3%BC"),
+            ("https://b.example?q=a b", "https://b.example?q=a%20b"),
+            ("HTTPS://B.example/%7e x", "HTTPS://B.example/%7e%20x"),
+            ("https://[::1]:8443/a b", "https://[::1]:8443/a%20b"),
+            ("https://bücher.example/ü", "https://xn--bcher-kva.example/%C3%BC"),
+        ]
+    )
+    func elsewhere(location: String, url: String) async throws {
+        let transport = StubTransport { request in
+            request.urlRequest.url == .start
+                ? .response(status: 302, headers: ["Location": location], data: Data())
+                : .response(status: 200, data: Data())
+        }
+        let response = try await Provider<TestTarget>(transport: transport)
+            .request(TestTarget(.start).with { $0.path = "" })
+        #expect(response.request?.url?.absoluteString == url)
+    }
+
+    @Test(
+        "A Location that takes its host from the path, or has none, leads nowhere",
+        arguments: [
+            "https:///evil.test/x", "http:/evil.test", "https:evil.test", "//", "///evil.test", "https://:80/",
+            "https://@/x", "",
+        ]
+    )
+    func nowhere(location: String) async throws {
+        let sent = Recorder<URL?>()
+        let transport = StubTransport { request in
+            sent.append(request.urlRequest.url)
+            return .response(status: 302, headers: ["Location": location], data: Data())
+        }
+        let error = await #expect(throws: TargetKitError.self) {
+            try await Provider<TestTarget>(transport: transport).request(TestTarget(.example))
+        }
+        #expect(error?.kind == .badRedirect)
+        #expect(sent.count == 1)
+    }
+}
+
+extension URL {
+    fileprivate static let start = URL(string: "https://a.example/start") ?? .example
+}
