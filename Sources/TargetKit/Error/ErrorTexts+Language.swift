@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
 extension ErrorTexts {
     /// A language that there are sentences in.
     public enum Language: Sendable, Hashable, CaseIterable {
@@ -31,10 +35,30 @@ extension ErrorTexts {
         public static var system: Self { Self(preferred: PreferredLanguages.system) }
 
         func sentences(about error: TargetKitError) -> ErrorSentences {
-            switch self {
+            if error.kind == .insecureConnection, !error.isOfCertificate { return handshakeFailed }
+            return switch self {
             case .english: .english(error.kind, status: error.response?.statusCode)
             case .simplifiedChinese: .simplifiedChinese(error.kind, status: error.response?.statusCode)
             }
+        }
+
+        private var handshakeFailed: ErrorSentences {
+            switch self {
+            case .english: .englishOfHandshake
+            case .simplifiedChinese: .chineseOfHandshake
+            }
+        }
+    }
+}
+
+extension TargetKitError {
+    /// Whether the server's certificate was looked at and refused, which a wrong date of the device can cause.
+    fileprivate var isOfCertificate: Bool {
+        switch (underlying as? URLError)?.code {
+        case .serverCertificateUntrusted, .serverCertificateHasUnknownRoot, .serverCertificateHasBadDate,
+            .serverCertificateNotYetValid:
+            true
+        default: false
         }
     }
 }
