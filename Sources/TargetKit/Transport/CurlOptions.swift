@@ -27,6 +27,10 @@ struct CurlOptions {
     var listIsForBody = false
     /// HEAD with a body: libcurl would wait for a body in return.
     var endsAtHead = false
+    /// How many bytes names and values of the fields have together.
+    var fieldSize = 0
+    /// Whether the connection is closed after the exchange.
+    var forbidsReuse = false
     var hasProgress = false
     var isTrustBlind = false
     var pin: String?
@@ -40,14 +44,8 @@ extension CurlTransfer {
     func prepare(_ call: CurlCall) throws {
         try prepareBody(call)
         try prepareHeaders(call)
-        if options.isSecure != call.isSecure {
-            options.isSecure = call.isSecure
-            // Over TLS a request waits to see whether HTTP/2 lets it share the connection that is being made. Without TLS there
-            // is no HTTP/2, and waiting for it would put a request behind the answer to another.
-            let canShare = call.isSecure && settings.configuration.version == .automatic
-            set(CURLOPT_HTTP_VERSION, Int(canShare ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1))
-            set(CURLOPT_PIPEWAIT, canShare ? 1 : 0)
-        }
+        resumeDefaults()
+        prepareConnection(call)
         if call.isSecure, settings.asksForHost { prepareTrust(call) }
         if options.hasProgress != (call.progress != nil) {
             options.hasProgress = call.progress != nil
@@ -58,6 +56,16 @@ extension CurlTransfer {
             set(CURLOPT_TIMEOUT_MS, call.timeoutMilliseconds)
         }
         ccurl_setopt_string(easy, CURLOPT_URL, call.address)
+    }
+
+    private func prepareConnection(_ call: CurlCall) {
+        guard options.isSecure != call.isSecure else { return }
+        options.isSecure = call.isSecure
+        // Over TLS a request waits to see whether HTTP/2 lets it share the connection that is being made. Without TLS there
+        // is no HTTP/2, and waiting for it would put a request behind the answer to another.
+        let canShare = call.isSecure && settings.configuration.version == .automatic
+        set(CURLOPT_HTTP_VERSION, Int(canShare ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1))
+        set(CURLOPT_PIPEWAIT, canShare ? 1 : 0)
     }
 
     private func prepareBody(_ call: CurlCall) throws {
@@ -145,11 +153,26 @@ extension CurlTransfer {
         // By its own options libcurl would write these two anew for each request, letter by letter and twice.
         try list.add("User-Agent", CurlLibrary.userAgent, unlessIn: call.fields)
         try list.add("Accept-Encoding", CurlLibrary.encodings, unlessIn: call.fields)
+        options.fieldSize = call.fields.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count }
         if hasBody { list.suppressDefaults(unless: call.fields) }
         options.headerList = list.release()
         options.listIsForBody = hasBody
         options.fields = call.fields
         ccurl_setopt_list(easy, CURLOPT_HTTPHEADER, options.headerList)
+    }
+
+    /// Has the connection closed after this exchange.
+    func forbidReuse() {
+        options.forbidsReuse = true
+        set(CURLOPT_FORBID_REUSE, 1)
+    }
+
+    /// Takes back what the exchange before has changed under way.
+    private func resumeDefaults() {
+        if options.forbidsReuse {
+            options.forbidsReuse = false
+            set(CURLOPT_FORBID_REUSE, 0)
+        }
     }
 
     func set(_ option: CURLoption, _ value: Int) {

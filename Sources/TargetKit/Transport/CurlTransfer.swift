@@ -67,7 +67,11 @@ final class CurlTransfer {
         if let flaw { throw flaw }
         errorBuffer.pointee = 0
         try prepare(start.call)
-        head = CurlHead(in: room)
+        head = CurlHead(
+            in: room,
+            limit: settings.configuration.maxHeadSize,
+            hasBody: start.call.method != "HEAD"
+        )
         sink = CurlSink(start.call.destination)
         lastMove = clock.now
         progress = start.call.progress.map { CurlProgress(hasBody: start.call.hasBody, report: $0) }
@@ -102,24 +106,6 @@ final class CurlTransfer {
         progress?.finish(sent: metrics.bytesSent, received: metrics.bytesReceived)
         return TransportResponse(head: head.response, body: try sink.finish(), metrics: metrics)
     }
-
-    private func curlFailure(_ result: CURLcode) -> CurlFailure {
-        var verification = 0
-        var osError = 0
-        _ = ccurl_getinfo_long(easy, CURLINFO_SSL_VERIFYRESULT, &verification)
-        _ = ccurl_getinfo_long(easy, CURLINFO_OS_ERRNO, &osError)
-        let message = String(cString: errorBuffer)
-        var failure = CurlFailure(
-            result: result,
-            message: message,
-            verification: verification,
-            osError: Int32(osError)
-        )
-        if result == CURLE_SSL_PINNEDPUBKEYNOTMATCH {
-            failure.underlying = TLSPolicy.PinMismatch(host: start?.call.url.host ?? "")
-        }
-        return failure
-    }
 }
 
 // MARK: - What libcurl tells and asks
@@ -128,11 +114,15 @@ extension CurlTransfer {
     /// Takes a line of the head; `false` ends the exchange.
     func receiveHeader(_ line: UnsafeRawBufferPointer) -> Bool {
         lastMove = clock.now
-        guard head.receive(line) else {
-            failure = CurlFailure.headTooLarge
+        let isTrailer = head.isComplete
+        do throws(CurlFailure) {
+            try head.receive(line)
+        } catch {
+            failure = error
             return false
         }
-        guard head.isComplete else { return true }
+        guard head.isComplete, !isTrailer else { return true }
+        if head.framing.isAmbiguous { forbidReuse() }
         noteEarlyAnswer()
         deliverHead()
         return !options.endsAtHead

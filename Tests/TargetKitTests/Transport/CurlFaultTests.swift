@@ -50,7 +50,7 @@ struct CurlFaultTests {
                 .text("HTTP/1.1 200 OK\r\n" + String(repeating: "X-Flood: 0123456789\r\n", count: 20_000) + "\r\n"),
                 .close,
             ],
-            .badServerResponse
+            .dataLengthExceedsMaximum
         ),
     ]
 

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+#if canImport(CTargetKitCurl)
+import CTargetKitCurl
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+extension CurlTransfer {
+    /// What libcurl's result means for this exchange.
+    func curlFailure(_ result: CURLcode) -> CurlFailure {
+        let message = String(cString: errorBuffer)
+        var failure = CurlFailure(
+            result: result,
+            message: message,
+            verification: number(CURLINFO_SSL_VERIFYRESULT),
+            osError: Int32(number(CURLINFO_OS_ERRNO))
+        )
+        if result == CURLE_SSL_PINNEDPUBKEYNOTMATCH {
+            failure.underlying = TLSPolicy.PinMismatch(host: start?.call.url.host ?? "")
+        }
+        if let named = named(result, message) {
+            failure.code = named.code
+            failure.message = named.message
+            failure.isOurs = named.isOurs
+        }
+        return failure
+    }
+
+    /// Where libcurl's result says less than is known here.
+    private func named(_ result: CURLcode, _ message: String) -> CurlFailure? {
+        switch result {
+        case CURLE_RECV_ERROR where message.hasPrefix("Too large response headers"): return .headTooLarge(nil)
+        case CURLE_OUT_OF_MEMORY where options.fieldSize + (start?.call.address.utf8.count ?? 0) > 1_000_000:
+            return .ours(.badURL, "the URL and header fields of the request are over the 1 MiB that libcurl sends")
+        case CURLE_OUT_OF_MEMORY, CurlFailure.tooLarge, CURLE_RECV_ERROR, CURLE_SEND_ERROR, CURLE_GOT_NOTHING:
+            if message.lowercased().contains("out of memory in chunked") { return .headTooLarge(nil) }
+            let isInHead = offset(CURLINFO_STARTTRANSFER_TIME_T) > 0 && !head.isComplete
+            let isOverLimit = result == CURLE_OUT_OF_MEMORY || result == CurlFailure.tooLarge
+            return isOverLimit && isInHead ? .headTooLarge(nil) : nil
+        default: return nil
+        }
+    }
+
+    private func number(_ info: CURLINFO) -> Int {
+        var value = 0
+        _ = ccurl_getinfo_long(easy, info, &value)
+        return value
+    }
+}
+#endif
