@@ -89,7 +89,7 @@ extension CurlFailure {
         // The first is what libcurl calls an answer that does not begin like HTTP; the URL's scheme was seen to before.
         case CURLE_UNSUPPORTED_PROTOCOL: .badServerResponse
         case CURLE_WEIRD_SERVER_REPLY: words.contains("Content-Length") ? .cannotParseResponse : .badServerResponse
-        case CURLE_BAD_CONTENT_ENCODING: .cannotDecodeContentData
+        case CURLE_BAD_CONTENT_ENCODING, CURLE_WRITE_ERROR: .cannotDecodeContentData
         case CURLE_GOT_NOTHING, CURLE_PARTIAL_FILE, CURLE_SEND_ERROR, CURLE_HTTP2, CURLE_HTTP2_STREAM:
             .networkConnectionLost
         case CURLE_RECV_ERROR: isMalformed(words) ? .cannotParseResponse : .networkConnectionLost

@@ -29,6 +29,8 @@ struct CurlOptions {
     var endsAtHead = false
     /// How many bytes names and values of the fields have together.
     var fieldSize = 0
+    /// Whether bodies are decoded.
+    var decodes = true
     /// Whether the connection is closed after the exchange.
     var forbidsReuse = false
     var hasProgress = false
@@ -152,13 +154,24 @@ extension CurlTransfer {
         for (name, value) in call.fields { try list.add(name, value) }
         // By its own options libcurl would write these two anew for each request, letter by letter and twice.
         try list.add("User-Agent", CurlLibrary.userAgent, unlessIn: call.fields)
-        try list.add("Accept-Encoding", CurlLibrary.encodings, unlessIn: call.fields)
+        // A range is one of the bytes that are sent, encoded ones where there is an encoding (RFC 9110 §14.2).
+        let encodings = call.hasField("Range") ? "identity" : CurlLibrary.encodings
+        try list.add("Accept-Encoding", encodings, unlessIn: call.fields)
         options.fieldSize = call.fields.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count }
         if hasBody { list.suppressDefaults(unless: call.fields) }
         options.headerList = list.release()
         options.listIsForBody = hasBody
         options.fields = call.fields
         ccurl_setopt_list(easy, CURLOPT_HTTPHEADER, options.headerList)
+    }
+
+    /// Sets what libcurl has to know of the response before it reads the fields behind the status line.
+    func prepareForBody() {
+        // A part of an encoded body cannot be decoded; it is given as it comes (RFC 9110 §14.2).
+        if head.statusCode == 206, options.decodes {
+            options.decodes = false
+            ccurl_setopt_string(easy, CURLOPT_ACCEPT_ENCODING, nil)
+        }
     }
 
     /// Has the connection closed after this exchange.
@@ -169,6 +182,10 @@ extension CurlTransfer {
 
     /// Takes back what the exchange before has changed under way.
     private func resumeDefaults() {
+        if !options.decodes {
+            options.decodes = true
+            ccurl_setopt_string(easy, CURLOPT_ACCEPT_ENCODING, "")
+        }
         if options.forbidsReuse {
             options.forbidsReuse = false
             set(CURLOPT_FORBID_REUSE, 0)

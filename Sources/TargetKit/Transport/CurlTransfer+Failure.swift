@@ -39,6 +39,8 @@ extension CurlTransfer {
             let isInHead = offset(CURLINFO_STARTTRANSFER_TIME_T) > 0 && !head.isComplete
             let isOverLimit = result == CURLE_OUT_OF_MEMORY || result == CurlFailure.tooLarge
             return isOverLimit && isInHead ? .headTooLarge(nil) : nil
+        case CURLE_WRITE_ERROR:
+            return .ours(.cannotDecodeContentData, "bytes follow the end of the encoded body")
         default: return nil
         }
     }

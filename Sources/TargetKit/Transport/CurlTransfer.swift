@@ -121,6 +121,7 @@ extension CurlTransfer {
             failure = error
             return false
         }
+        if !head.isComplete { prepareForBody() }
         guard head.isComplete, !isTrailer else { return true }
         if head.framing.isAmbiguous { forbidReuse() }
         noteEarlyAnswer()
