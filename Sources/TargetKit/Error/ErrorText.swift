@@ -50,6 +50,7 @@ struct ErrorText: CustomStringConvertible {
                 "the server's certificate is not trusted"
             case .serverCertificateHasBadDate, .serverCertificateNotYetValid: "the server's certificate is out of date"
             case .clientCertificateRequired, .clientCertificateRejected: "the server wants another client certificate"
+            case .resourceUnavailable: "the system has no descriptor left"
             case .cancelled: "cancelled"
             case .badURL, .unsupportedURL: "the transport cannot call this URL"
             case .fileDoesNotExist, .noPermissionsToReadFile, .fileIsDirectory: "the file cannot be read"

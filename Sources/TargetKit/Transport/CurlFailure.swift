@@ -59,6 +59,10 @@ struct CurlFailure: Error {
         .cannotParseResponse,
         "the response has a Content-Length that is no number, or several that differ"
     )
+    static let noDescriptors = ours(
+        .resourceUnavailable,
+        "the system has no file descriptor left for a connection; raise the limit, or close what is not needed"
+    )
 
     /// More bytes than the head may have; `nil`: than libcurl takes.
     static func headTooLarge(_ limit: Int?) -> Self {

@@ -31,6 +31,8 @@ extension CurlTransfer {
     /// Where libcurl's result says less than is known here.
     private func named(_ result: CURLcode, _ message: String) -> CurlFailure? {
         switch result {
+        case CURLE_COULDNT_CONNECT, CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY, CURLE_SSL_CACERT_BADFILE:
+            return isOutOfDescriptors ? .noDescriptors : nil
         case CURLE_RECV_ERROR where message.hasPrefix("Too large response headers"): return .headTooLarge(nil)
         case CURLE_OUT_OF_MEMORY where options.fieldSize + (start?.call.address.utf8.count ?? 0) > 1_000_000:
             return .ours(.badURL, "the URL and header fields of the request are over the 1 MiB that libcurl sends")
@@ -41,8 +43,27 @@ extension CurlTransfer {
             return isOverLimit && isInHead ? .headTooLarge(nil) : nil
         case CURLE_WRITE_ERROR:
             return .ours(.cannotDecodeContentData, "bytes follow the end of the encoded body")
+        case CURLE_SSL_CONNECT_ERROR where Self.isPlain(message):
+            let port = start?.call.url.port ?? 443
+            return .ours(.secureConnectionFailed, "the server does not speak TLS on port \(port)")
         default: return nil
         }
+    }
+
+    /// Whether OpenSSL has read something else than TLS.
+    private static func isPlain(_ message: String) -> Bool {
+        ["wrong version number", "http request", "packet length too long"].contains { message.contains($0) }
+    }
+
+    /// Whether the system has no descriptor left at this moment. libcurl keeps no errno of a socket that it could not open, nor
+    /// of a name lookup.
+    private var isOutOfDescriptors: Bool {
+        let descriptor = dup(inbox.descriptor)
+        if descriptor >= 0 {
+            close(descriptor)
+            return false
+        }
+        return errno == EMFILE || errno == ENFILE
     }
 
     private func number(_ info: CURLINFO) -> Int {
