@@ -70,6 +70,8 @@ struct CurlFailure: Error {
         return ours(.dataLengthExceedsMaximum, "the heads and trailers of the response are over the limit of \(size)")
     }
 
+    static let cutShort = ours(.networkConnectionLost, "the connection ended before the whole request was sent")
+
     static func overLimit(_ limit: Int) -> Self {
         Self(.dataLengthExceedsMaximum, "the body is over the limit of \(limit) bytes")
     }

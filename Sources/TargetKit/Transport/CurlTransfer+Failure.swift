@@ -25,7 +25,7 @@ extension CurlTransfer {
             failure.message = named.message
             failure.isOurs = named.isOurs
         }
-        return failure
+        return sayingUnsent(failure)
     }
 
     /// Where libcurl's result says less than is known here.

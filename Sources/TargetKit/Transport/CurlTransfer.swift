@@ -21,8 +21,8 @@ final class CurlTransfer {
     @exclusivity(unchecked) var ending: CurlEnding?
     /// When the last byte came or went.
     @exclusivity(unchecked) private(set) var lastMove: UInt64 = 0
-    /// The head has come before the request had gone.
-    @exclusivity(unchecked) var earlyAnswer: CurlEarlyAnswer?
+    /// Whether the head has come before the request had gone.
+    @exclusivity(unchecked) var isAnsweredEarly = false
     /// Whether the caller has its response already, and reads the body.
     @exclusivity(unchecked) private var isHeadDelivered = false
     @exclusivity(unchecked) var head = CurlHead()
@@ -89,7 +89,7 @@ final class CurlTransfer {
         }
         start = nil
         isHeadDelivered = false
-        earlyAnswer = nil
+        isAnsweredEarly = false
         progress = nil
         head = CurlHead()
         sink = .memory(Data(), limit: 0)
@@ -102,6 +102,7 @@ final class CurlTransfer {
         if let failure { throw failure }
         guard result == CURLE_OK || isWhole(despite: result) else { throw curlFailure(result) }
         guard head.isComplete else { throw CurlFailure.headCutOff }
+        if isCutShort(after: result) { throw sayingUnsent(.cutShort) }
         let metrics = metrics
         progress?.finish(sent: metrics.bytesSent, received: metrics.bytesReceived)
         return TransportResponse(head: head.response, body: try sink.finish(), metrics: metrics)
@@ -126,6 +127,8 @@ extension CurlTransfer {
         if head.framing.isAmbiguous { forbidReuse() }
         noteEarlyAnswer()
         deliverHead()
+        // libcurl would send the request again, with the same field and without end.
+        if head.statusCode == 417, options.expects { options.endsAtHead = true }
         return !options.endsAtHead
     }
 
@@ -140,7 +143,7 @@ extension CurlTransfer {
     /// Takes bytes of the body, decoded, and says what libcurl has to hear.
     func receiveBody(_ bytes: UnsafeRawBufferPointer) -> Int {
         lastMove = clock.now
-        if earlyAnswer != nil { clock.setAlarm(lastMove) }
+        if isAnsweredEarly { clock.setAlarm(lastMove) }
         do throws(CurlFailure) {
             return try sink.receive(bytes) ? bytes.count : Int(CURL_WRITEFUNC_PAUSE)
         } catch {

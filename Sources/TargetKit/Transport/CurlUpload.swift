@@ -13,8 +13,13 @@ final class CurlUpload {
 
     /// The number of bytes; `nil`: the body is sent in chunks.
     let length: Int64?
+    /// How many bytes have been read.
+    private(set) var count: Int64 = 0
+    private var isExhausted = false
     private var source: Source
-    private var count: Int64 = 0
+
+    /// Whether there are no more to read.
+    var isAtEnd: Bool { isExhausted || count == length }
 
     /// A body that is read on the loop's thread.
     init(direct source: any BodySource) throws {
@@ -49,12 +54,14 @@ final class CurlUpload {
         }
         let taken = max(0, min(read, buffer.count))
         count += Int64(taken)
+        isExhausted = taken == 0
         return taken
     }
 
     /// Goes back to the first byte.
     func rewind() throws {
         count = 0
+        isExhausted = false
         switch source {
         case .direct(let body, _): source = .direct(body, try body.open())
         case .pumped(let pump): pump.rewind()
