@@ -70,6 +70,11 @@ struct CurlFailure: Error {
         return ours(.dataLengthExceedsMaximum, "the heads and trailers of the response are over the limit of \(size)")
     }
 
+    static func refusedTunnel(_ status: Int) -> Self {
+        let reason = status == 401 || status == 407 ? "; it wants another user name and password" : ""
+        return ours(.cannotConnectToHost, "the proxy refused a tunnel to the host with status \(status)\(reason)")
+    }
+
     static let cutShort = ours(.networkConnectionLost, "the connection ended before the whole request was sent")
 
     static func overLimit(_ limit: Int) -> Self {
@@ -96,6 +101,7 @@ extension CurlFailure {
         case CURLE_UNSUPPORTED_PROTOCOL: .badServerResponse
         case CURLE_WEIRD_SERVER_REPLY: words.contains("Content-Length") ? .cannotParseResponse : .badServerResponse
         case CURLE_BAD_CONTENT_ENCODING, CURLE_WRITE_ERROR: .cannotDecodeContentData
+        case CURLE_PROXY: .cannotConnectToHost
         case CURLE_GOT_NOTHING, CURLE_PARTIAL_FILE, CURLE_SEND_ERROR, CURLE_HTTP2, CURLE_HTTP2_STREAM:
             .networkConnectionLost
         case CURLE_RECV_ERROR: isMalformed(words) ? .cannotParseResponse : .networkConnectionLost

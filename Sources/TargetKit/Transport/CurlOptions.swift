@@ -72,6 +72,7 @@ extension CurlTransfer {
     private func prepareConnection(_ call: CurlCall) {
         if options.isSecure != call.isSecure {
             options.isSecure = call.isSecure
+            ccurl_setopt_string(easy, CURLOPT_PROXY, proxy.address)
         }
         // Over TLS a request waits to see whether HTTP/2 lets it share the connection that is being made. Without TLS there
         // is no HTTP/2, and waiting for it would put a request behind the answer to another.

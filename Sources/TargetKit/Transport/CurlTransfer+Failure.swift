@@ -32,7 +32,8 @@ extension CurlTransfer {
     private func named(_ result: CURLcode, _ message: String) -> CurlFailure? {
         switch result {
         case CURLE_COULDNT_CONNECT, CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY, CURLE_SSL_CACERT_BADFILE:
-            return isOutOfDescriptors ? .noDescriptors : nil
+            if let flaw = proxy.failure(saidAs: message) { return flaw }
+            return isOutOfDescriptors ? .noDescriptors : refusedTunnel
         case CURLE_RECV_ERROR where message.hasPrefix("Too large response headers"): return .headTooLarge(nil)
         case CURLE_OUT_OF_MEMORY where options.fieldSize + (start?.call.address.utf8.count ?? 0) > 1_000_000:
             return .ours(.badURL, "the URL and header fields of the request are over the 1 MiB that libcurl sends")
@@ -40,9 +41,10 @@ extension CurlTransfer {
             if message.lowercased().contains("out of memory in chunked") { return .headTooLarge(nil) }
             let isInHead = offset(CURLINFO_STARTTRANSFER_TIME_T) > 0 && !head.isComplete
             let isOverLimit = result == CURLE_OUT_OF_MEMORY || result == CurlFailure.tooLarge
-            return isOverLimit && isInHead ? .headTooLarge(nil) : nil
+            return isOverLimit && isInHead ? .headTooLarge(nil) : refusedTunnel
         case CURLE_WRITE_ERROR:
             return .ours(.cannotDecodeContentData, "bytes follow the end of the encoded body")
+        case CURLE_PROXY: return .ours(.cannotConnectToHost, "the SOCKS proxy did not open the connection")
         case CURLE_SSL_CONNECT_ERROR where Self.isPlain(message):
             let port = start?.call.url.port ?? 443
             return .ours(.secureConnectionFailed, "the server does not speak TLS on port \(port)")
@@ -53,6 +55,13 @@ extension CurlTransfer {
     /// Whether OpenSSL has read something else than TLS.
     private static func isPlain(_ message: String) -> Bool {
         ["wrong version number", "http request", "packet length too long"].contains { message.contains($0) }
+    }
+
+    /// What to say when the proxy has not opened the tunnel that the request needs (RFC 9110 §9.3.6).
+    private var refusedTunnel: CurlFailure? {
+        let status = number(CURLINFO_HTTP_CONNECTCODE)
+        guard status != 0, !(200..<300).contains(status), head.statusCode == 0 else { return nil }
+        return .refusedTunnel(status)
     }
 
     /// Whether the system has no descriptor left at this moment. libcurl keeps no errno of a socket that it could not open, nor
