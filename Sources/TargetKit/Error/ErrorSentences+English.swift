@@ -6,6 +6,13 @@ extension ErrorSentences {
         englishOfTransport(kind) ?? englishOfStatus(kind, status) ?? englishOfProgram(kind)
     }
 
+    /// TLS failed before a certificate counted.
+    static let englishOfHandshake = Self(
+        "A secure connection is not possible.",
+        "The server does not offer one that the app accepts.",
+        "Try again later, or in another network."
+    )
+
     private static func englishOfTransport(_ kind: TargetKitError.Kind) -> Self? {
         switch kind {
         case .offline:

@@ -6,6 +6,9 @@ extension ErrorSentences {
         chineseOfTransport(kind) ?? chineseOfStatus(kind, status) ?? chineseOfProgram(kind)
     }
 
+    /// TLS failed before a certificate counted.
+    static let chineseOfHandshake = Self("无法建立安全连接。", "服务器未提供应用可接受的安全连接。", "请稍后重试，或更换网络。")
+
     private static func chineseOfTransport(_ kind: TargetKitError.Kind) -> Self? {
         switch kind {
         case .offline: Self("当前没有网络连接。", "设备未连接到网络。", "请检查网络后重试。")

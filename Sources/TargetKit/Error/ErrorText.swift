@@ -26,8 +26,12 @@ struct ErrorText: CustomStringConvertible {
         description = text.split(whereSeparator: \.isNewline).joined(separator: " ").inOneLine
     }
 
+    /// Where the `userInfo` of an error has a sentence of TargetKit's own, a `String` that quotes nothing.
+    static let wordsKey = "TargetKitWords"
+
     /// Words of our own: those in the error may quote what the server has sent.
     private static func text(of error: URLError) -> String {
+        if let words = error.userInfo[wordsKey] as? String { return "\(words) (URLError \(error.code.rawValue))" }
         let words =
             switch error.code {
             case .notConnectedToInternet: "no connection to the network"
@@ -37,7 +41,7 @@ struct ErrorText: CustomStringConvertible {
             case .networkConnectionLost: "the connection was lost"
             case .badServerResponse, .cannotParseResponse: "the answer is not HTTP, or breaks its rules"
             case .cannotDecodeContentData, .cannotDecodeRawData: "the body's encoding is broken"
-            case .dataLengthExceedsMaximum: "the body is larger than the call allows"
+            case .dataLengthExceedsMaximum: "the response is larger than the call allows"
             case .httpTooManyRedirects: "the server redirects too many times"
             case .redirectToNonExistentLocation: "the server redirects to no http URL"
             case .appTransportSecurityRequiresSecureConnection: "the way leads to an insecure connection"
@@ -46,6 +50,7 @@ struct ErrorText: CustomStringConvertible {
                 "the server's certificate is not trusted"
             case .serverCertificateHasBadDate, .serverCertificateNotYetValid: "the server's certificate is out of date"
             case .clientCertificateRequired, .clientCertificateRejected: "the server wants another client certificate"
+            case .resourceUnavailable: "the system has no descriptor left"
             case .cancelled: "cancelled"
             case .badURL, .unsupportedURL: "the transport cannot call this URL"
             case .fileDoesNotExist, .noPermissionsToReadFile, .fileIsDirectory: "the file cannot be read"

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
 extension ErrorTexts {
     /// A language that there are sentences in.
     public enum Language: Sendable, Hashable, CaseIterable {
@@ -31,12 +35,32 @@ extension ErrorTexts {
         public static var system: Self { Self(preferred: PreferredLanguages.system) }
 
         func sentences(about error: TargetKitError) -> ErrorSentences {
+            if error.kind == .insecureConnection, !error.isOfCertificate { return handshakeFailed }
             // What the error's own words leave out must not say that the program is to blame.
             let kind = error.kind == .invalidRequest && error.speaksForItself ? .unknown : error.kind
             return switch self {
             case .english: .english(kind, status: error.response?.statusCode)
             case .simplifiedChinese: .simplifiedChinese(kind, status: error.response?.statusCode)
             }
+        }
+
+        private var handshakeFailed: ErrorSentences {
+            switch self {
+            case .english: .englishOfHandshake
+            case .simplifiedChinese: .chineseOfHandshake
+            }
+        }
+    }
+}
+
+extension TargetKitError {
+    /// Whether the server's certificate was looked at and refused, which a wrong date of the device can cause.
+    fileprivate var isOfCertificate: Bool {
+        switch (underlying as? URLError)?.code {
+        case .serverCertificateUntrusted, .serverCertificateHasUnknownRoot, .serverCertificateHasBadDate,
+            .serverCertificateNotYetValid:
+            true
+        default: false
         }
     }
 }

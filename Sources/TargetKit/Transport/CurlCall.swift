@@ -75,6 +75,11 @@ final class CurlCall: Sendable {
             } ?? 0
     }
 
+    /// Whether the caller has set the field of that name.
+    func hasField(_ name: String) -> Bool {
+        fields.keys.contains { $0.equalsIgnoringASCIICase(name) }
+    }
+
     private static func hasScheme(_ scheme: StaticString, _ address: String) -> Bool {
         ContiguousText.read(address) { address in
             scheme.withUTF8Buffer { scheme in

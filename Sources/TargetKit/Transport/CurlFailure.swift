@@ -15,10 +15,19 @@ struct CurlFailure: Error {
     var curlMessage: String?
     var curlCode: CURLcode?
     var underlying: (any Error)?
+    /// Whether the message has nothing but words of our own and numbers, so that every text about the failure may repeat it.
+    var isOurs = false
 
     init(_ code: URLError.Code, _ message: String) {
         self.code = code
         self.message = message
+    }
+
+    /// A failure whose message may be repeated.
+    static func ours(_ code: URLError.Code, _ message: String) -> Self {
+        var failure = Self(code, message)
+        failure.isOurs = true
+        return failure
     }
 
     /// The error that the caller sees.
@@ -29,13 +38,14 @@ struct CurlFailure: Error {
         userInfo[CurlTransport.messageKey] = curlMessage
         userInfo[CurlTransport.codeKey] = curlCode.map { Int($0.rawValue) }
         userInfo[NSUnderlyingErrorKey] = underlying
+        if isOurs { userInfo[ErrorText.wordsKey] = message }
         return URLError(code, userInfo: userInfo)
     }
 
     static let cancelled = Self(.cancelled, "the call was cancelled")
     static let shutDown = Self(.cancelled, "the transport was shut down")
     static let timedOut = Self(.timedOut, "the request took longer than it may")
-    static let idle = Self(.timedOut, "no byte came or went for too long")
+    static let idle = ours(.timedOut, "no byte came or went for too long")
     static let unavailable = Self(
         .resourceUnavailable,
         "the system refused the descriptors that a CurlTransport needs"
@@ -44,7 +54,30 @@ struct CurlFailure: Error {
         .networkConnectionLost,
         "the connection was closed before the head of the response ended"
     )
-    static let headTooLarge = Self(.badServerResponse, "the head of the response is over \(CurlHead.limit) bytes")
+    /// What libcurl calls it when it was given more than it takes, since 8.6.
+    static let tooLarge = CURLcode(rawValue: 100)
+
+    static let malformedLength = ours(
+        .cannotParseResponse,
+        "the response has a Content-Length that is no number, or several that differ"
+    )
+    static let noDescriptors = ours(
+        .resourceUnavailable,
+        "the system has no file descriptor left for a connection; raise the limit, or close what is not needed"
+    )
+
+    /// More bytes than the head may have; `nil`: than libcurl takes.
+    static func headTooLarge(_ limit: Int?) -> Self {
+        let size = limit.map { "\($0) bytes of CurlTransport.Configuration.maxHeadSize" } ?? "libcurl"
+        return ours(.dataLengthExceedsMaximum, "the heads and trailers of the response are over the limit of \(size)")
+    }
+
+    static func refusedTunnel(_ status: Int) -> Self {
+        let reason = status == 401 || status == 407 ? "; it wants another user name and password" : ""
+        return ours(.cannotConnectToHost, "the proxy refused a tunnel to the host with status \(status)\(reason)")
+    }
+
+    static let cutShort = ours(.networkConnectionLost, "the connection ended before the whole request was sent")
 
     static func overLimit(_ limit: Int) -> Self {
         Self(.dataLengthExceedsMaximum, "the body is over the limit of \(limit) bytes")
@@ -67,8 +100,10 @@ extension CurlFailure {
         case CURLE_OPERATION_TIMEDOUT: .timedOut
         case CURLE_URL_MALFORMAT: .badURL
         // The first is what libcurl calls an answer that does not begin like HTTP; the URL's scheme was seen to before.
-        case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY: .badServerResponse
-        case CURLE_BAD_CONTENT_ENCODING: .cannotDecodeContentData
+        case CURLE_UNSUPPORTED_PROTOCOL: .badServerResponse
+        case CURLE_WEIRD_SERVER_REPLY: words.contains("Content-Length") ? .cannotParseResponse : .badServerResponse
+        case CURLE_BAD_CONTENT_ENCODING, CURLE_WRITE_ERROR: .cannotDecodeContentData
+        case CURLE_PROXY: .cannotConnectToHost
         case CURLE_GOT_NOTHING, CURLE_PARTIAL_FILE, CURLE_SEND_ERROR, CURLE_HTTP2, CURLE_HTTP2_STREAM:
             .networkConnectionLost
         case CURLE_RECV_ERROR: isMalformed(words) ? .cannotParseResponse : .networkConnectionLost

@@ -4,21 +4,27 @@ import Foundation
 
 /// Collects the head of a response, line by line as libcurl hands them on: the final one only.
 struct CurlHead {
-    /// The size that no honest head reaches; the rest of a longer one is not taken.
-    static let limit = 256 << 10
     /// More bytes than most heads have.
     static let usualSize = 512
 
     private(set) var statusCode = 0
     private(set) var httpVersion = "HTTP/1.1"
     private(set) var lines: [UInt8]
+    private(set) var framing = CurlFraming()
     /// Whether the blank line has come. libcurl takes a head that is cut off before it for a whole response.
     private(set) var isComplete = false
+    /// Whether the response to this request has a body at all.
+    private let hasBody: Bool
+    /// How many bytes there may be of all heads and the trailers, and how many there have been.
+    private let limit: Int
+    private var byteCount = 0
     private var isStatusLineNext = true
 
     /// A head that is collected into that room.
-    init(in room: consuming [UInt8] = []) {
+    init(in room: consuming [UInt8] = [], limit: Int = 0, hasBody: Bool = true) {
         lines = room
+        self.limit = limit
+        self.hasBody = hasBody
     }
 
     /// What has been collected.
@@ -26,27 +32,34 @@ struct CurlHead {
         ResponseHead(statusCode: statusCode, headerLines: lines, httpVersion: httpVersion)
     }
 
-    /// Takes one line with its end; `false` when the head is too large.
-    mutating func receive(_ line: UnsafeRawBufferPointer) -> Bool {
-        // After the head come the trailers of a chunked body (RFC 9112 §7.1.2): nobody asked for them.
-        if isComplete { return true }
+    /// Takes one line with its end.
+    ///
+    /// - Throws: when there are more bytes than there may be, or the length of the body cannot be told.
+    mutating func receive(_ line: UnsafeRawBufferPointer) throws(CurlFailure) {
+        byteCount += line.count
+        guard byteCount <= limit else { throw CurlFailure.headTooLarge(limit) }
+        // After the head come the trailers of a chunked body (RFC 9112 §7.1.2): they are counted only.
+        if isComplete { return }
         if isStatusLineNext {
             readStatus(line)
         } else if line.first == 0x0D || line.first == 0x0A {
-            finishHead()
+            try finishHead()
         } else {
-            guard lines.count + line.count <= Self.limit else { return false }
+            framing.read(line)
             lines.append(contentsOf: line)
         }
-        return true
     }
 
-    private mutating func finishHead() {
+    private mutating func finishHead() throws(CurlFailure) {
         // RFC 9110 §15.2: interim responses come before the final one; 101 is final, nothing of HTTP follows it.
         if (100..<200).contains(statusCode), statusCode != 101 {
             isStatusLineNext = true
             lines.removeAll(keepingCapacity: true)
+            framing = CurlFraming()
         } else {
+            // RFC 9112 §6.3: these end at the blank line, whatever their fields say.
+            let isBodiless = !hasBody || statusCode == 204 || statusCode == 304
+            guard !framing.isMalformed || isBodiless else { throw CurlFailure.malformedLength }
             isComplete = true
         }
     }

@@ -219,7 +219,7 @@ extension CurlLoop {
             if transfer.isOverEarly() {
                 end(transfer, after: CURLE_OK)
             } else if let due = transfer.idleDue {
-                if due <= clock.now { end(transfer, with: .idle) } else { clock.setAlarm(due) }
+                if due <= clock.now { end(transfer, with: transfer.sayingUnsent(.idle)) } else { clock.setAlarm(due) }
             }
         }
     }

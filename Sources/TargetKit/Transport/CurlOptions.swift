@@ -27,6 +27,18 @@ struct CurlOptions {
     var listIsForBody = false
     /// HEAD with a body: libcurl would wait for a body in return.
     var endsAtHead = false
+    /// Whether the request waits for `100 Continue` (RFC 9110 §10.1.1).
+    var expects = false
+    /// How many bytes names and values of the fields have together.
+    var fieldSize = 0
+    /// Whether the request may go out over an HTTP/2 connection.
+    var canShare: Bool?
+    /// Whether bodies are decoded.
+    var decodes = true
+    /// Whether the end of the stream, and not its length, ends the response's body.
+    var ignoresLength = false
+    /// Whether the connection is closed after the exchange.
+    var forbidsReuse = false
     var hasProgress = false
     var isTrustBlind = false
     var pin: String?
@@ -35,19 +47,16 @@ struct CurlOptions {
 extension CurlTransfer {
     /// A body up to this size is copied to libcurl, and sent in one go with the head.
     private static let copyLimit = 16 << 10
+    /// A request whose URL and fields have more bytes goes out over HTTP/1.1: libcurl (7.88, and the nghttp2 in it) cannot send
+    /// 64 KiB of fields over HTTP/2, and takes the other exchanges of the connection along.
+    private static let sharedHeadLimit = 48 << 10
 
     /// Sets what this call needs and the last one did not.
     func prepare(_ call: CurlCall) throws {
         try prepareBody(call)
         try prepareHeaders(call)
-        if options.isSecure != call.isSecure {
-            options.isSecure = call.isSecure
-            // Over TLS a request waits to see whether HTTP/2 lets it share the connection that is being made. Without TLS there
-            // is no HTTP/2, and waiting for it would put a request behind the answer to another.
-            let canShare = call.isSecure && settings.configuration.version == .automatic
-            set(CURLOPT_HTTP_VERSION, Int(canShare ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1))
-            set(CURLOPT_PIPEWAIT, canShare ? 1 : 0)
-        }
+        resumeDefaults()
+        prepareConnection(call)
         if call.isSecure, settings.asksForHost { prepareTrust(call) }
         if options.hasProgress != (call.progress != nil) {
             options.hasProgress = call.progress != nil
@@ -58,6 +67,23 @@ extension CurlTransfer {
             set(CURLOPT_TIMEOUT_MS, call.timeoutMilliseconds)
         }
         ccurl_setopt_string(easy, CURLOPT_URL, call.address)
+    }
+
+    private func prepareConnection(_ call: CurlCall) {
+        if options.isSecure != call.isSecure {
+            options.isSecure = call.isSecure
+            ccurl_setopt_string(easy, CURLOPT_PROXY, proxy.address)
+        }
+        // Over TLS a request waits to see whether HTTP/2 lets it share the connection that is being made. Without TLS there
+        // is no HTTP/2, and waiting for it would put a request behind the answer to another.
+        let headSize = options.fieldSize + call.address.utf8.count
+        let canShare =
+            call.isSecure && settings.configuration.version == .automatic && headSize <= Self.sharedHeadLimit
+        if options.canShare != canShare {
+            options.canShare = canShare
+            set(CURLOPT_HTTP_VERSION, Int(canShare ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1))
+            set(CURLOPT_PIPEWAIT, canShare ? 1 : 0)
+        }
     }
 
     private func prepareBody(_ call: CurlCall) throws {
@@ -140,12 +166,48 @@ extension CurlTransfer {
         for (name, value) in call.fields { try list.add(name, value) }
         // By its own options libcurl would write these two anew for each request, letter by letter and twice.
         try list.add("User-Agent", CurlLibrary.userAgent, unlessIn: call.fields)
-        try list.add("Accept-Encoding", CurlLibrary.encodings, unlessIn: call.fields)
+        // A range is one of the bytes that are sent, encoded ones where there is an encoding (RFC 9110 §14.2).
+        let encodings = call.hasField("Range") ? "identity" : CurlLibrary.encodings
+        try list.add("Accept-Encoding", encodings, unlessIn: call.fields)
+        options.expects = call.hasField("Expect")
+        options.fieldSize = call.fields.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count }
         if hasBody { list.suppressDefaults(unless: call.fields) }
         options.headerList = list.release()
         options.listIsForBody = hasBody
         options.fields = call.fields
         ccurl_setopt_list(easy, CURLOPT_HTTPHEADER, options.headerList)
+    }
+
+    /// Sets what libcurl has to know of the response before it reads the fields behind the status line.
+    func prepareForBody() {
+        // A part of an encoded body cannot be decoded; it is given as it comes (RFC 9110 §14.2).
+        if head.statusCode == 206, options.decodes {
+            options.decodes = false
+            ccurl_setopt_string(easy, CURLOPT_ACCEPT_ENCODING, nil)
+        }
+        listenToEnd()
+    }
+
+    /// Has the connection closed after this exchange.
+    func forbidReuse() {
+        options.forbidsReuse = true
+        set(CURLOPT_FORBID_REUSE, 1)
+    }
+
+    /// Takes back what the exchange before has changed under way.
+    private func resumeDefaults() {
+        if !options.decodes {
+            options.decodes = true
+            ccurl_setopt_string(easy, CURLOPT_ACCEPT_ENCODING, "")
+        }
+        if options.ignoresLength {
+            options.ignoresLength = false
+            set(CURLOPT_IGNORE_CONTENT_LENGTH, 0)
+        }
+        if options.forbidsReuse {
+            options.forbidsReuse = false
+            set(CURLOPT_FORBID_REUSE, 0)
+        }
     }
 
     func set(_ option: CURLoption, _ value: Int) {

@@ -6,10 +6,11 @@ import Foundation
 /// What a configuration means for each handle, worked out once.
 final class CurlSettings {
     let configuration: CurlTransport.Configuration
-    /// What libcurl is told of the proxy; `nil`: to look into the environment, for each request.
-    let proxy: String?
-    /// The hosts that the proxy is not for.
-    let proxyExceptions: String?
+    /// The proxies for `http` and for `https`.
+    let proxy: CurlProxy
+    let secureProxy: CurlProxy
+    /// The hosts that the proxies are not for.
+    let proxyExceptions: String
     /// Whether the host decides over trust.
     let asksForHost: Bool
 
@@ -17,17 +18,17 @@ final class CurlSettings {
         self.configuration = configuration
         switch configuration.proxy {
         case .environment:
-            // libcurl looks for these at each request; where there is none, it need not.
-            let names = Set(["http_proxy", "https_proxy", "all_proxy"])
-            let isSet = ProcessInfo.processInfo.environment.keys.contains { names.contains($0.lowercased()) }
-            proxy = isSet ? nil : ""
-            // Without a proxy nobody need look for exceptions either.
-            proxyExceptions = proxy
+            // Once, and not by libcurl at each request: a `setenv` elsewhere in the process would pull it from under libcurl.
+            proxy = .fromEnvironment(isSecure: false)
+            secureProxy = .fromEnvironment(isSecure: true)
+            proxyExceptions = CurlProxy.exceptionsOfEnvironment
         case .none:
-            proxy = ""
+            proxy = .none
+            secureProxy = .none
             proxyExceptions = ""
         case .url(let url, let exceptions):
-            proxy = url.absoluteString
+            proxy = CurlProxy(url.absoluteString, in: "CurlTransport.Configuration.proxy")
+            secureProxy = proxy
             // An empty text, so that `no_proxy` of the environment does not count.
             proxyExceptions = exceptions.joined(separator: ",")
         }
@@ -40,6 +41,9 @@ final class CurlSettings {
 }
 
 extension CurlTransfer {
+    /// The proxy for URLs like that of the call under way.
+    var proxy: CurlProxy { options.isSecure == true ? settings.secureProxy : settings.proxy }
+
     /// Sets what the configuration asks for.
     ///
     /// - Throws: when the installed libcurl cannot do it.
@@ -47,10 +51,9 @@ extension CurlTransfer {
         let configuration = settings.configuration
         set(CURLOPT_CONNECTTIMEOUT_MS, configuration.connectTimeout.curlMilliseconds)
         set(CURLOPT_MAXAGE_CONN, (configuration.maxIdleTime.curlMilliseconds + 999) / 1000)
-        if let proxy = settings.proxy { ccurl_setopt_string(easy, CURLOPT_PROXY, proxy) }
         // CONNECT does not take the fields of the request's list.
-        if settings.proxy != "" { ccurl_setopt_string(easy, CURLOPT_USERAGENT, CurlLibrary.userAgent) }
-        if let exceptions = settings.proxyExceptions { ccurl_setopt_string(easy, CURLOPT_NOPROXY, exceptions) }
+        if !settings.secureProxy.address.isEmpty { ccurl_setopt_string(easy, CURLOPT_USERAGENT, CurlLibrary.userAgent) }
+        ccurl_setopt_string(easy, CURLOPT_NOPROXY, settings.proxyExceptions)
         if let path = configuration.unixSocketPath {
             try require(ccurl_setopt_string(easy, CURLOPT_UNIX_SOCKET_PATH, path), "Unix-domain sockets")
         }

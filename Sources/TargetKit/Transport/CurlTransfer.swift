@@ -21,8 +21,8 @@ final class CurlTransfer {
     @exclusivity(unchecked) var ending: CurlEnding?
     /// When the last byte came or went.
     @exclusivity(unchecked) private(set) var lastMove: UInt64 = 0
-    /// The head has come before the request had gone.
-    @exclusivity(unchecked) var earlyAnswer: CurlEarlyAnswer?
+    /// Whether the head has come before the request had gone.
+    @exclusivity(unchecked) var isAnsweredEarly = false
     /// Whether the caller has its response already, and reads the body.
     @exclusivity(unchecked) private var isHeadDelivered = false
     @exclusivity(unchecked) var head = CurlHead()
@@ -67,7 +67,11 @@ final class CurlTransfer {
         if let flaw { throw flaw }
         errorBuffer.pointee = 0
         try prepare(start.call)
-        head = CurlHead(in: room)
+        head = CurlHead(
+            in: room,
+            limit: settings.configuration.maxHeadSize,
+            hasBody: start.call.method != "HEAD"
+        )
         sink = CurlSink(start.call, inbox)
         lastMove = clock.now
         progress = start.call.progress.map { CurlProgress(hasBody: start.call.hasBody, report: $0) }
@@ -89,7 +93,7 @@ final class CurlTransfer {
         }
         start = nil
         isHeadDelivered = false
-        earlyAnswer = nil
+        isAnsweredEarly = false
         progress = nil
         head = CurlHead()
         sink = .memory(Data(), limit: 0)
@@ -102,6 +106,7 @@ final class CurlTransfer {
         if let failure { throw failure }
         guard result == CURLE_OK || isWhole(despite: result) else { throw curlFailure(result) }
         guard head.isComplete else { throw CurlFailure.headCutOff }
+        if isCutShort(after: result) { throw sayingUnsent(.cutShort) }
         let metrics = metrics
         progress?.finish(sent: metrics.bytesSent, of: bodyLength, received: metrics.bytesReceived)
         return TransportResponse(head: head.response, body: sink.body, metrics: metrics)
@@ -112,24 +117,6 @@ final class CurlTransfer {
         if case .data(let data)? = start?.call.body { return Int64(data.count) }
         return upload?.length ?? upload?.lengthFound
     }
-
-    private func curlFailure(_ result: CURLcode) -> CurlFailure {
-        var verification = 0
-        var osError = 0
-        _ = ccurl_getinfo_long(easy, CURLINFO_SSL_VERIFYRESULT, &verification)
-        _ = ccurl_getinfo_long(easy, CURLINFO_OS_ERRNO, &osError)
-        let message = String(cString: errorBuffer)
-        var failure = CurlFailure(
-            result: result,
-            message: message,
-            verification: verification,
-            osError: Int32(osError)
-        )
-        if result == CURLE_SSL_PINNEDPUBKEYNOTMATCH {
-            failure.underlying = TLSPolicy.PinMismatch(host: start?.call.url.host ?? "")
-        }
-        return failure
-    }
 }
 
 // MARK: - What libcurl tells and asks
@@ -138,13 +125,20 @@ extension CurlTransfer {
     /// Takes a line of the head; `false` ends the exchange.
     func receiveHeader(_ line: UnsafeRawBufferPointer) -> Bool {
         lastMove = clock.now
-        guard head.receive(line) else {
-            failure = CurlFailure.headTooLarge
+        let isTrailer = head.isComplete
+        do throws(CurlFailure) {
+            try head.receive(line)
+        } catch {
+            failure = error
             return false
         }
-        guard head.isComplete else { return true }
+        if !head.isComplete { prepareForBody() }
+        guard head.isComplete, !isTrailer else { return true }
+        if head.framing.isAmbiguous { forbidReuse() }
         noteEarlyAnswer()
         deliverHead()
+        // libcurl would send the request again, with the same field and without end.
+        if head.statusCode == 417, options.expects { options.endsAtHead = true }
         return !options.endsAtHead
     }
 
@@ -159,7 +153,7 @@ extension CurlTransfer {
     /// Takes bytes of the body, decoded, and says what libcurl has to hear.
     func receiveBody(_ bytes: UnsafeRawBufferPointer) -> Int {
         lastMove = clock.now
-        if earlyAnswer != nil { clock.setAlarm(lastMove) }
+        if isAnsweredEarly { clock.setAlarm(lastMove) }
         do throws(CurlFailure) {
             return try sink.receive(bytes) ? bytes.count : Int(CURL_WRITEFUNC_PAUSE)
         } catch {

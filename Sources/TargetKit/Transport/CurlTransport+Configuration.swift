@@ -6,12 +6,16 @@ extension CurlTransport {
     /// Whether requests go through a proxy.
     public enum Proxy: Sendable, Hashable {
         /// What `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy` of the environment say; all but the first may be in
-        /// capitals too. Whether there is any of them is looked up when the transport is made.
+        /// capitals too. They are read once, when the transport is made.
         case environment
         /// None, whatever the environment says.
         case none
-        /// That one, `http://proxy.example:3128` for one, with user name and password where it needs them; but none for the
-        /// hosts whose names end in one of those, `*` meaning all.
+        /// The proxy at that URL, for example `http://user:password@proxy.example:3128`, except for the hosts whose names end in
+        /// one of those; `*` stands for all.
+        ///
+        /// The scheme is `http`, `socks4`, `socks4a`, `socks5` or `socks5h`, and `https` where libcurl was built with it. A call
+        /// that needs a proxy whose URL cannot be used ends with `.badURL`, and one that the proxy refuses with
+        /// `.cannotConnectToHost`.
         case url(URL, except: [String] = [])
     }
 
@@ -39,6 +43,12 @@ extension CurlTransport {
         public var maxIdleConnections = 128
         /// How long a connection without work is still used, in whole seconds; default: 60 seconds.
         public var maxIdleTime: Duration = .seconds(60)
+        /// How many bytes the heads of one response may have together: those of 1xx responses, its own, and its trailers; status
+        /// lines count. Default: 262,144 (256 KiB).
+        ///
+        /// A response with more ends with `.dataLengthExceedsMaximum`. libcurl has limits of its own, which differ from version
+        /// to version and end in the same way: 100 KiB for a line, 4 KiB for one of a trailer, and from 8.3 on 300 KB in all.
+        public var maxHeadSize = 256 << 10
         /// The version of HTTP; default: the best that both sides know.
         public var version = Version.automatic
         /// Whether requests go through a proxy; default: as the environment says.

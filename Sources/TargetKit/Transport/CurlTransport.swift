@@ -19,12 +19,25 @@ import FoundationNetworking
 /// Errors are `URLError`s. Their `userInfo` has the URL under `NSURLErrorFailingURLErrorKey`, a sentence under
 /// `NSLocalizedDescriptionKey`, and libcurl's own words and number under ``messageKey`` and ``codeKey``.
 ///
-/// What libcurl cannot tell apart: a compressed body that ends too early inside an exchange that is otherwise whole comes
-/// back as what could be decoded of it.
+/// A 2xx is returned when the whole request has been sent. A server that answers earlier and does not read the rest ends the
+/// call with an error that says how much was sent, unless it releases the rest over HTTP/2 (`NO_ERROR`, RFC 9113 §8.1). Any
+/// other status is returned at once, without sending the rest.
 ///
-/// What libcurl 7.88 loses, which is Debian 12's: an answer over HTTP/2 that the server gives, and resets the stream, while the
-/// request's body still waits for its window and other exchanges share the connection. The call then ends with
-/// `.networkConnectionLost`. HTTP/1.1, for such uploads by ``Configuration/version``, does not have that.
+/// `Expect: 100-continue` is sent where the caller sets it: the body then waits for the 100, a second at most. A 417 is returned
+/// without its body, because libcurl would repeat the request without end.
+///
+/// A request for a range asks for `identity`, and a 206 is not decoded: a part of a compressed body cannot be.
+///
+/// What libcurl cannot tell apart from a whole response: a compressed body that ends too early inside an exchange that is
+/// otherwise whole, which comes back as what could be decoded of it; and over HTTP/2 a body without `Content-Length` that the
+/// server breaks off with `NO_ERROR` or with a frame against the rules. Bytes behind the end of a compressed body, also a second
+/// member of gzip, end the call with `.cannotDecodeContentData`.
+///
+/// Over HTTP/2, libcurl 7.88 (Debian 12) has these limits, which ``Configuration/version`` `.http1` does not have:
+/// - A response that the server gives and resets, while the request's body waits for its window and other exchanges share the
+///   connection, is lost: the call ends with `.networkConnectionLost`.
+/// - A response head over 128 KiB ends the connection, and with it the other exchanges on it.
+/// - A request with more than 48 KiB of URL and header fields is sent over HTTP/1.1.
 ///
 /// An instance that its owner lets go of finishes what it has started, and then ends its thread and closes its connections.
 public final class CurlTransport: Transport {

@@ -13,10 +13,14 @@ final class CurlUpload {
 
     /// The number of bytes; `nil`: the body is sent in chunks.
     let length: Int64?
+    /// How many bytes have been read.
+    private(set) var count: Int64 = 0
     private var source: Source
-    private var count: Int64 = 0
     /// The number of bytes that there were, once all of them have been read.
     private(set) var lengthFound: Int64?
+
+    /// Whether there are no more to read.
+    var isAtEnd: Bool { lengthFound != nil || count == length }
 
     /// A body that is read on the loop's thread.
     init(direct source: any BodySource) throws {

@@ -123,6 +123,24 @@ struct ErrorTextsTests {
         }
     }
 
+    @Test("The date of the device is named where a certificate was looked at, not where TLS itself failed")
+    func date() {
+        let dated: [URLError.Code] = [
+            .serverCertificateHasBadDate, .serverCertificateNotYetValid, .serverCertificateUntrusted,
+            .serverCertificateHasUnknownRoot,
+        ]
+        let others: [URLError.Code] = [
+            .secureConnectionFailed, .clientCertificateRejected, .clientCertificateRequired,
+            .appTransportSecurityRequiresSecureConnection,
+        ]
+        for code in dated + others {
+            let error = Self.transport(code)
+            #expect(error.kind == .insecureConnection)
+            #expect(error.text(.recoverySuggestion, in: .english).contains("date") == dated.contains(code))
+            #expect(error.text(.recoverySuggestion, in: .simplifiedChinese).contains("日期") == dated.contains(code))
+        }
+    }
+
     @Test(
         "A sentence says more where the status does",
         arguments: [

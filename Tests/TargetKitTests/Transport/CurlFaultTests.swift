@@ -50,7 +50,7 @@ struct CurlFaultTests {
                 .text("HTTP/1.1 200 OK\r\n" + String(repeating: "X-Flood: 0123456789\r\n", count: 20_000) + "\r\n"),
                 .close,
             ],
-            .badServerResponse
+            .dataLengthExceedsMaximum
         ),
     ]
 
@@ -212,17 +212,39 @@ struct CurlFaultTests {
         #expect(response.head.statusCode == 413)
     }
 
-    @Test("An answer that does not wait for the body ends the call, also when nobody reads the body")
-    func earlyAnswer() async throws {
-        var options = LoopbackOptions()
-        options.onHead = { _ in
-            .reply([.head(status: 200, headers: ["Content-Length": "4"]), .text("fine"), .stopReading, .hang])
+    @Test("Where no more descriptors are to be had, that is said, of a socket and of a name that cannot be looked up")
+    func noDescriptors() async throws {
+        await #expect(processExitsWith: .success) {
+            let server = try LoopbackServer(reply: .text("fine"))
+            let transport = CurlTransport()
+            guard try await TestCall().send(to: server, with: transport).text == "fine" else { exit(2) }
+            let port = try ClosedPort()
+            let name = try #require(URL(string: "http://localhost:\(port.port)"))
+            // Every number that is free is taken.
+            let null = open("/dev/null", O_RDONLY)
+            while dup(null) >= 0 {}
+            for base in [port.baseURL, name] {
+                do {
+                    _ = try await transport.send(TestCall().request(to: base))
+                    exit(3)
+                } catch let error as URLError {
+                    guard error.code == .resourceUnavailable else { exit(4) }
+                }
+            }
         }
+    }
+
+    @Test("https to a port that speaks http says so")
+    func secureToPlain() async throws {
+        var options = LoopbackOptions()
+        options.onConnect = { _ in [.stopReading, .text("HTTP/1.1 400 Bad Request\r\n\r\n"), .hang] }
         let server = try LoopbackServer(options: options, reply: .hang)
-        // More than the kernel keeps for either side.
-        let call = TestCall(method: "POST", body: .data(Data(count: 64 << 20)))
-        let response = try await call.send(to: server, with: CurlTransport())
-        #expect(response.text == "fine")
+        let base = try #require(URL(string: "https://127.0.0.1:\(server.port)"))
+        let error = await #expect(throws: URLError.self) {
+            try await CurlTransport().send(TestCall().request(to: base))
+        }
+        #expect(error?.code == .secureConnectionFailed)
+        #expect(error?.localizedDescription.contains("does not speak TLS") == true)
     }
 }
 #endif

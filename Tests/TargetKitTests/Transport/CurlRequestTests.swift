@@ -95,6 +95,16 @@ struct CurlRequestTests {
         #expect(server.headCount == 0)
     }
 
+    @Test("Fields that libcurl cannot send are refused, large ones go out")
+    func largeFields() async throws {
+        let server = try LoopbackServer(reply: .text("fine"))
+        let large = TestCall(headers: ["X-A": String(repeating: "a", count: 500_000)])
+        #expect(try await large.send(to: server, with: transport).text == "fine")
+        let larger = TestCall(headers: ["X-A": String(repeating: "a", count: 1_100_000)])
+        #expect(await larger.failure(at: server.baseURL, with: transport) == .badURL)
+        #expect(server.headCount == 1)
+    }
+
     @Test("An empty body is announced for the methods that give it a meaning", arguments: ["POST", "PUT", "PATCH"])
     func emptyBody(method: String) async throws {
         let server = try LoopbackServer(reply: .text(""))

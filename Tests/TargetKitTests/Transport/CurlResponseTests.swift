@@ -97,6 +97,58 @@ struct CurlResponseTests {
         #expect(response.bytes.count < 100_000)
     }
 
+    @Test(
+        "Bytes behind the end of a compressed body, another member of gzip too, are an error and never a part of the body",
+        arguments: [
+            ("gzip", Gzip.helloWorld, Gzip.helloWorld), ("gzip", Gzip.helloWorld, Data("more".utf8)),
+            ("gzip", Gzip.zeros, Data(count: 100_000)), ("deflate", Gzip.deflated, Data("more than four".utf8)),
+        ]
+    )
+    func bytesBehindGzip(coding: String, body: Data, rest: Data) async throws {
+        let head = LoopbackStep.head(
+            status: 200,
+            headers: ["Content-Encoding": coding, "Content-Length": "\(body.count + rest.count)"]
+        )
+        let server = try LoopbackServer { request in
+            request.path == "/together" ? [head, .body(body + rest)] : [head, .body(body), .wait(.zero), .body(rest)]
+        }
+        for path in ["/together", "/apart"] {
+            let code = await TestCall(path: path).failure(at: server.baseURL, with: transport)
+            #expect(code == .cannotDecodeContentData)
+        }
+    }
+
+    @Test("A range is asked for as it is stored, unless the caller names an encoding")
+    func range() async throws {
+        let server = try LoopbackServer(reply: .text(""))
+        let fields: [[String: String]] = [
+            ["Range": "bytes=0-9"], [:], ["range": "bytes=0-9"], ["Range": "bytes=0-9", "accept-encoding": "br"],
+        ]
+        for headers in fields { try await TestCall(headers: headers).send(to: server, with: transport) }
+        let sent = server.requests.map { $0.headers.all("Accept-Encoding") }
+        #expect([sent[0], sent[2], sent[3]] == [["identity"], ["identity"], ["br"]])
+        #expect(sent[1].first?.contains("gzip") == true)
+    }
+
+    @Test("A part of a compressed body is given as it came, and the next whole one decoded")
+    func partOfGzip() async throws {
+        let part = Gzip.zeros.prefix(50)
+        let server = try LoopbackServer { request in
+            let isPart = request.headers["Range"] != nil
+            return LoopbackReply(
+                status: isPart ? 206 : 200,
+                headers: ["Content-Encoding": "gzip"],
+                body: isPart ? part : Gzip.helloWorld
+            )
+        }
+        for _ in 0..<2 {
+            let response = try await TestCall(headers: ["Range": "bytes=0-49"]).send(to: server, with: transport)
+            #expect(response.bytes == part)
+            #expect(response.head.headers["Content-Encoding"] == "gzip")
+            #expect(try await TestCall().send(to: server, with: transport).text == "hello, world\n")
+        }
+    }
+
     @Test("A body of exactly the limit is taken, one byte more is not")
     func limit() async throws {
         let server = try LoopbackServer { request in
@@ -174,6 +226,8 @@ struct CurlResponseTests {
 
 /// Made with `printf 'hello, world\n' | gzip -n`, and with `head -c 100000 /dev/zero | gzip -9n`.
 enum Gzip {
+    /// Made with Python's `zlib.compress(b"hello, world\n")`.
+    static let deflated = Data(base64Encoded: "eJzLSM3JyddRKM8vyknhAgAh5wST") ?? Data()
     static let helloWorld = Data(base64Encoded: "H4sIAAAAAAAAA8tIzcnJ11Eozy/KSeECAFN0JPQNAAAA") ?? Data()
     static let zeros =
         Data(

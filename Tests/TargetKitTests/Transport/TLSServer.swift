@@ -70,6 +70,29 @@ final class TLSServer: Sendable {
         }
     }
 
+    /// Sends those bytes.
+    func send(_ bytes: Data) {
+        try? input.write(contentsOf: bytes)
+    }
+
+    /// Sends those bytes once the client has sent that text, and throws away what comes after it.
+    func answer(_ bytes: Data, to text: String) async {
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().async { [input, output] in
+                var received = Data()
+                while received.range(of: Data(text.utf8)) == nil {
+                    let piece = output.availableData
+                    if piece.isEmpty { break }
+                    received.append(piece)
+                }
+                try? input.write(contentsOf: bytes)
+                continuation.resume()
+                // A server whose output nobody takes stands still.
+                while !output.availableData.isEmpty {}
+            }
+        }
+    }
+
     private static func read(_ handle: FileHandle, through start: String) -> String {
         var text = ""
         while !text.split(separator: "\n").dropLast(text.hasSuffix("\n") ? 0 : 1).contains(where: {

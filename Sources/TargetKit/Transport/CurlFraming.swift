@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT
+#if canImport(CTargetKitCurl)
+
+/// Where the body of a response ends, as far as the fields of its head say (RFC 9112 §6.3).
+///
+/// libcurl reads `5x` as 5, takes the last of several lengths, and a length over 63 bits for none at all. Bytes of the body
+/// would then be read as the next response, or the other way round.
+struct CurlFraming {
+    /// The length of the body in bytes; `nil`: its head does not say.
+    private(set) var length: Int64?
+    private var isChunked = false
+    private var isLastFieldLength = false
+    /// Whether a length is no number, or differs from another.
+    private(set) var isMalformed = false
+
+    /// Whether the head has both a length and chunks. The chunks count, and the connection is not to be trusted afterwards.
+    var isAmbiguous: Bool { isChunked && length != nil }
+
+    /// Takes one line of the head.
+    mutating func read(_ line: UnsafeRawBufferPointer) {
+        guard let first = line.first else { return }
+        switch first.asciiLowercased {
+        case UInt8(ascii: "c"):
+            isLastFieldLength = line.isField(named: "content-length")
+            if isLastFieldLength { readLength(line.dropFirst("content-length:".utf8.count)) }
+        case UInt8(ascii: "t"):
+            isLastFieldLength = false
+            if line.isField(named: "transfer-encoding") { isChunked = true }
+        case 0x20, 0x09:
+            // A line that goes on with the one before it (RFC 9112 §5.2), which libcurl has read already.
+            if isLastFieldLength { isMalformed = true }
+        default:
+            isLastFieldLength = false
+        }
+    }
+
+    /// Digits, or a list of the same number (RFC 9110 §8.6).
+    private mutating func readLength(_ value: Slice<UnsafeRawBufferPointer>) {
+        for element in value.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false) {
+            guard let number = Self.number(element), length == nil || length == number else {
+                isMalformed = true
+                return
+            }
+            length = number
+        }
+    }
+
+    private static func number(_ text: Slice<UnsafeRawBufferPointer>) -> Int64? {
+        let isSpace = { (byte: UInt8) in byte == 0x20 || byte == 0x09 || byte == 0x0D || byte == 0x0A }
+        var digits = text.drop(while: isSpace)
+        while let last = digits.last, isSpace(last) { digits.removeLast() }
+        guard !digits.isEmpty else { return nil }
+        var number: Int64 = 0
+        for byte in digits {
+            guard (0x30...0x39).contains(byte) else { return nil }
+            let (tens, isTooLarge) = number.multipliedReportingOverflow(by: 10)
+            let (sum, isSumTooLarge) = tens.addingReportingOverflow(Int64(byte - 0x30))
+            guard !isTooLarge, !isSumTooLarge else { return nil }
+            number = sum
+        }
+        return number
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    /// Whether the line is that field; the name is in lower case.
+    fileprivate func isField(named name: StaticString) -> Bool {
+        name.withUTF8Buffer { name in
+            guard count > name.count, self[name.count] == UInt8(ascii: ":") else { return false }
+            for index in 0..<name.count where self[index].asciiLowercased != name[index] { return false }
+            return true
+        }
+    }
+}
+#endif

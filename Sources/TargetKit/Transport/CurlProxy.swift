@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+#if canImport(CTargetKitCurl)
+import CTargetKitCurl
+import Foundation
+
+/// Which proxy libcurl is told to use for one scheme of URL.
+struct CurlProxy {
+    /// Takes the place of an address that cannot be used: libcurl quotes the one that it got, user name and password included.
+    private static let unusable = "unusable://proxy"
+
+    /// What libcurl is told; empty for none.
+    let address: String
+    /// Why the address that was given cannot be used.
+    let flaw: CurlFailure?
+
+    static let none = Self(checked: "", flaw: nil)
+
+    /// The proxy at that address, `http` where it names no scheme.
+    ///
+    /// - Parameter place: Where the address was found, for the error.
+    init(_ address: String, in place: String) {
+        let reason = Self.flaw(in: address)
+        flaw = reason.map { reason in
+            CurlFailure.ours(
+                .badURL,
+                "the proxy in \(place) cannot be used: \(reason); write it as scheme://user:password@host:port, and what is "
+                    + "special in user and password percent-encoded"
+            )
+        }
+        self.address = reason == nil ? address : Self.unusable
+    }
+
+    private init(checked address: String, flaw: CurlFailure?) {
+        self.address = address
+        self.flaw = flaw
+    }
+
+    /// What to say in the place of libcurl's words, when it could not use the address.
+    func failure(saidAs words: String) -> CurlFailure? {
+        words.contains(Self.unusable) ? flaw : nil
+    }
+}
+
+extension CurlProxy {
+    private static var schemes: [String] {
+        let features = curl_version_info(CURLVERSION_FIRST)?.pointee.features ?? 0
+        let secure = features & CURL_VERSION_HTTPS_PROXY != 0 ? ["https"] : []
+        return ["http"] + secure + ["socks4", "socks4a", "socks5", "socks5h"]
+    }
+
+    private static func flaw(in address: String) -> String? {
+        var rest = Substring(address)
+        if let mark = rest.range(of: "://") {
+            let schemes = schemes
+            guard schemes.contains(rest[..<mark.lowerBound].lowercased()) else {
+                return "its scheme is none of \(schemes.joined(separator: ", "))"
+            }
+            rest = rest[mark.upperBound...]
+        }
+        guard rest.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else { return "it holds a space or control character" }
+        let authority = rest.prefix { !"/?#".contains($0) }
+        guard !rest[authority.endIndex...].contains(where: { "@?#".contains($0) }) else {
+            return "it has an @, a ? or a # behind its host"
+        }
+        return flaw(inHost: authority.lastIndex(of: "@").map { authority[authority.index(after: $0)...] } ?? authority)
+    }
+
+    private static func flaw(inHost place: Substring) -> String? {
+        var host = place
+        if host.hasPrefix("[") {
+            guard let end = host.firstIndex(of: "]") else { return "the ] of its host is missing" }
+            host = host[...end]
+        } else {
+            host = host.prefix { $0 != ":" }
+        }
+        guard !host.isEmpty, host != "[]" else { return "it has no host" }
+        let port = place[host.endIndex...]
+        if port.isEmpty { return nil }
+        let isNumber = port.first == ":" && port.dropFirst().allSatisfy { ("0"..."9").contains($0) }
+        guard isNumber, (1...65_535).contains(Int(port.dropFirst()) ?? 0) else {
+            return "its port is no number from 1 to 65535"
+        }
+        return nil
+    }
+}
+
+extension CurlProxy {
+    /// The proxy that the environment names for `http` or for `https`, by libcurl's rules: an empty variable counts as none, and
+    /// `http_proxy` is read in small letters only, because a server's CGI programs get a request's `Proxy` field as `HTTP_PROXY`.
+    static func fromEnvironment(isSecure: Bool) -> Self {
+        let names = (isSecure ? ["https_proxy", "HTTPS_PROXY"] : ["http_proxy"]) + ["all_proxy", "ALL_PROXY"]
+        for name in names {
+            if let address = variable(name) { return Self(address, in: "the environment's \(name)") }
+        }
+        return .none
+    }
+
+    /// The hosts that the environment wants no proxy for.
+    static var exceptionsOfEnvironment: String { variable("no_proxy") ?? variable("NO_PROXY") ?? "" }
+
+    private static func variable(_ name: String) -> String? {
+        ProcessInfo.processInfo.environment[name].flatMap { $0.isEmpty ? nil : $0 }
+    }
+}
+#endif

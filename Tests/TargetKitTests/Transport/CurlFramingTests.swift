@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: MIT
+#if os(Linux)
+import Foundation
+import FoundationNetworking
+import TargetKit
+import TestSupport
+import Testing
+
+/// Where a response ends (RFC 9112 §6.3), and how much of it there may be beside its body.
+@Suite("CurlTransport: framing", .timeLimit(.minutes(1)))
+struct CurlFramingTests {
+    private func transport(maxHeadSize: Int) -> CurlTransport {
+        var configuration = CurlTransport.Configuration()
+        configuration.maxHeadSize = maxHeadSize
+        return CurlTransport(configuration: configuration)
+    }
+
+    @Test(
+        "A length that is no number, or two that differ, end the call and the connection",
+        arguments: [
+            "Content-Length: 5\r\nContent-Length: 7", "Content-Length: 7\r\ncontent-length: 5", "Content-Length: 5, 7",
+            "Content-Length: 5x", "Content-Length: +5", "Content-Length: -5", "Content-Length: 0x5",
+            "Content-Length: 5 5", "Content-Length:", "Content-Length: 5,", "Content-Length: 5\r\n 5",
+            "Content-Length: 9223372036854775808", "Content-Length: 18446744073709551616",
+            "Content-Length: 5x\r\nTransfer-Encoding: chunked",
+        ]
+    )
+    func badLength(fields: String) async throws {
+        let transport = CurlTransport()
+        let server = try LoopbackServer { request in
+            request.path == "/bad" ? [.text("HTTP/1.1 200 OK\r\n\(fields)\r\n\r\nhello")] : .text("fine")
+        }
+        #expect(await TestCall(path: "/bad").failure(at: server.baseURL, with: transport) == .cannotParseResponse)
+        await server.waitForConnections(closed: 1)
+        #expect(try await TestCall().send(to: server, with: transport).text == "fine")
+        #expect(server.connectionCount == 2)
+    }
+
+    @Test(
+        "A length that is said twice alike, or with spaces around it, is one",
+        arguments: ["5", " 5\t", "5, 5", "5\r\nContent-Length: 5", "0005"]
+    )
+    func goodLength(value: String) async throws {
+        let transport = CurlTransport()
+        let server = try LoopbackServer(reply: [.text("HTTP/1.1 200 OK\r\nContent-Length: \(value)\r\n\r\nhello")])
+        for _ in 0..<2 { #expect(try await TestCall().send(to: server, with: transport).text == "hello") }
+        #expect(server.connectionCount == 1)
+    }
+
+    @Test("Where there is no body its length does not count", arguments: [204, 304])
+    func noBody(status: Int) async throws {
+        let server = try LoopbackServer(reply: [.text("HTTP/1.1 \(status) X\r\nContent-Length: 5\r\n\r\n")])
+        #expect(try await TestCall().send(to: server, with: CurlTransport()).head.statusCode == status)
+    }
+
+    @Test("Chunks go before a length, and nothing more is sent on that connection")
+    func chunksAndLength() async throws {
+        let transport = CurlTransport()
+        let server = try LoopbackServer(reply: [
+            .head(status: 200, headers: ["Content-Length": "3", "Transfer-Encoding": "chunked"]),
+            .chunk(Data("hello".utf8)), .endChunks,
+        ])
+        for _ in 0..<2 { #expect(try await TestCall().send(to: server, with: transport).text == "hello") }
+        #expect(server.connectionCount == 2)
+    }
+
+    static let destinations: [TransportRequest.Destination] = [
+        .memory(), .file(FileManager.default.temporaryDirectory.appendingPathComponent("none-\(UUID().uuidString)")),
+        .stream(buffer: 1 << 16),
+    ]
+
+    @Test("Fields without end come to an end that names the limit", arguments: destinations.indices)
+    func endless(destination: Int) async throws {
+        let ok = "HTTP/1.1 200 OK\r\n"
+        let floods: [(start: String, piece: String)] = [
+            (ok, "X-Flood: 0123456789\r\n"),
+            ("", "HTTP/1.1 103 Early Hints\r\nLink: </style.css>\r\n\r\n"),
+            ("", "HTTP/1.1 100 Continue\r\n\r\n"),
+            (ok + "Transfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n", "X-Flood: 0123456789\r\n"),
+        ]
+        for flood in floods {
+            let server = try LoopbackServer(reply: [
+                .text(flood.start),
+                .generate(byteCount: 1 << 40, repeating: Data(String(repeating: flood.piece, count: 1000).utf8)),
+            ])
+            let call = TestCall(destination: Self.destinations[destination])
+            let error = await #expect(throws: URLError.self) {
+                let response = try await call.send(to: server, with: CurlTransport())
+                if case .stream(let body) = response.body { for try await _ in body {} }
+            }
+            #expect(error?.code == .dataLengthExceedsMaximum)
+            #expect(error?.localizedDescription.contains("262144") == true)
+            let line = TargetKitError(stage: .transport, underlying: error).description
+            #expect(line.contains("262144 bytes of CurlTransport.Configuration.maxHeadSize"))
+            await server.waitForConnections(closed: 1)
+        }
+    }
+
+    @Test("The limit is as it is set, and counts all heads of a response and its trailers together")
+    func limit() async throws {
+        let early = "HTTP/1.1 103 Early Hints\r\nA: b\r\n\r\n"
+        let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+        let trailers = "X-Trailer: \(String(repeating: "x", count: 500))\r\n\r\n"
+        let text = early + head + "2\r\nok\r\n0\r\n" + trailers
+        let server = try LoopbackServer(reply: [.text(text)])
+        let size = early.utf8.count + head.utf8.count + trailers.utf8.count
+        let enough = transport(maxHeadSize: size)
+        for _ in 0..<2 { #expect(try await TestCall().send(to: server, with: enough).text == "ok") }
+        let code = await TestCall().failure(at: server.baseURL, with: transport(maxHeadSize: size - 3))
+        #expect(code == .dataLengthExceedsMaximum)
+    }
+
+    @Test(
+        "A line that is too long for libcurl ends in the same way",
+        arguments: [
+            "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nX-Long: \(String(repeating: "x", count: 150_000))\r\n\r\nok",
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n"
+                + "X-Long: \(String(repeating: "x", count: 150_000))\r\n\r\n",
+            "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n"
+                + String(repeating: "X: \(String(repeating: "x", count: 1000))\r\n", count: 400) + "\r\nok",
+        ]
+    )
+    func longLine(text: String) async throws {
+        let server = try LoopbackServer(reply: [.text(text)])
+        // More than libcurl itself takes.
+        let error = await #expect(throws: URLError.self) {
+            try await TestCall().send(to: server, with: transport(maxHeadSize: 8 << 20))
+        }
+        #expect(error?.code == .dataLengthExceedsMaximum)
+        #expect(error?.localizedDescription.contains("head") == true)
+    }
+}
+#endif

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT
+#if os(Linux)
+import Foundation
+import FoundationNetworking
+import TargetKit
+import TestSupport
+import Testing
+
+/// What goes wrong with a proxy, and what is said of it.
+@Suite("CurlTransport: proxies", .timeLimit(.minutes(1)))
+struct CurlProxyTests {
+    private static let secret = "hunter2"
+
+    private func transport(_ address: String, except: [String] = []) throws -> CurlTransport {
+        var configuration = CurlTransport.Configuration()
+        configuration.proxy = .url(try #require(URL(string: address)), except: except)
+        return CurlTransport(configuration: configuration)
+    }
+
+    /// Everything that an error says of itself.
+    private func texts(of error: some Error) -> String {
+        var text = "\(error)\(error.localizedDescription)\((error as NSError).userInfo)\(error as NSError)"
+        dump(error, to: &text)
+        return text
+    }
+
+    @Test(
+        "An address that is none of a proxy is named without its password",
+        arguments: [
+            "ftp://user:hunter2@127.0.0.1:3128", "socks6://user:hunter2@127.0.0.1:1080",
+            "http://user:hunter2@127.0.0.1:99999", "http://user:hunter2@127.0.0.1:0", "http://user:hunter2@:3128",
+            "http://user:hunter2@127.0.0.1:3128?x=hunter2", "http://user:/hunter2@127.0.0.1:3128",
+            "http://user/hunter2@127.0.0.1:3128", "http:///hunter2", "ftp:hunter2",
+        ]
+    )
+    func badAddress(address: String) async throws {
+        let server = try LoopbackServer(reply: .text("direct"))
+        let transport = try transport(address, except: ["127.0.0.1"])
+        for scheme in ["http", "https"] {
+            let base = try #require(URL(string: "\(scheme)://host.invalid"))
+            let error = await #expect(throws: URLError.self) {
+                try await transport.send(TestCall().request(to: base))
+            }
+            let text = try texts(of: #require(error))
+            #expect(error?.code == .badURL)
+            #expect(error?.localizedDescription.contains("proxy") == true)
+            #expect(!text.contains(Self.secret))
+        }
+        #expect(try await TestCall().send(to: server, with: transport).text == "direct")
+    }
+
+    @Test(
+        "The environment's proxies are checked too, each by its name",
+        arguments: [
+            ("http_proxy", "http"), ("https_proxy", "https"), ("HTTPS_PROXY", "https"), ("all_proxy", "http"),
+            ("ALL_PROXY", "https"),
+        ]
+    )
+    func environment(name: String, scheme: String) async throws {
+        await #expect(processExitsWith: .success) { [name, scheme] in
+            for other in ["http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"] { unsetenv(other) }
+            setenv(name, "ftp://user:hunter2@127.0.0.1:1", 1)
+            setenv("no_proxy", "localhost,127.0.0.1", 1)
+            let server = try LoopbackServer(reply: .text("direct"))
+            let transport = CurlTransport()
+            guard try await TestCall().send(to: server, with: transport).text == "direct" else { exit(2) }
+            let base = try #require(URL(string: "\(scheme)://host.invalid"))
+            do {
+                _ = try await transport.send(TestCall().request(to: base))
+                exit(3)
+            } catch let error as URLError {
+                let text = "\(error) \(error.userInfo)"
+                guard error.code == .badURL, text.contains(name), !text.contains("hunter2") else { exit(4) }
+            }
+        }
+    }
+
+    @Test("The environment's proxies are used as before: with a host of its own for each scheme, or for all")
+    func goodEnvironment() async throws {
+        await #expect(processExitsWith: .success) {
+            for other in ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY", "no_proxy", "NO_PROXY"] {
+                unsetenv(other)
+            }
+            let proxy = try LoopbackServer { .text($0.target) }
+            setenv("http_proxy", "", 1)
+            // Without a scheme it is http's.
+            setenv("ALL_PROXY", "user:pass@127.0.0.1:\(proxy.port)", 1)
+            setenv("NO_PROXY", "localhost", 1)
+            let base = try #require(URL(string: "http://host.invalid"))
+            let response = try await CurlTransport().send(TestCall(path: "/a").request(to: base))
+            guard response.text == "http://host.invalid/a" else { exit(2) }
+            guard proxy.requests[0].headers["Proxy-Authorization"] == "Basic dXNlcjpwYXNz" else { exit(3) }
+        }
+    }
+
+    @Test("A proxy that refuses the tunnel is said to have done so", arguments: [401, 403, 407, 502])
+    func refusedTunnel(status: Int) async throws {
+        let proxy = try LoopbackServer(
+            reply: .text("no", status: status, headers: ["Proxy-Authenticate": "Basic realm=x"])
+        )
+        let transport = try transport("http://user:hunter2@127.0.0.1:\(proxy.port)")
+        let base = try #require(URL(string: "https://host.invalid"))
+        let error = await #expect(throws: URLError.self) { try await transport.send(TestCall().request(to: base)) }
+        #expect(error?.code == .cannotConnectToHost)
+        #expect(error?.localizedDescription.contains("proxy") == true)
+        #expect(error?.localizedDescription.contains("\(status)") == true)
+        #expect(try !texts(of: #require(error)).contains(Self.secret))
+        #expect(proxy.requests.allSatisfy { $0.method == "CONNECT" })
+    }
+
+    @Test(
+        "A SOCKS proxy that refuses is said to have done so",
+        arguments: [
+            ("socks5", Data([5, 0xFF])), ("socks5", Data([5, 0, 5, 5, 0, 1, 0, 0, 0, 0, 0, 0])),
+            ("socks5h", Data([5, 2, 1, 1])), ("socks4", Data([0, 91, 0, 0, 0, 0, 0, 0])),
+            ("socks5", Data("HTTP/1.1".utf8)),
+        ]
+    )
+    func refusedSOCKS(scheme: String, answer: Data) async throws {
+        var options = LoopbackOptions()
+        options.onConnect = { _ in [.stopReading, .bytes(answer), .hang] }
+        let proxy = try LoopbackServer(options: options, reply: .hang)
+        let transport = try transport("\(scheme)://user:hunter2@127.0.0.1:\(proxy.port)")
+        let base = try #require(URL(string: "http://127.0.0.1:1"))
+        let error = await #expect(throws: URLError.self) { try await transport.send(TestCall().request(to: base)) }
+        #expect(error?.code == .cannotConnectToHost)
+        #expect(error?.localizedDescription.contains("proxy") == true)
+        #expect(try !texts(of: #require(error)).contains(Self.secret))
+    }
+}
+#endif
