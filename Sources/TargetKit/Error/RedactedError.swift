@@ -30,12 +30,29 @@ enum RedactedError {
         }
     }
 
-    /// `nil` when there is nothing to leave out.
-    private static func redacted(_ error: any Error) -> (any Error)? {
+    /// `nil` when there is nothing to leave out. By the error's own type: on Linux an `NSError` of any domain can be cast to
+    /// `CocoaError` (Swift 6.3.1), which has the error itself underneath, and so on without end.
+    private static func redacted(_ error: any Error, depth: Int = 0) -> (any Error)? {
+        let type = type(of: error)
+        if type is NSError.Type {
+            let error = error as NSError
+            let info = redacted(error.userInfo, depth: depth)
+            return info.map { NSError(domain: error.domain, code: error.code, userInfo: $0) }
+        }
+        if type == URLError.self, let error = error as? URLError {
+            return redacted(error.userInfo, depth: depth).map { URLError(error.code, userInfo: $0) }
+        }
+        if type == CocoaError.self, let error = error as? CocoaError {
+            return redacted(error.userInfo, depth: depth).map { CocoaError(error.code, userInfo: $0) }
+        }
+        if type == POSIXError.self, let error = error as? POSIXError {
+            return redacted(error.userInfo, depth: depth).map { POSIXError(error.code, userInfo: $0) }
+        }
+        return redacted(coding: error)
+    }
+
+    private static func redacted(coding error: any Error) -> (any Error)? {
         switch error {
-        case let error as URLError: redacted(error.userInfo).map { URLError(error.code, userInfo: $0) }
-        case let error as CocoaError: redacted(error.userInfo).map { CocoaError(error.code, userInfo: $0) }
-        case let error as POSIXError: redacted(error.userInfo).map { POSIXError(error.code, userInfo: $0) }
         case DecodingError.dataCorrupted(let context) where context.isSecret:
             DecodingError.dataCorrupted(.init(codingPath: context.codingPath, debugDescription: placeholder))
         case EncodingError.invalidValue(let value, let context) where !(value is HiddenValue):
@@ -43,38 +60,35 @@ enum RedactedError {
                 HiddenValue(type: type(of: value)),
                 .init(codingPath: context.codingPath, debugDescription: placeholder)
             )
-        default: redacted(nsError: error)
+        default: nil
         }
     }
 
-    private static func redacted(nsError error: any Error) -> (any Error)? {
-        guard type(of: error) is NSError.Type else { return nil }
-        let error = error as NSError
-        return redacted(error.userInfo).map { NSError(domain: error.domain, code: error.code, userInfo: $0) }
-    }
-
-    private static func redacted(_ info: [String: Any]) -> [String: Any]? {
+    private static func redacted(_ info: [String: Any], depth: Int) -> [String: Any]? {
+        // Deeper than any transport goes there is nothing worth keeping.
+        guard depth < 8 else { return info.isEmpty ? nil : [:] }
         var result = info
         var isChanged = false
         for (key, value) in info {
-            guard let safe = redacted(any: value) else { continue }
+            guard let safe = redacted(any: value, depth: depth + 1) else { continue }
             result[key] = safe
             isChanged = true
         }
         return isChanged ? result : nil
     }
 
-    private static func redacted(any value: Any) -> Any? {
+    private static func redacted(any value: Any, depth: Int) -> Any? {
         switch value {
         case let url as URL:
             return url.redacted == url ? nil : url.redacted
         case let text as String:
             let safe = RedactedURL.inside(text)
             return safe == text ? nil : safe
-        case let error as any Error: return redacted(error)
-        case let info as [String: Any]: return redacted(info)
+        case let error as any Error: return redacted(error, depth: depth)
+        case let info as [String: Any]: return redacted(info, depth: depth)
         case let values as [Any]:
-            let safe = values.map { redacted(any: $0) }
+            guard depth < 8 else { return [] as [Any] }
+            let safe = values.map { redacted(any: $0, depth: depth + 1) }
             return safe.contains { $0 != nil } ? zip(values, safe).map { $1 ?? $0 } : nil
         default: return nil
         }
