@@ -42,7 +42,8 @@ struct AttemptEnding {
     var isBehindRedirect: Bool {
         if wasRedirected { return true }
         guard code != nil, let url, let asked = request?.url else { return false }
-        return url.absoluteString != asked.absoluteString
+        // An error names its URL without what may be a secret.
+        return url.redacted.absoluteString != asked.redacted.absoluteString
     }
 
     /// Whether another server than the one that was asked has come into it, by a redirect: so the one that was asked has answered.

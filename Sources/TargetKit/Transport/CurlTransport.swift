@@ -16,8 +16,8 @@ import FoundationNetworking
 /// Files are read and written beside that thread, and names looked up beside it, so that a slow disk or name server holds up its
 /// own call and no other. libcurl before 7.87 waits for the lookup of a call that is cancelled, and so do all calls.
 ///
-/// Errors are `URLError`s. Their `userInfo` has the URL under `NSURLErrorFailingURLErrorKey`, a sentence under
-/// `NSLocalizedDescriptionKey`, and libcurl's own words and number under ``messageKey`` and ``codeKey``.
+/// Errors are `URLError`s. Their `userInfo` has the URL without user, query and fragment under `NSURLErrorFailingURLErrorKey`, a
+/// sentence under `NSLocalizedDescriptionKey`, and libcurl's own words and number under ``messageKey`` and ``codeKey``.
 ///
 /// A 2xx is returned when the whole request has been sent. A server that answers earlier and does not read the rest ends the
 /// call with an error that says how much was sent, unless it releases the rest over HTTP/2 (`NO_ERROR`, RFC 9113 §8.1). Any

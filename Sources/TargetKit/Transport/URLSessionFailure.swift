@@ -41,7 +41,7 @@ struct URLSessionFailure: Error {
         let said = words == Self.refusedHead ? Self.unreadableHead : words
         return Self.error(code(given.code, words: words, hasHead: hasHead), said, for: url)
         #else
-        return error
+        return RedactedError.of(error)
         #endif
     }
 

@@ -24,8 +24,9 @@ import FoundationNetworking
 /// - Foundation may keep head and body back until the first 512 bytes are there, to see what they are, unless the response's
 ///   `Content-Type` leaves no doubt, `application/json` for one.
 ///
-/// Errors are `URLError`s. Their `userInfo` has the URL under `NSURLErrorFailingURLErrorKey` and a sentence under
-/// `NSLocalizedDescriptionKey`. A body for a GET is refused with `.dataLengthExceedsMaximum`, which is URLSession's own answer.
+/// Errors are `URLError`s. Their `userInfo` has the URL without user, query and fragment under `NSURLErrorFailingURLErrorKey` and
+/// a sentence under `NSLocalizedDescriptionKey`. A body for a GET is refused with `.dataLengthExceedsMaximum`, which is
+/// URLSession's own answer.
 ///
 /// On Linux, where `CurlTransport` is the better choice, Foundation sets these limits:
 /// - A call whose body is to be streamed ends with `.unsupportedURL`, before anything is sent: to suspend a task there is to
