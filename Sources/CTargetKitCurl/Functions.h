@@ -17,6 +17,7 @@ typedef size_t (*curl_read_callback)(char *buffer, size_t size, size_t count, vo
 typedef int (*curl_seek_callback)(void *user, curl_off_t offset, int origin);
 typedef int (*curl_xferinfo_callback)(void *user, curl_off_t download_total, curl_off_t downloaded,
                                       curl_off_t upload_total, curl_off_t uploaded);
+typedef int (*curl_prereq_callback)(void *user, char *remote, char *local, int remote_port, int local_port);
 typedef curl_socket_t (*curl_opensocket_callback)(void *user, curlsocktype purpose, struct curl_sockaddr *address);
 typedef int (*curl_closesocket_callback)(void *user, curl_socket_t descriptor);
 typedef int (*curl_socket_callback)(CURL *easy, curl_socket_t descriptor, int what, void *user, void *socket_user);
@@ -34,6 +35,10 @@ const char *curl_easy_strerror(CURLcode code);
 
 struct curl_slist *curl_slist_append(struct curl_slist *list, const char *text);
 void curl_slist_free_all(struct curl_slist *list);
+
+CURLSH *curl_share_init(void);
+CURLSHcode curl_share_setopt(CURLSH *share, CURLSHoption option, ...);
+CURLSHcode curl_share_cleanup(CURLSH *share);
 
 CURLM *curl_multi_init(void);
 CURLMcode curl_multi_cleanup(CURLM *multi);
@@ -76,6 +81,19 @@ static inline CURLcode ccurl_setopt_open_socket(CURL *handle, curl_opensocket_ca
 }
 static inline CURLcode ccurl_setopt_close_socket(CURL *handle, curl_closesocket_callback value) {
     return curl_easy_setopt(handle, CURLOPT_CLOSESOCKETFUNCTION, value);
+}
+
+// Called before each sending of a request. Before 7.80: `CURLE_UNKNOWN_OPTION`.
+static inline CURLcode ccurl_setopt_prereq(CURL *handle, curl_prereq_callback value) {
+    return curl_easy_setopt(handle, CURLOPT_PREREQFUNCTION, value);
+}
+// TLS sessions that the handles of one thread share.
+static inline CURLSH *ccurl_share_sessions(void) {
+    CURLSH *share = curl_share_init();
+    if (share) {
+        curl_share_setopt(share, CURLSHOPT_SHARE, CURL_LOCK_DATA_SSL_SESSION);
+    }
+    return share;
 }
 
 // Certificates in PEM, which are copied. Before 7.77: `CURLE_UNKNOWN_OPTION`.

@@ -13,6 +13,7 @@ struct NetworkBenchmark {
         case nil:
             table = Table("Requests to nginx at \(name)")
             try await ThroughputFigures(server: server).add(to: table)
+            try await WaitingFigures(server: server).add(to: table)
         case "cancel":
             table = Table("Calls in flight to a server that never answers")
             try await CancelFigures().add(to: table)

@@ -121,12 +121,12 @@ struct ThroughputFigures {
 }
 
 /// The middle one.
-private func median(_ values: [Double]) -> Double {
+func median(_ values: [Double]) -> Double {
     values.sorted()[values.count / 2]
 }
 
 /// The middle one of the rounds' ratios.
-private func medianRatio(_ values: [Double], _ peers: [Double]) -> Double {
+func medianRatio(_ values: [Double], _ peers: [Double]) -> Double {
     median(zip(values, peers).map(/))
 }
 

@@ -35,6 +35,8 @@ final class CurlCall: Sendable {
     /// The URL as libcurl gets it: without user name and password.
     let address: String
     let isSecure: Bool
+    /// Scheme, host and port.
+    let origin: String
     let method: String
     let fields: [String: String]
     let body: Body
@@ -47,10 +49,25 @@ final class CurlCall: Sendable {
         if case .none = body { false } else { true }
     }
 
+    /// Whether the body goes to a reader, who may take its time.
+    var isStreamed: Bool {
+        if case .stream = destination { true } else { false }
+    }
+
+    /// Whether it makes no difference to send the request twice (RFC 9110 §9.2.2).
+    var isIdempotent: Bool {
+        switch method {
+        case "GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE": true
+        default: false
+        }
+    }
+
     /// Set by the canceller before it asks the loop, so that a start which comes after the cancel is seen too.
     let isCancelled = Atomic(false)
     /// The number of the transfer that carries the call; written by the loop only.
     let slot = Atomic(CurlCall.nowhere)
+    /// Where in the ``CurlQueue`` the call waits; written by the loop only.
+    let place = Atomic(CurlCall.nowhere)
 
     init(_ request: TransportRequest) throws {
         let urlRequest = request.urlRequest
@@ -63,6 +80,7 @@ final class CurlCall: Sendable {
         }
         guard url.isCallable else { throw CurlFailure(.badURL, "the URL has no host").error(for: url) }
         self.address = Self.withoutUser(address)
+        origin = Self.origin(of: self.address)
         method = urlRequest.httpMethod ?? "GET"
         fields = urlRequest.allHTTPHeaderFields ?? [:]
         do { body = try Body(request.body) } catch { throw error.error(for: url) }
@@ -88,6 +106,15 @@ final class CurlCall: Sendable {
                 return true
             }
         }
+    }
+
+    /// The URL up to its path, in small letters.
+    private static func origin(of address: String) -> String {
+        let length = ContiguousText.read(address) { bytes in
+            let start = bytes.count > 8 ? 8 : bytes.count
+            return bytes[start...].firstIndex { "/?#".utf8.contains($0) } ?? bytes.count
+        }
+        return String(address[..<address.utf8.index(address.startIndex, offsetBy: length)]).lowercased()
     }
 
     /// The URL without `user:password@` (RFC 3986 §3.2.1): libcurl would send them as an Authorization header.

@@ -78,6 +78,10 @@ struct CurlFailure: Error {
     }
 
     static let cutShort = ours(.networkConnectionLost, "the connection ended before the whole request was sent")
+    static let notRepeated = ours(
+        .networkConnectionLost,
+        "the connection was closed before an answer came, and the request must not be sent twice"
+    )
 
     static func overLimit(_ limit: Int) -> Self {
         Self(.dataLengthExceedsMaximum, "the body is over the limit of \(limit) bytes")

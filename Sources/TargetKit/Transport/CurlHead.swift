@@ -19,6 +19,8 @@ struct CurlHead {
     private let limit: Int
     private var byteCount = 0
     private var isStatusLineNext = true
+    /// Whether anything has come.
+    var hasBegun: Bool { statusCode != 0 }
 
     /// A head that is collected into that room.
     init(in room: consuming [UInt8] = [], limit: Int = 0, hasBody: Bool = true) {

@@ -10,6 +10,10 @@ struct CurlStart: Sendable {
     /// Where the lines of the head will be. The caller makes it, because the caller will let go of it: memory that one thread
     /// takes and another gives back goes through a lock of the allocator.
     private var room: [UInt8] = []
+    /// When the whole exchange has to be over, by the ``CurlClock``; `nil`: it has no limit of its own.
+    var deadline: UInt64?
+    /// How often a server has refused it.
+    var refusals = 0
 
     init(call: CurlCall, continuation: UnsafeContinuation<TransportResponse, any Error>) {
         self.call = call

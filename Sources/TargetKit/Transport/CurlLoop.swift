@@ -33,13 +33,14 @@ final class CurlClock {
 /// What changes with every exchange, here, in ``CurlTransfer`` and in ``CurlSockets``, is `@exclusivity(unchecked)`: to note each
 /// access, in search of two that overlap, would take a twentieth of an exchange's time.
 final class CurlLoop {
-    /// More handles than this are not kept for later.
-    private static let spareLimit = 256
-
     let inbox: CurlInbox
     let settings: CurlSettings
     let clock = CurlClock()
     let sockets: CurlSockets
+    /// The calls that libcurl does not have yet.
+    let queue: CurlQueue
+    /// The TLS sessions, which would belong to one handle each.
+    let share: UnsafeMutableRawPointer?
     let multi: UnsafeMutableRawPointer
     /// The transfers by their number, idle ones included.
     var transfers: [CurlTransfer?] = []
@@ -47,7 +48,7 @@ final class CurlLoop {
     var freeSlots: [Int] = []
     @exclusivity(unchecked) var runningCount = 0
     @exclusivity(unchecked) private var commands: [CurlInbox.Command] = []
-    @exclusivity(unchecked) private var finished: [CurlTransfer] = []
+    @exclusivity(unchecked) var finished: [CurlTransfer] = []
     /// When libcurl wants to be called, whatever happens; `nil`: not at all.
     @exclusivity(unchecked) private var timer: UInt64?
 
@@ -58,6 +59,8 @@ final class CurlLoop {
         self.inbox = inbox
         settings = CurlSettings(configuration)
         self.sockets = sockets
+        queue = CurlQueue(CurlQueue.Limits(configuration))
+        share = ccurl_share_sessions()
         self.multi = multi
         setUp()
     }
@@ -69,14 +72,25 @@ final class CurlLoop {
         transfers = []
         spare = []
         curl_multi_cleanup(multi)
+        curl_share_cleanup(share)
     }
 
     private func setUp() {
         let configuration = settings.configuration
         let user = Unmanaged.passUnretained(self).toOpaque()
         ccurl_multi_setopt_pointer(multi, CURLMOPT_SOCKETDATA, Unmanaged.passUnretained(sockets).toOpaque())
-        ccurl_multi_setopt_socket(multi) { _, descriptor, what, user, _ in
-            if let user { Unmanaged<CurlSockets>.fromOpaque(user).takeUnretainedValue().want(what, of: descriptor) }
+        ccurl_multi_setopt_socket(multi) { easy, descriptor, what, user, _ in
+            guard let user else { return 0 }
+            let sockets = Unmanaged<CurlSockets>.fromOpaque(user).takeUnretainedValue()
+            sockets.want(what, of: descriptor)
+            // libcurl has handles of its own too.
+            guard let user = ccurl_private(easy) else { return 0 }
+            let transfer = Unmanaged<CurlTransfer>.fromOpaque(user).takeUnretainedValue()
+            if what != CURL_POLL_REMOVE {
+                transfer.descriptor = descriptor
+            } else if transfer.leavesConnectionIdle {
+                sockets.rest(descriptor)
+            }
             return 0
         }
         ccurl_multi_setopt_pointer(multi, CURLMOPT_TIMERDATA, user)
@@ -87,6 +101,7 @@ final class CurlLoop {
         ccurl_multi_setopt_long(multi, CURLMOPT_MAX_HOST_CONNECTIONS, max(0, configuration.maxConnectionsPerHost))
         ccurl_multi_setopt_long(multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, max(0, configuration.maxConnections))
         ccurl_multi_setopt_long(multi, CURLMOPT_MAXCONNECTS, max(1, configuration.maxIdleConnections))
+        ccurl_multi_setopt_long(multi, CURLMOPT_MAX_CONCURRENT_STREAMS, CurlQueue.Limits.streams)
     }
 
     private func setTimer(_ milliseconds: Int) {
@@ -101,10 +116,12 @@ final class CurlLoop {
             commands.reverse()
             while let command = commands.popLast() { perform(command) }
             if phase == .closing { endAll(with: .shutDown) }
-            runTimers()
             finishDone()
+            startWaiting()
             if phase != .open, runningCount == 0, inbox.endWhenEmpty() { return }
+            // First what the sockets say: a connection whose end has come must not carry what begins now.
             wait(in: phase)
+            runTimers()
             finishDone()
         }
     }
@@ -112,9 +129,10 @@ final class CurlLoop {
     private func perform(_ command: consuming CurlInbox.Command) {
         switch command {
         case .start(let start):
-            begin(start)
+            take(start)
         case .cancel(let call):
-            if let transfer = transfer(of: call) { end(transfer, with: .cancelled) }
+            if let transfer = transfer(of: call) { return end(transfer, with: .cancelled) }
+            queue.remove(call)?.fail(with: .cancelled)
         case .resume(let call):
             guard let transfer = transfer(of: call) else { return }
             let result = transfer.goOn()
@@ -144,98 +162,12 @@ final class CurlLoop {
             let left = wakeUp > clock.now ? wakeUp - clock.now : 0
             milliseconds = Int32(min((left + 999_999) / 1_000_000, UInt64(Int32.max)))
         }
-        sockets.wait(milliseconds: inbox.fallAsleep(knowing: phase) ? milliseconds : 0)
+        sockets.wait(milliseconds: milliseconds != 0 && inbox.fallAsleep(knowing: phase) ? milliseconds : 0)
         clock.tick()
         var running: Int32 = 0
         for event in sockets.events {
             curl_multi_socket_action(multi, event.descriptor, event.flags, &running)
         }
-    }
-}
-
-// MARK: - Transfers
-
-extension CurlLoop {
-    private func begin(_ start: consuming CurlStart) {
-        let room = start.takeRoom()
-        guard !start.call.isCancelled.load(ordering: .acquiring) else { return start.fail(with: .cancelled) }
-        guard let transfer = spareTransfer() else { return start.fail(with: .unavailable) }
-        do {
-            try transfer.begin(start, room: room)
-        } catch {
-            transfer.end(with: .failure(error))
-            keep(transfer)
-            return CurlEnding(start: start, outcome: .failure(error), channel: nil, queue: nil).deliver()
-        }
-        runningCount += 1
-        let result = curl_multi_add_handle(multi, transfer.easy)
-        guard result == CURLM_OK else { return end(transfer, with: .unavailable) }
-        if start.call.timeoutMilliseconds == 0 {
-            clock.setAlarm(clock.now + settings.configuration.idleTimeout.curlNanoseconds)
-        }
-    }
-
-    /// Ends the exchanges that libcurl is done with.
-    private func finishDone() {
-        var result = CURLE_OK
-        while let easy = ccurl_multi_next_done(multi, &result) {
-            guard let user = ccurl_private(easy) else { continue }
-            let transfer = Unmanaged<CurlTransfer>.fromOpaque(user).takeUnretainedValue()
-            end(transfer, after: result)
-        }
-        // All together: the first would wake a thread that is done with it before the second comes, and sleeps again.
-        for transfer in finished {
-            transfer.ending.take()?.deliver()
-            keep(transfer)
-        }
-        finished.removeAll(keepingCapacity: true)
-    }
-
-    private func end(_ transfer: CurlTransfer, with failure: CurlFailure) {
-        end(transfer, with: .failure(failure))
-    }
-
-    private func end(_ transfer: CurlTransfer, after result: CURLcode) {
-        end(transfer, with: Result { try transfer.outcome(result) })
-    }
-
-    /// Takes the transfer away from libcurl; its call hears of it at the end of the round.
-    private func end(_ transfer: CurlTransfer, with outcome: Result<TransportResponse, any Error>) {
-        curl_multi_remove_handle(multi, transfer.easy)
-        runningCount -= 1
-        transfer.end(with: outcome)
-        finished.append(transfer)
-    }
-
-    private func endAll(with failure: CurlFailure) {
-        for case let transfer? in transfers where transfer.start != nil { end(transfer, with: failure) }
-    }
-
-    /// Ends the exchanges that libcurl would not end: those that are idle, and those whose answer is here before the request
-    /// has gone.
-    private func endOverdue() {
-        clock.clearAlarm()
-        for case let transfer? in transfers where transfer.start != nil {
-            if transfer.isOverEarly() {
-                end(transfer, after: CURLE_OK)
-            } else if let due = transfer.idleDue {
-                if due <= clock.now { end(transfer, with: transfer.sayingUnsent(.idle)) } else { clock.setAlarm(due) }
-            }
-        }
-    }
-
-    private func spareTransfer() -> CurlTransfer? {
-        if let transfer = spare.popLast() { return transfer }
-        let slot = freeSlots.popLast() ?? transfers.count
-        let transfer = CurlTransfer(slot: slot, loop: self)
-        if slot == transfers.count { transfers.append(transfer) } else { transfers[slot] = transfer }
-        return transfer
-    }
-
-    private func keep(_ transfer: CurlTransfer) {
-        guard spare.count >= Self.spareLimit else { return spare.append(transfer) }
-        transfers[transfer.slot] = nil
-        freeSlots.append(transfer.slot)
     }
 }
 #endif

@@ -20,7 +20,9 @@ struct CurlOptions {
     var mode = Mode.get
     var method: String?
     var isSecure: Bool?
-    var timeout = 0
+    var waitsToShare: Bool?
+    var mayBeRepeated: Bool?
+    var repeatsAfresh = false
     var fields: [String: String] = [:]
     var headerList: UnsafeMutablePointer<curl_slist>?
     /// Whether the list keeps libcurl from adding fields to a request with a body.
@@ -47,43 +49,18 @@ struct CurlOptions {
 extension CurlTransfer {
     /// A body up to this size is copied to libcurl, and sent in one go with the head.
     private static let copyLimit = 16 << 10
-    /// A request whose URL and fields have more bytes goes out over HTTP/1.1: libcurl (7.88, and the nghttp2 in it) cannot send
-    /// 64 KiB of fields over HTTP/2, and takes the other exchanges of the connection along.
-    private static let sharedHeadLimit = 48 << 10
 
     /// Sets what this call needs and the last one did not.
     func prepare(_ call: CurlCall) throws {
         try prepareBody(call)
         try prepareHeaders(call)
         resumeDefaults()
-        prepareConnection(call)
         if call.isSecure, settings.asksForHost { prepareTrust(call) }
         if options.hasProgress != (call.progress != nil) {
             options.hasProgress = call.progress != nil
             set(CURLOPT_NOPROGRESS, options.hasProgress ? 0 : 1)
         }
-        if options.timeout != call.timeoutMilliseconds {
-            options.timeout = call.timeoutMilliseconds
-            set(CURLOPT_TIMEOUT_MS, call.timeoutMilliseconds)
-        }
         ccurl_setopt_string(easy, CURLOPT_URL, call.address)
-    }
-
-    private func prepareConnection(_ call: CurlCall) {
-        if options.isSecure != call.isSecure {
-            options.isSecure = call.isSecure
-            ccurl_setopt_string(easy, CURLOPT_PROXY, proxy.address)
-        }
-        // Over TLS a request waits to see whether HTTP/2 lets it share the connection that is being made. Without TLS there
-        // is no HTTP/2, and waiting for it would put a request behind the answer to another.
-        let headSize = options.fieldSize + call.address.utf8.count
-        let canShare =
-            call.isSecure && settings.configuration.version == .automatic && headSize <= Self.sharedHeadLimit
-        if options.canShare != canShare {
-            options.canShare = canShare
-            set(CURLOPT_HTTP_VERSION, Int(canShare ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1))
-            set(CURLOPT_PIPEWAIT, canShare ? 1 : 0)
-        }
     }
 
     private func prepareBody(_ call: CurlCall) throws {

@@ -13,6 +13,8 @@ final class CurlSettings {
     let proxyExceptions: String
     /// Whether the host decides over trust.
     let asksForHost: Bool
+    /// Whether all requests without TLS may go to one proxy, and so share its connections.
+    private let mayUseProxy: Bool
 
     init(_ configuration: CurlTransport.Configuration) {
         self.configuration = configuration
@@ -32,11 +34,26 @@ final class CurlSettings {
             // An empty text, so that `no_proxy` of the environment does not count.
             proxyExceptions = exceptions.joined(separator: ",")
         }
+        mayUseProxy = !proxy.address.isEmpty
         if case .insecureTrustAll = configuration.tls.trust {
             asksForHost = true
         } else {
             asksForHost = !configuration.tls.pins.isEmpty
         }
+    }
+}
+
+extension CurlSettings {
+    /// What the connections for a call have in common.
+    ///
+    /// A body that is streamed comes over HTTP/1.1, on a connection of its own: over HTTP/2 libcurl lets the server send 32 MiB
+    /// ahead of a reader who takes his time, and keeps all of it in memory.
+    func hostKey(of call: CurlCall) -> CurlQueue.Host.Key {
+        guard call.isSecure else {
+            return CurlQueue.Host.Key(origin: mayUseProxy ? "proxy" : call.origin, canShare: false)
+        }
+        let canShare = configuration.version == .automatic && !call.isStreamed
+        return CurlQueue.Host.Key(origin: call.origin, canShare: canShare)
     }
 }
 

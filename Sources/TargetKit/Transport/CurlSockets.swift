@@ -19,12 +19,16 @@ final class CurlSockets {
         var watched: UInt32 = 0
         /// Whether libcurl opened it through us.
         var isOurs = false
+        /// Whether it is kept for a next request over HTTP/1.1.
+        var isIdle = false
     }
 
     private let epoll: Int32
     private let wakeDescriptor: Int32
     @exclusivity(unchecked) private var entries: [Entry] = []
     @exclusivity(unchecked) private var ready = [epoll_event](repeating: epoll_event(), count: 256)
+    /// How many exchanges pause on a socket that is not known.
+    var unknownPauses = 0
     /// The events of the last ``wait(milliseconds:)``.
     @exclusivity(unchecked) private(set) var events: [Event] = []
 
@@ -62,8 +66,17 @@ final class CurlSockets {
         if what == CURL_POLL_OUT || what == CURL_POLL_INOUT { wanted |= ccurl_epoll_out }
         var entry = self[descriptor]
         entry.wanted = wanted
+        if wanted != 0 { entry.isIdle = false }
         let isWatchedEnough = entry.isOurs && wanted & ~entry.watched == 0
         if !isWatchedEnough { watch(wanted, of: descriptor, in: &entry) }
+        self[descriptor] = entry
+    }
+
+    /// Nothing more will come on this socket, until there is a next request.
+    func rest(_ descriptor: Int32) {
+        var entry = self[descriptor]
+        guard entry.isOurs else { return }
+        entry.isIdle = true
         self[descriptor] = entry
     }
 
@@ -82,6 +95,7 @@ final class CurlSockets {
         let failed = happened & ccurl_epoll_failed != 0
         let useful = failed ? entry.wanted : happened & entry.wanted
         if useful == 0 {
+            if entry.isIdle, unknownPauses == 0 { retire(descriptor) }
             watch(entry.wanted, of: descriptor, in: &entry)
             self[descriptor] = entry
             return
@@ -92,6 +106,21 @@ final class CurlSockets {
         var flags = CURL_CSELECT_OUT
         if useful & ccurl_epoll_in != 0 { flags |= CURL_CSELECT_IN }
         events.append(Event(descriptor: descriptor, flags: flags))
+    }
+
+    /// Ends a connection on which something has come though nothing was asked: it would be taken for the answer to the next
+    /// request.
+    ///
+    /// libcurl looks whether a connection has ended before it uses it again. It takes one with unread bytes, or with an error, for
+    /// a good one, so these are read away. Whatever comes later the kernel answers with a reset.
+    private func retire(_ descriptor: Int32) {
+        shutdown(descriptor, Int32(SHUT_RDWR))
+        withUnsafeTemporaryAllocation(byteCount: 16 << 10, alignment: 1) { scrap in
+            // More than any receive buffer holds.
+            for _ in 0..<4096 where recv(descriptor, scrap.baseAddress, scrap.count, Int32(MSG_DONTWAIT)) == 0 {
+                return
+            }
+        }
     }
 
     private func watch(_ wanted: UInt32, of descriptor: Int32, in entry: inout Entry) {

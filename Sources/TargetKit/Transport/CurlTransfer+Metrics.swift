@@ -6,9 +6,7 @@ import Foundation
 extension CurlTransfer {
     /// The figures of the exchange that has just ended.
     var metrics: TransportMetrics {
-        var connections = 0
-        _ = ccurl_getinfo_long(easy, CURLINFO_NUM_CONNECTS, &connections)
-        let isReused = connections == 0
+        let isReused = !hasOpenedConnection
         var address: UnsafeMutablePointer<CChar>?
         _ = ccurl_getinfo_string(easy, CURLINFO_PRIMARY_IP, &address)
         let secure = duration(CURLINFO_APPCONNECT_TIME_T)
@@ -25,6 +23,12 @@ extension CurlTransfer {
             trustedBlindly: options.isSecure == true && options.isTrustBlind,
             remoteAddress: address.flatMap { $0.pointee == 0 ? nil : String(cString: $0) }
         )
+    }
+
+    var hasOpenedConnection: Bool {
+        var connections = 0
+        _ = ccurl_getinfo_long(easy, CURLINFO_NUM_CONNECTS, &connections)
+        return connections > 0
     }
 
     func offset(_ info: CURLINFO) -> Int64 {

@@ -5,7 +5,7 @@ import Foundation
 
 extension CurlTransfer {
     /// Sets what stays the same for every exchange.
-    func setUp(sockets: CurlSockets) {
+    func setUp() {
         let user = Unmanaged.passUnretained(self).toOpaque()
         ccurl_setopt_pointer(easy, CURLOPT_PRIVATE, user)
         ccurl_setopt_pointer(easy, CURLOPT_ERRORBUFFER, errorBuffer)
@@ -21,6 +21,7 @@ extension CurlTransfer {
         setResponseCallbacks(user)
         setRequestCallbacks(user)
         setSocketCallbacks(Unmanaged.passUnretained(sockets).toOpaque())
+        setSendingCallback(user)
     }
 
     private func setResponseCallbacks(_ user: UnsafeMutableRawPointer) {

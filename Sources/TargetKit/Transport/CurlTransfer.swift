@@ -12,11 +12,28 @@ final class CurlTransfer {
     let clock: CurlClock
     let settings: CurlSettings
     let inbox: CurlInbox
+    let sockets: CurlSockets
+    let queue: CurlQueue
     /// Why this handle can carry nothing: the installed libcurl lacks what the configuration asks for.
     private var flaw: CurlFailure?
 
     /// The exchange under way; `nil` while the handle is kept for the next.
     @exclusivity(unchecked) private(set) var start: CurlStart?
+    /// Whose connections carry it.
+    @exclusivity(unchecked) private(set) var host: CurlQueue.Host?
+    /// The socket that carries it, once libcurl has waited for it.
+    @exclusivity(unchecked) var descriptor: Int32 = -1
+    /// Whether the queue counts it among those that may open a connection.
+    @exclusivity(unchecked) var mayConnect = false
+    /// How often libcurl has begun to send the request; 0 also where it does not tell.
+    @exclusivity(unchecked) var sendings = 0
+    /// Whether libcurl remembers something of an exchange that would count against the next: how often it sent a request
+    /// again, and that a stream was refused.
+    @exclusivity(unchecked) private(set) var isWorn = false
+    /// Whether libcurl can be told not to send a request again.
+    @exclusivity(unchecked) var canForbidRepeating = false
+    /// Whether it pauses on a socket that is not known.
+    @exclusivity(unchecked) private var isUnknownPause = false
     /// What came of the exchange before, until it is delivered.
     @exclusivity(unchecked) var ending: CurlEnding?
     /// When the last byte came or went.
@@ -41,7 +58,10 @@ final class CurlTransfer {
         clock = loop.clock
         settings = loop.settings
         inbox = loop.inbox
-        setUp(sockets: loop.sockets)
+        sockets = loop.sockets
+        queue = loop.queue
+        setUp()
+        ccurl_setopt_pointer(easy, CURLOPT_SHARE, loop.share)
         do throws(CurlFailure) {
             try setUp(loop.settings)
         } catch {
@@ -55,18 +75,26 @@ final class CurlTransfer {
         errorBuffer.deallocate()
     }
 
-    /// When it will have been idle for too long; `nil`: never, since it has a timeout of its own.
-    var idleDue: UInt64? {
-        guard let call = start?.call, call.timeoutMilliseconds == 0 else { return nil }
+    /// When its time will be up: its own, or that without a byte.
+    var due: UInt64 {
+        if let deadline = start?.deadline { return deadline }
         let limit = settings.configuration.idleTimeout.curlNanoseconds
         return (sink.isPaused ? clock.now : lastMove) + limit
     }
 
+    /// What the caller hears when its time is up.
+    var lateness: CurlFailure { start?.deadline == nil ? .idle : .timedOut }
+
+    /// Whether the connection is free when libcurl drops its interest in it, and no more may come on it. Over HTTP/2 more may:
+    /// the server speaks to the connection itself.
+    var leavesConnectionIdle: Bool { !sink.isPaused && head.httpVersion != "HTTP/2" }
+
     /// Takes up a call. After an error the transfer carries none; ``end(with:)`` makes it as it was.
-    func begin(_ start: CurlStart, room: consuming [UInt8]) throws {
+    func begin(_ start: CurlStart, at host: CurlQueue.Host, room: consuming [UInt8]) throws {
         if let flaw { throw flaw }
         errorBuffer.pointee = 0
         try prepare(start.call)
+        prepareConnection(start.call, at: host)
         head = CurlHead(
             in: room,
             limit: settings.configuration.maxHeadSize,
@@ -76,6 +104,13 @@ final class CurlTransfer {
         lastMove = clock.now
         progress = start.call.progress.map { CurlProgress(hasBody: start.call.hasBody, report: $0) }
         self.start = start
+        self.host = host
+        sendings = 0
+        descriptor = -1
+        if host.version == .http2 {
+            mayConnect = true
+            queue.note(mayConnect: true, to: host)
+        }
         start.call.slot.store(slot, ordering: .relaxed)
     }
 
@@ -92,6 +127,10 @@ final class CurlTransfer {
             return ending
         }
         start = nil
+        noteConnected()
+        host = nil
+        noteResumed()
+        if sendings > 1 || (!CurlLibrary.tellsSendings && hasOpenedConnection) { isWorn = true }
         isHeadDelivered = false
         isAnsweredEarly = false
         progress = nil
@@ -101,9 +140,19 @@ final class CurlTransfer {
         failure = nil
     }
 
+    /// The call, when the server has refused it before it touched it (RFC 9113 §6.8), and libcurl does not send it again of itself.
+    func refused(_ result: CURLcode) -> CurlStart? {
+        guard result == CURLE_HTTP2, CurlLibrary.leavesRefusals, errorBuffer.pointee == 0, !head.hasBegun else {
+            return nil
+        }
+        isWorn = true
+        return start
+    }
+
     /// What came of the exchange, which libcurl has ended with that result.
     func outcome(_ result: CURLcode) throws -> TransportResponse {
         if let failure { throw failure }
+        if result != CURLE_OK { isWorn = true }
         guard result == CURLE_OK || isWhole(despite: result) else { throw curlFailure(result) }
         guard head.isComplete else { throw CurlFailure.headCutOff }
         if isCutShort(after: result) { throw sayingUnsent(.cutShort) }
@@ -135,6 +184,7 @@ extension CurlTransfer {
         if !head.isComplete { prepareForBody() }
         guard head.isComplete, !isTrailer else { return true }
         if head.framing.isAmbiguous { forbidReuse() }
+        if let host, options.canShare == true { queue.note(isHTTP2: head.httpVersion == "HTTP/2", of: host) }
         noteEarlyAnswer()
         deliverHead()
         // libcurl would send the request again, with the same field and without end.
@@ -155,7 +205,9 @@ extension CurlTransfer {
         lastMove = clock.now
         if isAnsweredEarly { clock.setAlarm(lastMove) }
         do throws(CurlFailure) {
-            return try sink.receive(bytes) ? bytes.count : Int(CURL_WRITEFUNC_PAUSE)
+            if try sink.receive(bytes) { return bytes.count }
+            notePaused()
+            return Int(CURL_WRITEFUNC_PAUSE)
         } catch {
             failure = error
             // Any other number than that of the bytes ends the exchange.
@@ -166,7 +218,20 @@ extension CurlTransfer {
     /// Goes on where a body was held up.
     func goOn() -> CURLcode {
         lastMove = clock.now
+        noteResumed()
         return curl_easy_pause(easy, Int32(CURLPAUSE_CONT))
+    }
+
+    private func notePaused() {
+        guard descriptor < 0, !isUnknownPause else { return }
+        isUnknownPause = true
+        sockets.unknownPauses += 1
+    }
+
+    private func noteResumed() {
+        guard isUnknownPause else { return }
+        isUnknownPause = false
+        sockets.unknownPauses -= 1
     }
 
     /// Gives bytes of the request's body, and says what libcurl has to hear.

@@ -33,11 +33,16 @@ extension CurlTransport {
         public var connectTimeout: Duration = .seconds(60)
         /// How long no byte may come or go before the exchange ends with `.timedOut`; default: 60 seconds.
         ///
-        /// Does not count for a request that has a timeout of its own, nor while the reader of a stream takes its time.
+        /// Does not count for a request that has a timeout of its own, nor while a request waits for its turn or the reader of a
+        /// stream takes its time.
         public var idleTimeout: Duration = .seconds(60)
-        /// How many connections may be open to one host at a time; more requests wait for one. Default: 128; 0: no limit.
+        /// How many connections may be open to one host at a time; more requests wait for one, in their order. Default: 128; 0: no
+        /// limit.
+        ///
+        /// Over HTTP/2 requests share a connection: another is opened when the server allows no more streams on it.
         public var maxConnectionsPerHost = 128
-        /// How many connections may be open in all; more requests wait for one. Default: 512; 0: no limit.
+        /// How many connections may be open in all; more requests wait for one, and each host has its turn. Default: 512; 0: no
+        /// limit.
         public var maxConnections = 512
         /// How many connections without work are kept for later; default: 128.
         public var maxIdleConnections = 128

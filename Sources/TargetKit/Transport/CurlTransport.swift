@@ -9,12 +9,17 @@ import FoundationNetworking
 /// Sends requests with libcurl: the default on Linux.
 ///
 /// One thread serves all exchanges of an instance, which share its kept-alive connections. HTTP/1.1 is spoken, and HTTP/2
-/// where TLS agrees on it. Bodies are decoded from every encoding that the installed libcurl knows. Redirects are not
+/// where TLS agrees on it, but not for a response that is streamed: it has a connection of its own over HTTP/1.1, on which a slow
+/// reader makes the server wait. Bodies are decoded from every encoding that the installed libcurl knows. Redirects are not
 /// followed, cookies not kept, `.netrc` not read, and only http and https are spoken; a user name or password in the URL is not
 /// sent.
 ///
 /// Files are read and written beside that thread, and names looked up beside it, so that a slow disk or name server holds up its
 /// own call and no other. libcurl before 7.87 waits for the lookup of a call that is cancelled, and so do all calls.
+///
+/// A request whose kept-alive connection ends before an answer comes is sent again only if its method is idempotent (RFC 9110
+/// §9.2.2); a POST ends with `.networkConnectionLost`. Any request is sent again that an HTTP/2 server has refused, by
+/// REFUSED_STREAM or GOAWAY, before it touched it (RFC 9113 §8.7).
 ///
 /// Errors are `URLError`s. Their `userInfo` has the URL without user, query and fragment under `NSURLErrorFailingURLErrorKey`, a
 /// sentence under `NSLocalizedDescriptionKey`, and libcurl's own words and number under ``messageKey`` and ``codeKey``.
@@ -55,6 +60,7 @@ public final class CurlTransport: Transport {
     public init(configuration: Configuration = Configuration()) {
         let inbox = inbox
         let thread = Thread {
+            CurlLibrary.blockBrokenPipes()
             // Everything of libcurl lives and dies on this thread; only the inbox is shared.
             if let loop = CurlLoop(inbox: inbox, configuration: configuration) { loop.run() }
             inbox.end().forEach { $0.fail(with: CurlFailure.unavailable) }

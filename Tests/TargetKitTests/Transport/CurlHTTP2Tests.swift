@@ -22,61 +22,68 @@ struct CurlHTTP2Tests {
         return CurlTransport(configuration: configuration)
     }
 
-    /// The head of a response, whose body is read as it comes.
+    /// A response of which something has come.
     private struct Opened {
         let server: TLSServer
-        let response: TransportResponse
+        let response: Task<TransportResponse, any Error>
+        /// How many bytes of the body have come, time after time.
+        let progress: AsyncStream<Int64>
 
-        /// Sends a frame, and another when a piece of the body has come, and reads the body to its end.
+        /// Sends a frame, and another when so many bytes of the body have come, and returns the body.
         ///
         /// libcurl 7.88 loses what comes together with the end of the stream while a request's body waits.
-        func rest(_ first: HTTP2Frame? = nil, afterPiece second: HTTP2Frame? = nil) async throws -> String {
+        func rest(_ first: HTTP2Frame? = nil, after count: Int64 = 4, _ second: HTTP2Frame? = nil) async throws
+            -> String
+        {
+            // Progress is told 20 times a second at most.
+            try await Task.sleep(for: .milliseconds(100))
             if let first { server.send(first.bytes) }
-            guard case .stream(let body) = response.body else { return "" }
-            var text = ""
-            for try await piece in body {
-                if text.isEmpty, let second { server.send(second.bytes) }
-                text += String(decoding: piece, as: UTF8.self)
+            if let second {
+                for await received in progress where received >= count { break }
+                server.send(second.bytes)
             }
-            return text
+            return try await response.value.text
         }
     }
 
-    /// Sends a request, and those frames when its head has come; returns when the response's has.
+    /// Sends a request, and those frames when its head has come; returns when four bytes of the response's body have.
     private func open(uploading count: Int = 0, timeout: Duration? = nil, _ frames: HTTP2Frame...) async throws
         -> Opened
     {
         let server = try TLSServer(arguments: ["-alpn", "h2"])
         let transport = transport(to: server)
+        let (progress, steps) = AsyncStream.makeStream(of: Int64.self)
         let call = TestCall(
             method: count > 0 ? "POST" : "GET",
             headers: ["X-Mark": Self.mark],
             body: count > 0 ? .data(Data(count: count)) : .none,
-            destination: .stream(buffer: 1 << 16),
-            timeout: timeout
+            timeout: timeout,
+            progress: { if $0.direction == .download { steps.yield($0.completed) } }
         )
-        async let response = transport.send(call.request(to: server.baseURL))
+        let request = try call.request(to: server.baseURL)
+        let response = Task { try await transport.send(request) }
         await server.answer(([.settings, .settingsReceived] + frames).map(\.bytes).reduce(Data(), +), to: Self.mark)
-        return try await Opened(server: server, response: response)
+        for await received in progress where received >= 4 { break }
+        return Opened(server: server, response: response, progress: progress)
     }
 
     @Test("A response that is whole before the request has gone is taken when the server wants no more of the request")
     func released() async throws {
-        let opened = try await open(uploading: 1 << 20, .head(length: 4))
-        #expect(try await opened.rest(.data("fine", isLast: true), afterPiece: .reset(0)) == "fine")
+        let opened = try await open(uploading: 1 << 20, .head(length: 8), .data("part"))
+        #expect(try await opened.rest(.data("fine", isLast: true), after: 8, .reset(0)) == "partfine")
     }
 
     @Test(
         "A response that is whole before the request has gone is no success when the server reports an error, or nothing"
     )
     func unread() async throws {
-        let silent = try await open(uploading: 1 << 20, timeout: .seconds(3), .head(length: 4))
+        let silent = try await open(uploading: 1 << 20, timeout: .seconds(3), .head(length: 8), .data("part"))
         let timeout = await #expect(throws: URLError.self) { try await silent.rest(.data("fine", isLast: true)) }
         #expect(timeout?.code == .timedOut)
         #expect(timeout?.localizedDescription.contains("of \(1 << 20) bytes") == true)
-        let cancelled = try await open(uploading: 1 << 20, .head(length: 4))
+        let cancelled = try await open(uploading: 1 << 20, .head(length: 8), .data("part"))
         let error = await #expect(throws: URLError.self) {
-            try await cancelled.rest(.data("fine", isLast: true), afterPiece: .reset(8))
+            try await cancelled.rest(.data("fine", isLast: true), after: 8, .reset(8))
         }
         #expect(error?.code == .networkConnectionLost)
     }
@@ -85,7 +92,7 @@ struct CurlHTTP2Tests {
     func cutShort() async throws {
         for end in [HTTP2Frame.reset(0), .oversized] {
             let opened = try await open(.head(length: 100), .data("part"))
-            let error = await #expect(throws: URLError.self) { try await opened.rest(afterPiece: end) }
+            let error = await #expect(throws: URLError.self) { try await opened.rest(end) }
             #expect(error?.code == .networkConnectionLost)
         }
     }
@@ -97,7 +104,7 @@ struct CurlHTTP2Tests {
         // libcurl 7.88 does not say so. When this fails, it does, and the note in CurlTransport's documentation can go.
         for end in [HTTP2Frame.reset(0), .oversized] {
             let opened = try await open(.head(length: nil), .data("part"))
-            #expect(try await opened.rest(afterPiece: end) == "part")
+            #expect(try await opened.rest(end) == "part")
         }
     }
 

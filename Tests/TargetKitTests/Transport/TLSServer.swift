@@ -3,7 +3,7 @@
 import Foundation
 import TestSupport
 
-/// `openssl s_server` on a port of its own choice, with certificates that were made for it. Ends when it is let go of.
+/// `openssl s_server`, or another program, on a port of its own choice, with certificates that were made for it. Ends when it is let go of.
 final class TLSServer: Sendable {
     static let program = URL(fileURLWithPath: "/usr/bin/openssl")
     static var isAvailable: Bool { FileManager.default.isExecutableFile(atPath: program.path) }
@@ -18,27 +18,39 @@ final class TLSServer: Sendable {
     var baseURL: URL { URL(string: "https://localhost:\(port)") ?? URL(fileURLWithPath: "/") }
     var authority: URL { file("ca.pem") }
 
-    /// Starts a server that answers each request with a page about its connection.
-    init(days: Int = 2, arguments: [String] = ["-www"], name: String = "localhost") throws {
-        folder = try TemporaryFolder()
-        try Self.makeCertificates(in: folder.url, name: name, days: days)
+    /// Starts OpenSSL's server, which answers each request with a page about its connection.
+    convenience init(days: Int = 2, arguments: [String] = ["-www"], name: String = "localhost") throws {
+        let certificates = ["-cert", "server.pem", "-key", "server.key", "-CAfile", "ca.pem"]
+        let folder = try Self.certificates(days: days, name: name)
+        let program = [Self.program.path, "s_server", "-accept", "127.0.0.1:0"]
+        try self.init(program + certificates + arguments, in: folder)
+    }
+
+    /// A folder with an authority, and certificates of its for a server and a client.
+    static func certificates(days: Int = 2, name: String = "localhost") throws -> TemporaryFolder {
+        let folder = try TemporaryFolder()
+        try makeCertificates(in: folder.url, name: name, days: days)
+        return folder
+    }
+
+    /// Starts a program in a folder with certificates; it has to say `ACCEPT` and where it listens.
+    init(_ command: [String], in folder: TemporaryFolder) throws {
+        self.folder = folder
         let process = Process()
         let pipe = Pipe()
         // When the tests are killed, nobody is left to end the server.
         process.executableURL = URL(fileURLWithPath: "/usr/bin/timeout")
         process.currentDirectoryURL = folder.url
-        let certificates = ["-cert", "server.pem", "-key", "server.key", "-CAfile", "ca.pem"]
-        process.arguments =
-            ["--signal=KILL", "120", Self.program.path, "s_server", "-accept", "127.0.0.1:0"] + certificates + arguments
+        process.arguments = ["--signal=KILL", "120"] + command
         let input = Pipe()
         process.standardInput = input
         process.standardOutput = pipe
         process.standardError = FileHandle.nullDevice
-        try process.run()
+        try Self.start(process)
         processID = process.processIdentifier
         output = pipe.fileHandleForReading
         self.input = input.fileHandleForWriting
-        let line = Self.read(output, through: "ACCEPT").split(separator: "\n").last { $0.hasPrefix("ACCEPT") }
+        let line = Self.read(output, through: ["ACCEPT"]).split(separator: "\n").last { $0.hasPrefix("ACCEPT") }
         guard let port = line?.split(separator: ":").last.flatMap({ Int($0) }) else {
             throw CocoaError(.fileReadUnknown)
         }
@@ -59,12 +71,12 @@ final class TLSServer: Sendable {
         ).trimmingCharacters(in: .whitespacesAndNewlines)
     }
 
-    /// What the server has printed since it started, up to the line that begins like that.
-    func output(through start: String) async -> String {
+    /// What the server has printed since it was last asked, up to the line that begins like one of those.
+    func output(through starts: String...) async -> String {
         await withCheckedContinuation { continuation in
             DispatchQueue.global().async {
                 // The server has to live so long.
-                let text = withExtendedLifetime(self) { Self.read(self.output, through: start) }
+                let text = withExtendedLifetime(self) { Self.read(self.output, through: starts) }
                 continuation.resume(returning: text)
             }
         }
@@ -93,10 +105,10 @@ final class TLSServer: Sendable {
         }
     }
 
-    private static func read(_ handle: FileHandle, through start: String) -> String {
+    private static func read(_ handle: FileHandle, through starts: [String]) -> String {
         var text = ""
-        while !text.split(separator: "\n").dropLast(text.hasSuffix("\n") ? 0 : 1).contains(where: {
-            $0.hasPrefix(start)
+        while !text.split(separator: "\n").dropLast(text.hasSuffix("\n") ? 0 : 1).contains(where: { line in
+            starts.contains { line.hasPrefix($0) }
         }) {
             let data = handle.availableData
             if data.isEmpty { break }
@@ -105,6 +117,13 @@ final class TLSServer: Sendable {
         }
         return text
     }
+
+    /// One at a time: Foundation's `Process.run` has crashed in a memory copy of its own beside others (6.3.1).
+    private static func start(_ process: Process) throws {
+        try isStarting.withLock { _ in try process.run() }
+    }
+
+    private static let isStarting = TestLock(())
 
     private static func makeCertificates(in folder: URL, name: String, days: Int) throws {
         let key = "-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes"
@@ -131,7 +150,7 @@ final class TLSServer: Sendable {
         process.currentDirectoryURL = folder
         process.standardOutput = pipe
         process.standardError = FileHandle.nullDevice
-        try process.run()
+        try start(process)
         let data = try pipe.fileHandleForReading.readToEnd() ?? Data()
         process.waitUntilExit()
         guard process.terminationStatus == 0 else { throw CocoaError(.fileWriteUnknown) }

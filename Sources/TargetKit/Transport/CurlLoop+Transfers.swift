@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: MIT
+#if canImport(CTargetKitCurl)
+import CTargetKitCurl
+import Foundation
+
+// How transfers begin and end.
+extension CurlLoop {
+    /// More handles than this are not kept for later.
+    private static let spareLimit = 256
+    /// How late it may be seen that the time of a waiting call is up.
+    private static let lookInterval: UInt64 = 10_000_000
+    /// How often a call is made again that servers refuse.
+    private static let refusalLimit = 5
+
+    func take(_ start: consuming CurlStart) {
+        guard !start.call.isCancelled.load(ordering: .acquiring) else { return start.fail(with: .cancelled) }
+        if start.call.timeoutMilliseconds > 0 {
+            let deadline = clock.now + UInt64(start.call.timeoutMilliseconds) * 1_000_000
+            start.deadline = deadline
+            clock.setAlarm(deadline)
+        }
+        let key = settings.hostKey(of: start.call)
+        queue.add(start, for: key)
+    }
+
+    func startWaiting() {
+        while let (start, host) = queue.next() { begin(start, at: host) }
+    }
+
+    private func begin(_ start: consuming CurlStart, at host: CurlQueue.Host) {
+        let room = start.takeRoom()
+        guard let transfer = spareTransfer() else {
+            queue.release(host)
+            return start.fail(with: .unavailable)
+        }
+        do {
+            try transfer.begin(start, at: host, room: room)
+        } catch {
+            queue.release(host)
+            transfer.end(with: .failure(error))
+            keep(transfer)
+            return CurlEnding(start: start, outcome: .failure(error), channel: nil, queue: nil).deliver()
+        }
+        runningCount += 1
+        let result = curl_multi_add_handle(multi, transfer.easy)
+        guard result == CURLM_OK else { return end(transfer, with: .unavailable) }
+        if start.deadline == nil {
+            clock.setAlarm(clock.now + settings.configuration.idleTimeout.curlNanoseconds)
+        }
+    }
+
+    /// Ends the exchanges that libcurl is done with.
+    func finishDone() {
+        var result = CURLE_OK
+        while let easy = ccurl_multi_next_done(multi, &result) {
+            guard let user = ccurl_private(easy) else { continue }
+            let transfer = Unmanaged<CurlTransfer>.fromOpaque(user).takeUnretainedValue()
+            if let start = transfer.refused(result), start.refusals < Self.refusalLimit {
+                makeAgain(start, of: transfer)
+            } else {
+                end(transfer, after: result)
+            }
+        }
+        // All together: the first would wake a thread that is done with it before the second comes, and sleeps again.
+        for transfer in finished {
+            transfer.ending.take()?.deliver()
+            keep(transfer)
+        }
+        finished.removeAll(keepingCapacity: true)
+    }
+
+    private func makeAgain(_ start: consuming CurlStart, of transfer: CurlTransfer) {
+        end(transfer, with: .failure(CurlFailure.cancelled))
+        transfer.ending = nil
+        start.refusals += 1
+        let key = settings.hostKey(of: start.call)
+        queue.add(start, for: key)
+    }
+
+    func end(_ transfer: CurlTransfer, with failure: CurlFailure) {
+        interrupt(transfer, with: .failure(failure))
+    }
+
+    func end(_ transfer: CurlTransfer, after result: CURLcode) {
+        end(transfer, with: Result { try transfer.outcome(result) })
+    }
+
+    /// Takes a transfer away from libcurl that is not done with it.
+    private func interrupt(_ transfer: CurlTransfer, with outcome: Result<TransportResponse, any Error>) {
+        // The server would work on for nobody. With the connection, where no other stream shares it, ends what it works on.
+        if CurlLibrary.holdsBackResets { transfer.forbidReuse() }
+        end(transfer, with: outcome)
+    }
+
+    /// Takes the transfer away from libcurl; its call hears of it at the end of the round.
+    private func end(_ transfer: CurlTransfer, with outcome: Result<TransportResponse, any Error>) {
+        curl_multi_remove_handle(multi, transfer.easy)
+        runningCount -= 1
+        if let host = transfer.host { queue.release(host) }
+        transfer.end(with: outcome)
+        finished.append(transfer)
+    }
+
+    func endAll(with failure: CurlFailure) {
+        for start in queue.removeAll() { start.fail(with: failure) }
+        for case let transfer? in transfers where transfer.start != nil { end(transfer, with: failure) }
+    }
+
+    /// Ends the exchanges that libcurl would not end: those whose time is up, and those whose answer is here before the request
+    /// has gone.
+    func endOverdue() {
+        clock.clearAlarm()
+        for case let transfer? in transfers where transfer.start != nil {
+            if transfer.isOverEarly() {
+                interrupt(transfer, with: Result { try transfer.outcome(CURLE_OK) })
+            } else if transfer.due <= clock.now {
+                end(transfer, with: transfer.sayingUnsent(transfer.lateness))
+            } else {
+                clock.setAlarm(transfer.due)
+            }
+        }
+        let (overdue, next) = queue.removeOverdue(at: clock.now)
+        for start in overdue { start.fail(with: .timedOut) }
+        // Each look at those that wait costs what waits.
+        if let next { clock.setAlarm(max(next, clock.now + Self.lookInterval)) }
+    }
+
+    private func spareTransfer() -> CurlTransfer? {
+        if let transfer = spare.popLast() { return transfer }
+        let slot = freeSlots.popLast() ?? transfers.count
+        let transfer = CurlTransfer(slot: slot, loop: self)
+        if slot == transfers.count { transfers.append(transfer) } else { transfers[slot] = transfer }
+        return transfer
+    }
+
+    private func keep(_ transfer: CurlTransfer) {
+        guard transfer.isWorn || spare.count >= Self.spareLimit else { return spare.append(transfer) }
+        transfers[transfer.slot] = nil
+        freeSlots.append(transfer.slot)
+    }
+}
+#endif

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT
+#if os(Linux)
+import Foundation
+import FoundationNetworking
+import TestSupport
+import Testing
+
+@testable import TargetKit
+
+/// In which order calls get their connections.
+@Suite("CurlQueue", .timeLimit(.minutes(1)))
+struct CurlQueueTests {
+    private let plain = CurlQueue.Host.Key(origin: "http://a", canShare: false)
+    private let other = CurlQueue.Host.Key(origin: "http://b", canShare: false)
+    private let secure = CurlQueue.Host.Key(origin: "https://a", canShare: true)
+
+    private func queue(perHost: Int = 0, inAll: Int = 0) -> CurlQueue {
+        var configuration = CurlTransport.Configuration()
+        configuration.maxConnectionsPerHost = perHost
+        configuration.maxConnections = inAll
+        return CurlQueue(CurlQueue.Limits(configuration))
+    }
+
+    /// Calls that somebody awaits, numbered by their paths.
+    private func withStarts(_ count: Int, _ body: ([CurlStart]) -> Void) async throws {
+        let starts = Recorder<CurlStart>()
+        let arrived = Expectation(count: count)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<count {
+                let url = try #require(URL(string: "http://a/\(1000 + number)"))
+                let call = try CurlCall(TransportRequest(urlRequest: URLRequest(url: url)))
+                group.addTask {
+                    _ = try? await withUnsafeThrowingContinuation { continuation in
+                        starts.append(CurlStart(call: call, continuation: continuation))
+                        arrived.fulfill()
+                    }
+                }
+            }
+            await arrived.wait()
+            body(starts.elements.sorted { $0.call.address < $1.call.address })
+            for start in starts.elements { start.fail(with: .cancelled) }
+        }
+    }
+
+    private func number(_ start: CurlStart?) -> Int? {
+        start.flatMap { Int($0.call.url.lastPathComponent) }.map { $0 - 1000 }
+    }
+
+    /// The calls for which there is room, and their hosts.
+    private func taken(from queue: CurlQueue) -> [(number: Int?, host: CurlQueue.Host)] {
+        var taken: [(number: Int?, host: CurlQueue.Host)] = []
+        while let (start, host) = queue.next() { taken.append((number(start), host)) }
+        return taken
+    }
+
+    @Test("The calls to a host go in their order, one for each connection")
+    func order() async throws {
+        try await withStarts(10) { starts in
+            let queue = queue(perHost: 3)
+            for start in starts { queue.add(start, for: plain) }
+            var running = taken(from: queue)
+            #expect(running.map(\.number) == [0, 1, 2])
+            var rest: [Int?] = []
+            while !running.isEmpty {
+                queue.release(running.removeFirst().host)
+                let next = taken(from: queue)
+                rest += next.map(\.number)
+                running += next
+            }
+            #expect(rest == [3, 4, 5, 6, 7, 8, 9])
+            #expect(queue.count == 0)
+        }
+    }
+
+    @Test("A host with few calls does not wait for all those of another")
+    func fairness() async throws {
+        try await withStarts(10) { starts in
+            let queue = queue(inAll: 1)
+            for start in starts[..<8] { queue.add(start, for: plain) }
+            var order = taken(from: queue)
+            for start in starts[8...] { queue.add(start, for: other) }
+            while let last = order.last, order.count < 10 {
+                queue.release(last.host)
+                order += taken(from: queue)
+            }
+            #expect(order.map(\.number) == [0, 1, 8, 2, 9, 3, 4, 5, 6, 7])
+        }
+    }
+
+    @Test("A call that is cancelled while it waits leaves the others in their order", arguments: [0, 2, 4])
+    func cancel(cancelled: Int) async throws {
+        try await withStarts(6) { starts in
+            let queue = queue()
+            for start in starts[..<5] { queue.add(start, for: plain) }
+            #expect(number(queue.remove(starts[cancelled].call)) == cancelled)
+            #expect(queue.remove(starts[cancelled].call) == nil)
+            queue.add(starts[5], for: plain)
+            #expect(taken(from: queue).map(\.number) == (0..<6).filter { $0 != cancelled })
+            #expect(queue.remove(starts[1].call) == nil)
+        }
+    }
+
+    @Test("Streams that share a connection count as one connection, and are many more")
+    func streams() async throws {
+        try await withStarts(1300) { starts in
+            let queue = queue(perHost: 20, inAll: 21)
+            for start in starts[..<1200] { queue.add(start, for: secure) }
+            let first = taken(from: queue)
+            #expect(first.count == 20)
+            queue.note(isHTTP2: true, of: first[0].host)
+            #expect(taken(from: queue).count == CurlQueue.Limits.streams - 20)
+            for start in starts[1200...] { queue.add(start, for: plain) }
+            #expect(taken(from: queue).count == 20)
+            queue.note(isHTTP2: false, of: first[0].host)
+            queue.release(first[0].host)
+            #expect(taken(from: queue).isEmpty)
+        }
+    }
+
+    @Test("Streams beyond what every server allows go one by one, until they are on a connection")
+    func manyStreams() async throws {
+        try await withStarts(200) { starts in
+            let queue = queue()
+            for start in starts { queue.add(start, for: secure) }
+            let host = taken(from: queue)[0].host
+            queue.note(mayConnect: true, to: host)
+            queue.note(isHTTP2: true, of: host)
+            #expect(taken(from: queue).isEmpty)
+            queue.note(mayConnect: false, to: host)
+            #expect(queue.next() != nil)
+            queue.note(mayConnect: true, to: host)
+            #expect(queue.next() == nil)
+        }
+    }
+
+    @Test("Calls whose time is up are found among those that wait")
+    func overdue() async throws {
+        try await withStarts(4) { starts in
+            let queue = queue()
+            for (start, deadline) in zip(starts, [20, nil, 10, 30] as [UInt64?]) {
+                var start = start
+                start.deadline = deadline
+                queue.add(start, for: plain)
+            }
+            let (overdue, next) = queue.removeOverdue(at: 20)
+            #expect(overdue.map(number) == [0, 2])
+            #expect(next == 30)
+            #expect(taken(from: queue).map(\.number) == [1, 3])
+        }
+    }
+
+    @Test("Hosts that nothing is asked of are not kept for ever")
+    func manyHosts() async throws {
+        try await withStarts(1000) { starts in
+            let queue = queue()
+            for (number, start) in starts.enumerated() {
+                queue.add(start, for: CurlQueue.Host.Key(origin: "http://\(number)", canShare: false))
+                for (_, host) in taken(from: queue) { queue.release(host) }
+            }
+            #expect(queue.hostCount <= 257)
+        }
+    }
+}
+#endif

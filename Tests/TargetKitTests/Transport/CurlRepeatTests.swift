@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: MIT
+#if os(Linux)
+import Foundation
+import FoundationNetworking
+import TargetKit
+import TestSupport
+import Testing
+
+/// Which requests go out a second time when a kept connection ends, and what comes on a connection that nobody asked.
+@Suite("CurlTransport: kept connections", .timeLimit(.minutes(1)))
+struct CurlRepeatTests {
+    /// A server that closes a kept connection, without an answer, at the second request.
+    private func closingServer() throws -> LoopbackServer {
+        try LoopbackServer { $0.number == 0 ? .text("fine") : .close }
+    }
+
+    @Test("Any number of calls may find their kept connection closed")
+    func manyLostConnections() async throws {
+        let server = try closingServer()
+        let transport = CurlTransport()
+        for number in 0..<40 {
+            #expect(await TestCall().failure(at: server.baseURL, with: transport) == nil, "call \(number)")
+        }
+    }
+
+    @Test("A call that finds its kept connection closed does not try all the others")
+    func manyKeptConnections() async throws {
+        let server = try closingServer()
+        let transport = CurlTransport()
+        for _ in 0..<3 {
+            let codes = await withTaskGroup(of: URLError.Code?.self) { group in
+                for _ in 0..<200 { group.addTask { await TestCall().failure(at: server.baseURL, with: transport) } }
+                return await group.reduce(into: [URLError.Code?]()) { $0.append($1) }
+            }
+            #expect(codes.allSatisfy { $0 == nil })
+        }
+    }
+
+    @Test("Any number of calls are answered by a server that closes after each answer")
+    func closedAfterEach() async throws {
+        let server = try LoopbackServer(reply: [.text("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nfine"), .close])
+        let transport = CurlTransport()
+        for number in 0..<40 {
+            #expect(await TestCall().failure(at: server.baseURL, with: transport) == nil, "call \(number)")
+        }
+    }
+
+    static let bodies: [TransportRequest.Body] = [
+        .none, .data(Data("small".utf8)), .data(Data(count: 100_000)),
+        .stream(CountingSource(byteCount: 20, length: nil)),
+    ]
+
+    @Test("A request that is not idempotent is sent once", arguments: ["POST", "PATCH", "LOCK"], bodies.indices)
+    func sentOnce(method: String, body: Int) async throws {
+        let server = try closingServer()
+        let transport = CurlTransport()
+        try await TestCall().send(to: server, with: transport)
+        let call = TestCall(method: method, body: Self.bodies[body])
+        #expect(await call.failure(at: server.baseURL, with: transport) == .networkConnectionLost)
+        #expect(server.connectionCount == 1)
+        // The handle is used again for what may be repeated.
+        #expect(try await TestCall().send(to: server, with: transport).text == "fine")
+        #expect(try await TestCall().send(to: server, with: transport).text == "fine")
+    }
+
+    @Test("A request that is idempotent is sent again", arguments: ["GET", "HEAD", "PUT", "DELETE", "OPTIONS"])
+    func sentAgain(method: String) async throws {
+        let server = try closingServer()
+        let transport = CurlTransport()
+        try await TestCall().send(to: server, with: transport)
+        let body: TransportRequest.Body = method == "PUT" ? .data(Data(count: 100_000)) : .none
+        #expect(await TestCall(method: method, body: body).failure(at: server.baseURL, with: transport) == nil)
+        #expect(server.requests.filter { $0.method == method }.count == (method == "GET" ? 3 : 2))
+    }
+
+    private static let fine = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nfine"
+    private static let fake = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nfake"
+
+    static let surpluses: [(name: String, method: String, answer: String, surplus: [LoopbackStep])] = [
+        ("a response", "GET", fine, [.text(fake)]),
+        (
+            "a response after chunks", "GET", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+            [.text(fake)]
+        ),
+        ("a response after no content", "GET", "HTTP/1.1 204 No Content\r\n\r\n", [.text(fake)]),
+        ("a response after a head", "HEAD", "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n", [.text(fake)]),
+        ("many bytes", "GET", fine, [.bytes(Data(count: 200_000))]),
+        ("one byte", "GET", fine, [.text("\n")]),
+        ("an end", "GET", fine, [.close]),
+        ("an end after a byte", "GET", fine, [.text("x"), .close]),
+        ("a reset", "GET", fine, [.reset]),
+    ]
+
+    @Test("A connection on which something came unasked is never used again", arguments: surpluses.indices)
+    func surplus(index: Int) async throws {
+        let (name, method, answer, surplus) = Self.surpluses[index]
+        let gate = Gate()
+        let server = try LoopbackServer { request in
+            request.path == "/first"
+                ? LoopbackReply(steps: [.text(answer), .pause(until: gate)] + surplus) : .text("second")
+        }
+        let transport = CurlTransport()
+        _ = try await TestCall(path: "/first", method: method).send(to: server, with: transport)
+        gate.open()
+        await server.waitForReplies(1)
+        for _ in 0..<3 {
+            let call = TestCall(path: "/second", method: "POST", body: .data(Data("x".utf8)))
+            #expect(try await call.send(to: server, with: transport).text == "second", "\(name)")
+        }
+        #expect(server.requestCount == 4, "\(name)")
+        #expect(server.connectionCount == 2, "\(name)")
+    }
+
+    @Test("What comes together with an answer is not the next one", arguments: ["GET", "HEAD"])
+    func surplusAtOnce(method: String) async throws {
+        let answer = method == "HEAD" ? "HTTP/1.1 204 No Content\r\n\r\n" : Self.fine
+        let server = try LoopbackServer { request in
+            request.path == "/first" ? [.text(answer + Self.fake)] : .text("second")
+        }
+        let transport = CurlTransport()
+        for _ in 0..<3 {
+            _ = try await TestCall(path: "/first", method: method).send(to: server, with: transport)
+            #expect(try await TestCall(path: "/second").send(to: server, with: transport).text == "second")
+        }
+    }
+
+    @Test("A connection whose reader pauses stays, whatever comes on it")
+    func pausedReader() async throws {
+        let server = try LoopbackServer(reply: .download(byteCount: 8 << 20, repeating: Data(count: 1 << 16)))
+        let transport = CurlTransport()
+        for _ in 0..<3 {
+            let call = TestCall(destination: .stream(buffer: 1))
+            guard case .stream(let body) = try await call.send(to: server, with: transport).body else {
+                throw URLError(.cannotParseResponse)
+            }
+            // Nobody reads until the kernel takes no more.
+            await server.waitForBytes(sent: 1 << 20)
+            var count = 0
+            for try await piece in body { count += piece.count }
+            #expect(count == 8 << 20)
+        }
+    }
+}
+#endif

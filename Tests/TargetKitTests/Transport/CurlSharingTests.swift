@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: MIT
+#if os(Linux)
+import Foundation
+import FoundationNetworking
+import TargetKit
+import TestSupport
+import Testing
+
+/// How HTTP/2 connections are shared, kept and given up.
+@Suite(
+    "CurlTransport: HTTP/2 connections",
+    .serialized,
+    .enabled(if: HTTP2Server.isAvailable, "skipped: there is no /usr/bin/openssl or no python3"),
+    .timeLimit(.minutes(1))
+)
+struct CurlSharingTests {
+    private func send(
+        _ count: Int,
+        _ call: TestCall = TestCall(),
+        to server: HTTP2Server,
+        with transport: CurlTransport
+    )
+        async throws
+    {
+        let request = try call.request(to: server.baseURL)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<count {
+                group.addTask {
+                    let response = try await transport.send(request)
+                    #expect(response.text == "fine")
+                    #expect(response.head.httpVersion == "HTTP/2")
+                }
+            }
+            try await group.waitForAll()
+        }
+    }
+
+    @Test("A thousand calls share one connection, also when they come before it")
+    func oneConnection() async throws {
+        let server = try HTTP2Server()
+        let transport = server.transport()
+        try await send(1000, to: server, with: transport)
+        transport.shutdown()
+        let events = await server.events(through: "CLOSED")
+        #expect(events.filter { $0.hasPrefix("CONNECTION") } == ["CONNECTION h2 new"])
+        #expect(events.filter { $0.hasPrefix("HEADERS") }.count == 1000)
+    }
+
+    @Test("Another connection is opened when the server lets no more streams share the one that is there")
+    func fewStreams() async throws {
+        let server = try HTTP2Server(streams: 100)
+        let transport = server.transport()
+        try await send(1000, to: server, with: transport)
+        try await send(1000, to: server, with: transport)
+        #expect(await connections(of: transport, to: server).count <= 20)
+    }
+
+    /// The connections so far; it was the last call.
+    private func connections(of transport: CurlTransport, to server: HTTP2Server) async -> [String] {
+        transport.shutdown()
+        return await server.events(through: "CLOSED").filter { $0.hasPrefix("CONNECTION") }
+    }
+
+    @Test("A host that speaks HTTP/1.1 over TLS gets as many connections as it may have")
+    func http1() async throws {
+        let server = try HTTP2Server(protocols: "http/1.1")
+        let transport = server.transport { $0.maxConnectionsPerHost = 4 }
+        let request = try TestCall().request(to: server.baseURL)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<200 {
+                group.addTask {
+                    let response = try await transport.send(request)
+                    #expect(response.text == "fine")
+                }
+            }
+            try await group.waitForAll()
+        }
+        transport.shutdown()
+        let events = await server.events(through: "CLOSED")
+        #expect((1...4).contains(events.filter { $0.hasPrefix("CONNECTION") }.count))
+        #expect(events.filter { $0 == "REQUEST" }.count == 200)
+    }
+
+    @Test("The server hears that nobody waits for the only stream any more", arguments: [true, false])
+    func reset(isCancelled: Bool) async throws {
+        let server = try HTTP2Server([.hang])
+        let transport = server.transport()
+        let call = TestCall(timeout: isCancelled ? nil : .seconds(1))
+        let task = Task { await call.failure(at: server.baseURL, with: transport) }
+        _ = await server.events(through: "HEADERS")
+        if isCancelled { task.cancel() }
+        #expect(await task.value == (isCancelled ? .cancelled : .timedOut))
+        // Without a further call.
+        let events = await server.events(through: "RESET")
+        #expect(!events.isEmpty)
+        transport.shutdown()
+    }
+
+    static let refusals: [[HTTP2Server.Behaviour]] = [
+        [.refuse, .answer], [.answer, .refuse, .answer], [.goAway, .answer], [.answer, .goAway, .answer],
+        [.answer, .goAwayAndClose, .answer], [.goAwayAndClose, .answer], [.answerAndGoAway, .answer],
+    ]
+
+    @Test("A request that the server says it has not touched is sent again", arguments: refusals, ["GET", "POST"])
+    func refused(behaviours: [HTTP2Server.Behaviour], method: String) async throws {
+        let server = try HTTP2Server(behaviours)
+        let transport = server.transport()
+        let body: TransportRequest.Body = method == "POST" ? .data(Data("x".utf8)) : .none
+        let call = TestCall(method: method, body: body)
+        for behaviour in behaviours where behaviour.rawValue.hasPrefix("answer") {
+            try await send(1, call, to: server, with: transport)
+        }
+    }
+
+    @Test("A POST whose HTTP/2 connection ends without a word is sent once")
+    func lost() async throws {
+        let server = try HTTP2Server([.answer, .close, .answer])
+        let transport = server.transport()
+        try await send(1, to: server, with: transport)
+        let post = TestCall(method: "POST", body: .data(Data("x".utf8)))
+        #expect(await post.failure(at: server.baseURL, with: transport) == .networkConnectionLost)
+        transport.shutdown()
+        let events = await server.events(through: "CLOSED")
+        #expect(events.filter { $0.hasPrefix("HEADERS") }.count == 2)
+    }
+
+    @Test("A body that is streamed has a connection of its own, over HTTP/1.1")
+    func stream() async throws {
+        let server = try HTTP2Server()
+        let transport = server.transport()
+        try await send(1, to: server, with: transport)
+        let response = try await transport.send(
+            TestCall(destination: .stream(buffer: 1 << 16)).request(to: server.baseURL)
+        )
+        #expect(response.head.httpVersion == "HTTP/1.1")
+        guard case .stream(let body) = response.body else { throw URLError(.cannotParseResponse) }
+        var bytes = Data()
+        for try await piece in body { bytes.append(piece) }
+        #expect(bytes == Data("fine".utf8))
+        // Its version is not the host's.
+        try await send(50, to: server, with: transport)
+        #expect(await connections(of: transport, to: server).count <= 3)
+    }
+
+    @Test("A second HTTP/2 connection resumes the TLS session of the first")
+    func resumed() async throws {
+        // One stream for each connection, and the first stays open: with one that it closes, libcurl 7.88 loses the session.
+        let server = try HTTP2Server([.answer, .hang, .answer], streams: 1)
+        let transport = server.transport()
+        try await send(1, to: server, with: transport)
+        let held = Task { await TestCall().failure(at: server.baseURL, with: transport) }
+        var events = await server.events(through: "HEADERS 3")
+        try await send(1, to: server, with: transport)
+        held.cancel()
+        #expect(await held.value == .cancelled)
+        transport.shutdown()
+        events += await server.events(through: "CLOSED")
+        #expect(events.filter { $0.hasPrefix("CONNECTION") } == ["CONNECTION h2 new", "CONNECTION h2 resumed"])
+    }
+
+    @Test("A second connection over HTTP/1.1 resumes the TLS session of the first")
+    func resumedOverHTTP1() async throws {
+        let server = try HTTP2Server(protocols: "http/1.1")
+        let transport = server.transport()
+        for name in ["new", "resumed"] {
+            _ = try await transport.send(TestCall(headers: ["Connection": "close"]).request(to: server.baseURL))
+            let events = await server.events(through: "CLOSED")
+            #expect(events.first == "CONNECTION http/1.1 \(name)")
+        }
+    }
+}
+#endif

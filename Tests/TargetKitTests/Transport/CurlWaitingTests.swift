@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: MIT
+#if os(Linux)
+import Foundation
+import FoundationNetworking
+import TargetKit
+import TestSupport
+import Testing
+
+/// Calls for which there is no connection yet.
+@Suite("CurlTransport: calls that wait", .timeLimit(.minutes(1)))
+struct CurlWaitingTests {
+    private func transport(_ change: (inout CurlTransport.Configuration) -> Void) -> CurlTransport {
+        var configuration = CurlTransport.Configuration()
+        configuration.maxConnectionsPerHost = 1
+        change(&configuration)
+        return CurlTransport(configuration: configuration)
+    }
+
+    @Test("To wait for a connection is not to be idle")
+    func idle() async throws {
+        // The call in front takes longer than the limit, and is idle itself for a thirtieth of that.
+        let drip: LoopbackReply = [
+            .head(status: 200, headers: ["Content-Length": "40"]),
+            .drip(Data(count: 40), chunkSize: 1, every: .milliseconds(100)),
+        ]
+        let server = try LoopbackServer { $0.path == "/slow" ? drip : .text("fine") }
+        let transport = transport { $0.idleTimeout = .seconds(3) }
+        async let slow = TestCall(path: "/slow").send(to: server, with: transport).bytes.count
+        await server.waitForRequests(1)
+        #expect(try await TestCall().send(to: server, with: transport).text == "fine")
+        #expect(try await slow == 40)
+    }
+
+    @Test("The timeout of a call counts while it waits")
+    func timeout() async throws {
+        let server = try LoopbackServer(reply: .hang)
+        let transport = transport { _ in }
+        let first = Task { try await TestCall().send(to: server, with: transport) }
+        await server.waitForRequests(1)
+        let second = TestCall(timeout: .milliseconds(50))
+        #expect(await second.failure(at: server.baseURL, with: transport) == .timedOut)
+        #expect(server.requestCount == 1)
+        first.cancel()
+        _ = await first.result
+    }
+
+    @Test("A call that is cancelled while it waits ends at once, and those behind it go on")
+    func cancel() async throws {
+        let gate = Gate()
+        let server = try LoopbackServer { request in
+            request.path == "/held"
+                ? [.pause(until: gate), .text("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")] : .text("fine")
+        }
+        let transport = transport { _ in }
+        async let held = TestCall(path: "/held").send(to: server, with: transport)
+        await server.waitForRequests(1)
+        let waiting = (0..<100).map { _ in
+            Task { await TestCall(path: "/never").failure(at: server.baseURL, with: transport) }
+        }
+        async let last = TestCall().send(to: server, with: transport).text
+        for task in waiting { task.cancel() }
+        for task in waiting { #expect(await task.value == .cancelled) }
+        gate.open()
+        _ = try await held
+        #expect(try await last == "fine")
+        #expect(server.requests.map(\.path) == ["/held", "/"])
+    }
+
+    @Test("Calls that wait end with the transport")
+    func shutdown() async throws {
+        let server = try LoopbackServer(reply: .hang)
+        let transport = transport { _ in }
+        let calls = (0..<100).map { _ in Task { await TestCall().failure(at: server.baseURL, with: transport) } }
+        await server.waitForRequests(1)
+        transport.shutdown()
+        for call in calls { #expect(await call.value == .cancelled) }
+    }
+}
+#endif
