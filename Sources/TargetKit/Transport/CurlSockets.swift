@@ -95,8 +95,10 @@ final class CurlSockets {
         let failed = happened & ccurl_epoll_failed != 0
         let useful = failed ? entry.wanted : happened & entry.wanted
         if useful == 0 {
-            if entry.isIdle, unknownPauses == 0 { retire(descriptor) }
-            watch(entry.wanted, of: descriptor, in: &entry)
+            // Room to write, for which the exchange before has waited, is nothing that came.
+            let hasCome = happened & (ccurl_epoll_in | ccurl_epoll_failed) != 0
+            if hasCome, entry.isIdle, unknownPauses == 0 { retire(descriptor) }
+            watch(entry.isIdle && !hasCome ? ccurl_epoll_in : entry.wanted, of: descriptor, in: &entry)
             self[descriptor] = entry
             return
         }

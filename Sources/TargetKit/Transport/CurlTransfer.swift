@@ -85,9 +85,9 @@ final class CurlTransfer {
     /// What the caller hears when its time is up.
     var lateness: CurlFailure { start?.deadline == nil ? .idle : .timedOut }
 
-    /// Whether the connection is free when libcurl drops its interest in it, and no more may come on it. Over HTTP/2 more may:
-    /// the server speaks to the connection itself.
-    var leavesConnectionIdle: Bool { !sink.isPaused && head.httpVersion != "HTTP/2" }
+    /// Whether the connection is free when libcurl drops its interest in it, and no more may come on it. While the reader or the
+    /// source of a body takes its time it is not free; over HTTP/2 more may come, since the server speaks to the connection itself.
+    var leavesConnectionIdle: Bool { !sink.isPaused && head.httpVersion != "HTTP/2" && !isBodyUnsent }
 
     /// Takes up a call. After an error the transfer carries none; ``end(with:)`` makes it as it was.
     func begin(_ start: CurlStart, at host: CurlQueue.Host, room: consuming [UInt8]) throws {

@@ -84,6 +84,7 @@ struct CurlRepeatTests {
         ),
         ("a response after no content", "GET", "HTTP/1.1 204 No Content\r\n\r\n", [.text(fake)]),
         ("a response after a head", "HEAD", "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n", [.text(fake)]),
+        ("a response to a body", "POST", fine, [.text(fake)]),
         ("many bytes", "GET", fine, [.bytes(Data(count: 200_000))]),
         ("one byte", "GET", fine, [.text("\n")]),
         ("an end", "GET", fine, [.close]),
@@ -100,7 +101,8 @@ struct CurlRepeatTests {
                 ? LoopbackReply(steps: [.text(answer), .pause(until: gate)] + surplus) : .text("second")
         }
         let transport = CurlTransport()
-        _ = try await TestCall(path: "/first", method: method).send(to: server, with: transport)
+        let body: TransportRequest.Body = method == "POST" ? .data(Data("x".utf8)) : .none
+        _ = try await TestCall(path: "/first", method: method, body: body).send(to: server, with: transport)
         gate.open()
         await server.waitForReplies(1)
         for _ in 0..<3 {
@@ -122,6 +124,25 @@ struct CurlRepeatTests {
             _ = try await TestCall(path: "/first", method: method).send(to: server, with: transport)
             #expect(try await TestCall(path: "/second").send(to: server, with: transport).text == "second")
         }
+    }
+
+    @Test("A connection that had no room for all of a request is kept, and still watched")
+    func largeRequest() async throws {
+        let gate = Gate()
+        let server = try LoopbackServer { request in
+            request.path == "/last" ? [.text(Self.fine), .pause(until: gate), .text(Self.fake)] : .text("fine")
+        }
+        let transport = CurlTransport()
+        // More than the kernel keeps for either side.
+        let upload = TestCall(method: "POST", body: .data(Data(count: 32 << 20)))
+        for _ in 0..<3 { #expect(try await upload.send(to: server, with: transport).text == "fine") }
+        let last = TestCall(path: "/last", method: "POST", body: .data(Data(count: 32 << 20)))
+        #expect(try await last.send(to: server, with: transport).text == "fine")
+        #expect(server.connectionCount == 1)
+        gate.open()
+        await server.waitForReplies(4)
+        #expect(try await TestCall().send(to: server, with: transport).text == "fine")
+        #expect(server.connectionCount == 2)
     }
 
     @Test("A connection whose reader pauses stays, whatever comes on it")
