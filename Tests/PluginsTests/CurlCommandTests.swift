@@ -20,15 +20,9 @@ struct CurlCommandTests {
 
     /// The arguments that a shell hands to curl.
     private func words(_ command: String) throws -> [String] {
-        let shell = Process()
-        shell.executableURL = URL(filePath: "/bin/sh")
-        shell.arguments = ["-c", "curl() { printf '%s\\0' \"$@\"; }\n" + command]
-        let output = Pipe()
-        shell.standardOutput = output
-        try shell.run()
-        let data = output.fileHandleForReading.readDataToEndOfFile()
-        shell.waitUntilExit()
-        #expect(shell.terminationStatus == 0)
+        let script = "curl() { printf '%s\\0' \"$@\"; }\n" + command
+        let (status, data, _) = try ChildProcess.run("/bin/sh", ["-c", script])
+        #expect(status == 0)
         return data.split(separator: 0, omittingEmptySubsequences: false).dropLast()
             .map { String(decoding: $0, as: UTF8.self) }
     }

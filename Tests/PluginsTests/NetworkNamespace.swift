@@ -76,16 +76,7 @@ struct NetworkNamespace: Sendable {
     }
 
     private static func run(_ words: [String]) async throws {
-        let process = Process()
-        process.executableURL = URL(filePath: "/usr/bin/env")
-        process.arguments = ["ip"] + words
-        process.standardInput = FileHandle.nullDevice
-        process.standardError = FileHandle.nullDevice
-        let status = try await withCheckedThrowingContinuation {
-            (continuation: CheckedContinuation<Int32, any Error>) in
-            process.terminationHandler = { continuation.resume(returning: $0.terminationStatus) }
-            do { try process.run() } catch { continuation.resume(throwing: error) }
-        }
+        let status = try await ChildProcess.finished("/usr/bin/env", ["ip"] + words).status
         if status != 0 { throw Refusal(description: "ip \(words.joined(separator: " ")): status \(status)") }
     }
 }

@@ -81,7 +81,7 @@ extension CurlTransfer {
 
     /// Whether all of the response has come, by the length that its head says.
     private var isAnswerWhole: Bool {
-        guard head.isComplete, !sink.isPaused else { return false }
+        guard head.isComplete, !isHeldUp else { return false }
         // RFC 9112 §6.3: these have no body.
         if head.statusCode == 204 || head.statusCode == 304 || options.endsAtHead { return true }
         guard let length = head.framing.length else { return false }

@@ -38,8 +38,6 @@ final class CurlFileWriter: Sendable {
         self.goOn = goOn
     }
 
-    var isPaused: Bool { state.withLock { $0.isPaused } }
-
     /// Takes the next bytes; `false` when they have to wait and come again.
     func receive(_ bytes: UnsafeRawBufferPointer) throws(PartialFile.Failure) -> Bool {
         let (isTaken, begins, failure) = state.withLock { state -> (Bool, Bool, PartialFile.Failure?) in

@@ -18,15 +18,6 @@ enum CurlSink {
             }
     }
 
-    /// Whether the reader, or the disk, holds up the exchange.
-    var isPaused: Bool {
-        switch self {
-        case .memory: false
-        case .file(let writer, _): writer.isPaused
-        case .stream(let channel): channel.isPaused
-        }
-    }
-
     /// Takes the next bytes; `false` when they have to wait.
     mutating func receive(_ bytes: UnsafeRawBufferPointer) throws(CurlFailure) -> Bool {
         switch self {

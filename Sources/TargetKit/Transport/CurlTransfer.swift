@@ -40,6 +40,8 @@ final class CurlTransfer {
     @exclusivity(unchecked) private(set) var lastMove: UInt64 = 0
     /// Whether the head has come before the request had gone.
     @exclusivity(unchecked) var isAnsweredEarly = false
+    /// Whether libcurl holds the body back. The sink may have room again: it is emptied on another thread, before the loop goes on.
+    @exclusivity(unchecked) private(set) var isHeldUp = false
     /// Whether the caller has its response already, and reads the body.
     @exclusivity(unchecked) private var isHeadDelivered = false
     @exclusivity(unchecked) var head = CurlHead()
@@ -79,7 +81,7 @@ final class CurlTransfer {
     var due: UInt64 {
         if let deadline = start?.deadline { return deadline }
         let limit = settings.configuration.idleTimeout.curlNanoseconds
-        return (sink.isPaused ? clock.now : lastMove) + limit
+        return (isHeldUp ? clock.now : lastMove) + limit
     }
 
     /// What the caller hears when its time is up.
@@ -87,7 +89,7 @@ final class CurlTransfer {
 
     /// Whether the connection is free when libcurl drops its interest in it, and no more may come on it. While the reader or the
     /// source of a body takes its time it is not free; over HTTP/2 more may come, since the server speaks to the connection itself.
-    var leavesConnectionIdle: Bool { !sink.isPaused && head.httpVersion != "HTTP/2" && !isBodyUnsent }
+    var leavesConnectionIdle: Bool { !isHeldUp && head.httpVersion != "HTTP/2" && !isBodyUnsent }
 
     /// Takes up a call. After an error the transfer carries none; ``end(with:)`` makes it as it was.
     func begin(_ start: CurlStart, at host: CurlQueue.Host, room: consuming [UInt8]) throws {
@@ -131,6 +133,7 @@ final class CurlTransfer {
         host = nil
         noteResumed()
         if sendings > 1 || (!CurlLibrary.tellsSendings && hasOpenedConnection) { isWorn = true }
+        isHeldUp = false
         isHeadDelivered = false
         isAnsweredEarly = false
         progress = nil
@@ -206,6 +209,7 @@ extension CurlTransfer {
         if isAnsweredEarly { clock.setAlarm(lastMove) }
         do throws(CurlFailure) {
             if try sink.receive(bytes) { return bytes.count }
+            isHeldUp = true
             notePaused()
             return Int(CURL_WRITEFUNC_PAUSE)
         } catch {
@@ -218,6 +222,7 @@ extension CurlTransfer {
     /// Goes on where a body was held up.
     func goOn() -> CURLcode {
         lastMove = clock.now
+        isHeldUp = false
         noteResumed()
         return curl_easy_pause(easy, Int32(CURLPAUSE_CONT))
     }

@@ -49,21 +49,8 @@ struct PageCompilationTests {
     }
 
     private func output(of words: [String]) async throws -> (status: Int32, text: String) {
-        let folder = try TemporaryFolder()
-        let file = try folder.file("output")
-        let handle = try FileHandle(forWritingTo: file)
-        let process = Process()
-        process.executableURL = URL(filePath: "/usr/bin/env")
-        process.arguments = words
-        process.standardInput = FileHandle.nullDevice
-        process.standardOutput = handle
-        process.standardError = handle
-        let status = try await withCheckedThrowingContinuation {
-            (continuation: CheckedContinuation<Int32, any Error>) in
-            process.terminationHandler = { continuation.resume(returning: $0.terminationStatus) }
-            do { try process.run() } catch { continuation.resume(throwing: error) }
-        }
-        return (status, try String(contentsOf: file, encoding: .utf8))
+        let (status, output, errors) = try await ChildProcess.finished("/usr/bin/env", words)
+        return (status, String(decoding: output + errors, as: UTF8.self))
     }
 }
 

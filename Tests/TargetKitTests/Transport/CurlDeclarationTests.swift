@@ -57,13 +57,14 @@ struct CurlDeclarationTests {
         let program = folder.url.appendingPathComponent("values")
         let messages = try compile(source, arguments: ["-o", program.path])
         #expect(messages.isEmpty, "\(messages)")
-        let result = try CurlHeader.run(program, [])
-        return result.output.split(separator: "\n").map(String.init)
+        let result = try ChildProcess.run(program.path, [])
+        return String(decoding: result.output, as: UTF8.self).split(separator: "\n").map(String.init)
     }
 
     private func compile(_ source: String, arguments: [String]) throws -> String {
         let file = try folder.file("source.c", Data(source.utf8))
-        return try CurlHeader.run(CurlHeader.compiler, arguments + [file.path]).errors
+        let result = try ChildProcess.run(CurlHeader.compiler, arguments + [file.path])
+        return String(decoding: result.errors, as: UTF8.self)
     }
 }
 
@@ -74,17 +75,17 @@ enum CurlHeader {
         .deletingLastPathComponent().appending(path: "../../../Sources/CTargetKitCurl").standardizedFileURL
 
     /// The C compiler that comes with Swift, or the system's.
-    static let compiler: URL = {
+    static let compiler: String = {
         let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
         let places = ["clang", "cc"].flatMap { name in folders.map { "\($0)/\(name)" } }
-        return URL(filePath: places.first { FileManager.default.isExecutableFile(atPath: $0) } ?? "/usr/bin/clang")
+        return places.first { FileManager.default.isExecutableFile(atPath: $0) } ?? "/usr/bin/clang"
     }()
 
     static let isInstalled: Bool = {
         guard let folder = try? TemporaryFolder(),
             let file = try? folder.file("probe.c", Data("#include <curl/curl.h>".utf8))
         else { return false }
-        return (try? run(compiler, ["-fsyntax-only", file.path]).status) == 0
+        return (try? ChildProcess.run(compiler, ["-fsyntax-only", file.path]).status) == 0
     }()
 
     /// Sizes and offsets: of whole structures, but for the one that libcurl allocates and that has grown.
@@ -104,25 +105,6 @@ enum CurlHeader {
     static func names(in header: String) -> [String] {
         header.matches(of: /(?m)^ +(CURL\w+) = [^,]+,$|^#define (CURL\w+) \S+$/)
             .compactMap { ($0.output.1 ?? $0.output.2).map(String.init) }
-    }
-
-    static func run(_ program: URL, _ arguments: [String]) throws -> (status: Int32, output: String, errors: String) {
-        let process = Process()
-        let output = Pipe()
-        let errors = Pipe()
-        process.executableURL = program
-        process.arguments = arguments
-        process.standardInput = FileHandle.nullDevice
-        process.standardOutput = output
-        process.standardError = errors
-        try process.run()
-        let printed = output.fileHandleForReading.readDataToEndOfFile()
-        let complained = errors.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
-        return (
-            process.terminationStatus, String(decoding: printed, as: UTF8.self),
-            String(decoding: complained, as: UTF8.self)
-        )
     }
 }
 #endif

@@ -26,13 +26,8 @@ final class HTTP2Server: Sendable {
 
     static let program = URL(fileURLWithPath: "/usr/bin/env")
     static let isAvailable: Bool = {
-        let process = Process()
-        process.executableURL = program
-        process.arguments = ["python3", "-c", "import ssl"]
-        process.standardError = FileHandle.nullDevice
-        guard TLSServer.isAvailable, (try? process.run()) != nil else { return false }
-        process.waitUntilExit()
-        return process.terminationStatus == 0
+        guard TLSServer.isAvailable else { return false }
+        return (try? ChildProcess.run(program.path, ["python3", "-c", "import ssl"]).status) == 0
     }()
 
     private let server: TLSServer

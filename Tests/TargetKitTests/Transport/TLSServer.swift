@@ -10,7 +10,7 @@ final class TLSServer: Sendable {
 
     let folder: TemporaryFolder
     let port: Int
-    private let processID: Int32
+    private let child: ChildProcess
     private let output: FileHandle
     /// At whose end the server would end too.
     private let input: FileHandle
@@ -36,18 +36,18 @@ final class TLSServer: Sendable {
     /// Starts a program in a folder with certificates; it has to say `ACCEPT` and where it listens.
     init(_ command: [String], in folder: TemporaryFolder) throws {
         self.folder = folder
-        let process = Process()
         let pipe = Pipe()
-        // When the tests are killed, nobody is left to end the server.
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/timeout")
-        process.currentDirectoryURL = folder.url
-        process.arguments = ["--signal=KILL", "120"] + command
         let input = Pipe()
-        process.standardInput = input
-        process.standardOutput = pipe
-        process.standardError = FileHandle.nullDevice
-        try Self.start(process)
-        processID = process.processIdentifier
+        // When the tests are killed, nothing else would end the server.
+        child = try ChildProcess(
+            "/usr/bin/timeout",
+            ["--signal=KILL", "120"] + command,
+            in: folder.url,
+            input: .descriptor(input.fileHandleForReading.fileDescriptor),
+            output: .descriptor(pipe.fileHandleForWriting.fileDescriptor)
+        )
+        try? pipe.fileHandleForWriting.close()
+        try? input.fileHandleForReading.close()
         output = pipe.fileHandleForReading
         self.input = input.fileHandleForWriting
         let line = Self.read(output, through: ["ACCEPT"]).split(separator: "\n").last { $0.hasPrefix("ACCEPT") }
@@ -57,8 +57,12 @@ final class TLSServer: Sendable {
         self.port = port
     }
 
-    // `timeout` leads a group of its own. Children of Foundation's `Process` have SIGTERM blocked (6.3.1).
-    deinit { kill(-processID, SIGKILL) }
+    // `timeout` leads a group of its own.
+    deinit {
+        kill(-child.id, SIGKILL)
+        kill(child.id, SIGKILL)
+        _ = child.wait()
+    }
 
     func file(_ name: String) -> URL { folder.url.appendingPathComponent(name) }
 
@@ -118,13 +122,6 @@ final class TLSServer: Sendable {
         return text
     }
 
-    /// One at a time: Foundation's `Process.run` has crashed in a memory copy of its own beside others (6.3.1).
-    private static func start(_ process: Process) throws {
-        try isStarting.withLock { _ in try process.run() }
-    }
-
-    private static let isStarting = TestLock(())
-
     private static func makeCertificates(in folder: URL, name: String, days: Int) throws {
         let key = "-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes"
         let sign = "-CA ca.pem -CAkey ca.key -CAcreateserial"
@@ -143,18 +140,9 @@ final class TLSServer: Sendable {
     }
 
     private static func shell(_ script: String, in folder: URL) throws -> String {
-        let process = Process()
-        let pipe = Pipe()
-        process.executableURL = URL(fileURLWithPath: "/bin/sh")
-        process.arguments = ["-c", script]
-        process.currentDirectoryURL = folder
-        process.standardOutput = pipe
-        process.standardError = FileHandle.nullDevice
-        try start(process)
-        let data = try pipe.fileHandleForReading.readToEnd() ?? Data()
-        process.waitUntilExit()
-        guard process.terminationStatus == 0 else { throw CocoaError(.fileWriteUnknown) }
-        return String(decoding: data, as: UTF8.self)
+        let (status, output, _) = try ChildProcess.run("/bin/sh", ["-c", script], in: folder)
+        guard status == 0 else { throw CocoaError(.fileWriteUnknown) }
+        return String(decoding: output, as: UTF8.self)
     }
 }
 #endif
