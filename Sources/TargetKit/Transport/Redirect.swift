@@ -33,7 +33,7 @@ extension URL {
 }
 
 extension Redirect: CustomStringConvertible, CustomReflectable {
-    /// Status and URLs, without user, query and fragment, which may be secrets.
+    /// The status and the URLs, without user, query and fragment, which can contain secrets.
     public var description: String { "\(statusCode) from \(RedactedURL(from)) to \(RedactedURL(to))" }
 
     /// The description, so that `dump` shows no more than that.

@@ -41,7 +41,7 @@ public struct ResponseHead: Sendable {
 }
 
 extension ResponseHead: CustomStringConvertible, CustomReflectable {
-    /// Version and status.
+    /// The version and the status.
     public var description: String { "\(httpVersion) \(statusCode)" }
 
     /// The description, so that `dump` shows no more than that.

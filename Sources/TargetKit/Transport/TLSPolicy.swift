@@ -113,7 +113,7 @@ public struct TLSPolicy: Sendable, Hashable {
 }
 
 extension TLSPolicy.ClientCertificate: CustomStringConvertible, CustomReflectable {
-    /// The files, without the password.
+    /// The file URLs, without the password.
     public var description: String {
         file.path + (key.map { ", key \($0.path)" } ?? "") + (password == nil ? "" : ", with a password")
     }

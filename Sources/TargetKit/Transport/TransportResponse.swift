@@ -31,7 +31,7 @@ public struct TransportResponse: Sendable {
 }
 
 extension TransportResponse.Body: CustomStringConvertible, CustomReflectable {
-    /// Where the bytes are, and how many, where that is known.
+    /// Where the bytes are, and their number if known.
     public var description: String {
         switch self {
         case .data(let data): "\(data.count) bytes"
