@@ -80,7 +80,7 @@ extension CurlTransport.Proxy: CustomStringConvertible, CustomReflectable {
         }
     }
 
-    /// The description, so that `dump` does not show the password either.
+    /// Reflects only the description, so `dump` omits the password.
     public var customMirror: Mirror { Mirror(describing: self) }
 }
 #endif

@@ -44,6 +44,6 @@ extension ResponseHead: CustomStringConvertible, CustomReflectable {
     /// The version and the status.
     public var description: String { "\(httpVersion) \(statusCode)" }
 
-    /// The description, so that `dump` shows no more than that.
+    /// Reflects only the description, so `dump` shows nothing else.
     public var customMirror: Mirror { Mirror(describing: self) }
 }

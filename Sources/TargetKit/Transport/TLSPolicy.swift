@@ -118,6 +118,6 @@ extension TLSPolicy.ClientCertificate: CustomStringConvertible, CustomReflectabl
         file.path + (key.map { ", key \($0.path)" } ?? "") + (password == nil ? "" : ", with a password")
     }
 
-    /// The description, so that `dump` does not show the password either.
+    /// Reflects only the description, so `dump` omits the password.
     public var customMirror: Mirror { Mirror(describing: self) }
 }

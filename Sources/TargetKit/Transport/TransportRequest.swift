@@ -78,7 +78,7 @@ extension TransportRequest: CustomStringConvertible, CustomReflectable {
         return "\(urlRequest.httpMethod ?? "GET") \(url), \(body)".inOneLine
     }
 
-    /// The description, so that `dump` shows no more than that.
+    /// Reflects only the description, so `dump` shows nothing else.
     public var customMirror: Mirror { Mirror(describing: self) }
 }
 
@@ -93,6 +93,6 @@ extension TransportRequest.Body: CustomStringConvertible, CustomReflectable {
         }
     }
 
-    /// The description, so that `dump` does not show the bytes.
+    /// Reflects only the description, so `dump` omits the bytes.
     public var customMirror: Mirror { Mirror(describing: self) }
 }

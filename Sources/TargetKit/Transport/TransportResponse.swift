@@ -40,6 +40,6 @@ extension TransportResponse.Body: CustomStringConvertible, CustomReflectable {
         }
     }
 
-    /// The description, so that `dump` does not show the bytes.
+    /// Reflects only the description, so `dump` omits the bytes.
     public var customMirror: Mirror { Mirror(describing: self) }
 }
