@@ -204,7 +204,7 @@ struct TimeoutTests {
         #expect(read.elements == ["a"])
     }
 
-    @Test("An extreme number of concurrent calls does not trap", arguments: [Int.max, Int.max / 2 + 1, Int.min, 0])
+    @Test("Extreme numbers as limits do not trap", arguments: [Int.max, Int.max / 2 + 1, Int.min, 0])
     func endlessNumbers(number: Int) async throws {
         let provider = Provider<TestTarget>(stubClosure: { _ in .immediate }, redirects: .follow(limit: number))
         let target = TestTarget(.example)
