@@ -66,9 +66,9 @@ public final class URLSessionTransport: Transport {
     /// A transport with a session and connections of its own.
     ///
     /// - Parameters:
-    ///   - configuration: Copied, without its cache, cookies and credential storage. Its `timeoutIntervalForRequest`, in
-    ///     seconds, is the idle timeout of requests without a timeout of their own. A background configuration is refused:
-    ///     every call ends with `.unsupportedURL`. Default: `.ephemeral`.
+    ///   - configuration: Copied, without its cache, cookies and credential storage. Its
+    ///     `timeoutIntervalForRequest`, in seconds, is the idle timeout of requests without a timeout of their own.
+    ///     A background configuration is refused: every call ends with `.unsupportedURL`. Default: `.ephemeral`.
     ///   - tls: Whom to trust, and as whom to show oneself; default: the system's policy. On Linux URLSession knows no other:
     ///     every call of a transport with another one ends with `.unsupportedURL`. On Apple's systems a client certificate is a
     ///     PKCS#12 file.
