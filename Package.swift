@@ -2,7 +2,7 @@
 
 import PackageDescription
 
-// Apple's privacy manifests, which belong into the archive of an app. On Linux they would only be a bundle beside every program.
+// Apple's privacy manifests, for the archive of an app. On Linux they would add an unused bundle beside every program.
 #if os(Linux)
 let privacyManifest: (excluded: [String], resources: [Resource]) = (["PrivacyInfo.xcprivacy"], [])
 #else
@@ -19,7 +19,7 @@ let package = Package(
         .library(name: "TargetKitPlugins", targets: ["TargetKitPlugins"]),
     ],
     targets: [
-        // Declarations of our own, so that building needs no package of libcurl's.
+        // TargetKit's own declarations, so that a build does not need libcurl's development package.
         .systemLibrary(name: "CTargetKitCurl"),
         .target(
             name: "TargetKit",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The part of libcurl's ABI that TargetKit uses, declared here so that building needs no development package. libcurl keeps
-// these numbers and types for as long as the library is called libcurl.so.4.
+// The part of libcurl's ABI that TargetKit uses, declared here so that a build needs no development package. These
+// numbers and types do not change as long as the library's name is libcurl.so.4.
 #ifndef TARGETKIT_CURL_H
 #define TARGETKIT_CURL_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// libcurl's functions, and a typed function for each kind of option, since Swift cannot call variadic functions.
-// `CurlDeclarationTests` compiles this file after <curl/curl.h>: a prototype that differs does not compile.
+// libcurl's functions, with a typed function for each kind of option, because Swift cannot call variadic functions.
+// `CurlDeclarationTests` compiles this file after <curl/curl.h>, so a prototype that differs does not compile.
 #ifndef TARGETKIT_CURL_FUNCTIONS_H
 #define TARGETKIT_CURL_FUNCTIONS_H
 
@@ -83,11 +83,11 @@ static inline CURLcode ccurl_setopt_close_socket(CURL *handle, curl_closesocket_
     return curl_easy_setopt(handle, CURLOPT_CLOSESOCKETFUNCTION, value);
 }
 
-// Called before each sending of a request. Before 7.80: `CURLE_UNKNOWN_OPTION`.
+// Called before a request is sent. Before 7.80: `CURLE_UNKNOWN_OPTION`.
 static inline CURLcode ccurl_setopt_prereq(CURL *handle, curl_prereq_callback value) {
     return curl_easy_setopt(handle, CURLOPT_PREREQFUNCTION, value);
 }
-// TLS sessions that the handles of one thread share.
+// Creates a share of TLS sessions for the handles of one thread.
 static inline CURLSH *ccurl_share_sessions(void) {
     CURLSH *share = curl_share_init();
     if (share) {
@@ -96,7 +96,7 @@ static inline CURLSH *ccurl_share_sessions(void) {
     return share;
 }
 
-// Certificates in PEM, which are copied. Before 7.77: `CURLE_UNKNOWN_OPTION`.
+// Certificates in PEM, which libcurl copies. Before 7.77: `CURLE_UNKNOWN_OPTION`.
 static inline CURLcode ccurl_setopt_authorities(CURL *handle, const void *bytes, size_t count) {
     struct curl_blob blob = {.data = (void *)bytes, .len = count, .flags = CURL_BLOB_COPY};
     return curl_easy_setopt(handle, CURLOPT_CAINFO_BLOB, &blob);
@@ -109,7 +109,7 @@ static inline CURLcode ccurl_allow_http_only(CURL *handle) {
     }
     return curl_easy_setopt(handle, CURLOPT_PROTOCOLS, (long)(CURLPROTO_HTTP | CURLPROTO_HTTPS));
 }
-// A cancelled name lookup is left to end by itself. Before 7.87, which does not know the option, curl waits for it.
+// A cancelled name lookup continues in the background. Before 7.87, which lacks the option, libcurl waits for it.
 static inline CURLcode ccurl_leave_lookups_behind(CURL *handle) {
     return curl_easy_setopt(handle, CURLOPT_QUICK_EXIT, 1L);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// libcurl's numbers and structures, one number on a line. `CurlDeclarationTests` reads the lines `name = value,` and
-// `#define name value`, and compares each with <curl/curl.h> where that is installed.
+// libcurl's numbers and structures, one number per line. `CurlDeclarationTests` parses the lines `name = value,` and
+// `#define name value`, and compares each with <curl/curl.h> if that is installed.
 #ifndef TARGETKIT_CURL_VALUES_H
 #define TARGETKIT_CURL_VALUES_H
 
@@ -48,7 +48,7 @@ typedef enum {
     CURLE_PROXY = 97,
 } CURLcode;
 
-// 0 to 9999 takes a long, 10000 a pointer, 20000 a function, 30000 a curl_off_t, 40000 a curl_blob.
+// From 0 a long, from 10000 a pointer, from 20000 a function, from 30000 a curl_off_t, from 40000 a curl_blob.
 typedef enum {
     CURLOPT_SSLVERSION = 32,
     CURLOPT_NOPROGRESS = 43,
@@ -119,7 +119,7 @@ typedef enum {
     CURLOPT_CAINFO_BLOB = 40309,
 } CURLoption;
 
-// 0x100000 gives a string or a pointer, 0x200000 a long, 0x600000 a curl_off_t.
+// 0x100000: a string or a pointer; 0x200000: a long; 0x600000: a curl_off_t.
 typedef enum {
     CURLINFO_PRIVATE = 0x100015,
     CURLINFO_PRIMARY_IP = 0x100020,
@@ -247,7 +247,7 @@ struct CURLMsg {
 };
 typedef struct CURLMsg CURLMsg;
 
-// The beginning, which every version has. libcurl owns the structure, so that its size does not matter.
+// The first members, which every version has. libcurl allocates the structure, so its size does not matter.
 struct curl_version_info_data {
     CURLversion age;
     const char *version;

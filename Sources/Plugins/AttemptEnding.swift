@@ -42,7 +42,7 @@ struct AttemptEnding {
     var isBehindRedirect: Bool {
         if wasRedirected { return true }
         guard code != nil, let url, let asked = request?.url else { return false }
-        // An error names its URL without what may be a secret.
+        // An error's URL is redacted.
         return url.redacted.absoluteString != asked.redacted.absoluteString
     }
 

@@ -12,7 +12,7 @@ import FoundationNetworking
 struct CurlCommand {
     let request: URLRequest
     let body: LogBody
-    /// Whether there is a body that the request does not hold.
+    /// Whether the request has a body that its `URLRequest` does not contain.
     let isBodyElsewhere: Bool
 
     init(_ request: URLRequest, _ body: LogBody, _ context: RequestContext) {

@@ -50,9 +50,9 @@ extension EnvironmentStore {
 }
 
 extension EnvironmentStore.Launch: CustomStringConvertible, CustomReflectable {
-    /// How much there is; the values may be secrets.
+    /// The number of arguments and variables; their values can be secrets.
     public var description: String { "\(arguments.count) arguments, \(variables.count) variables" }
 
-    /// The description, so that `dump` does not show what else the process was started with.
+    /// Reflects only the description, so `dump` omits the arguments and variables.
     public var customMirror: Mirror { Mirror(describing: self) }
 }

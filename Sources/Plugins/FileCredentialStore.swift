@@ -95,10 +95,10 @@ public struct FileCredentialStore<Credential: Codable & Sendable>: CredentialSto
         close(descriptor)
     }
 
-    /// Writes what the system holds of a file to the disk; `false` when that cannot be done, and `errno` says why.
+    /// Flushes a file to permanent storage; returns `false` on failure, with the reason in `errno`.
     ///
-    /// On Apple's systems `fsync` leaves the bytes in the disk's own memory, which does not outlive a loss of power (fsync(2));
-    /// `F_FULLFSYNC` writes that, too. Network and some external volumes refuse it; `fsync` is all that they can do.
+    /// On Apple's systems `fsync` leaves the data in the drive's cache, which does not survive a loss of power
+    /// (fsync(2)); `F_FULLFSYNC` flushes that, too. Network volumes and some external ones support only `fsync`.
     private static func synchronize(_ descriptor: Int32) -> Bool {
         #if canImport(Darwin)
         if fcntl(descriptor, F_FULLFSYNC) == 0 { return true }

@@ -189,9 +189,9 @@ public struct HostFailoverPlugin: Plugin {
 }
 
 extension HostFailoverPlugin.Problem: CustomStringConvertible, CustomReflectable {
-    /// What is wrong, in one line.
+    /// The error in one line.
     public var description: String { errorDescription ?? "" }
 
-    /// The description, so that `dump` does not show user and query of a URL either.
+    /// Reflects only the description, so `dump` omits the user and query of a URL.
     public var customMirror: Mirror { Mirror(describing: self) }
 }

@@ -9,10 +9,10 @@ import Security
 ///
 /// Before the first unlock ``load()`` throws a ``KeychainError``: the call fails, and nobody is signed out.
 ///
-/// macOS has two keychains (Apple's TN3137). The data protection keychain, which works like that of iOS, is for programs signed
-/// with an entitlement for a keychain access group. A program without one, for example a command-line tool, uses the login
-/// keychain, which does not know the protection above: the item is readable while that keychain is unlocked. A program that
-/// gains the entitlement later starts without a credential.
+/// macOS has two keychains (Apple's TN3137). The data protection keychain, which works like that of iOS, requires an
+/// entitlement for a keychain access group. A program without one, for example a command-line tool, uses the login
+/// keychain, which does not support this protection: the item is readable while that keychain is unlocked. A program
+/// that gains the entitlement later starts without a credential.
 public struct KeychainCredentialStore<Credential: Codable & Sendable>: CredentialStore {
     private let service: String
     private let account: String
@@ -55,8 +55,8 @@ public struct KeychainCredentialStore<Credential: Codable & Sendable>: Credentia
 
     /// Changes the item, or adds it.
     ///
-    /// - Throws: ``KeychainError``; with `errSecParam` when the credential cannot be encoded, with `errSecMissingEntitlement`
-    ///   when the program may not use the access group.
+    /// - Throws: ``KeychainError``, with `errSecParam` when the credential cannot be encoded, and with
+    ///   `errSecMissingEntitlement` when the program may not use the access group.
     public func save(_ credential: Credential) throws {
         guard let data = try? JSONEncoder().encode(credential) else { throw KeychainError(status: errSecParam) }
         let status = status { query in Self.write(data, to: query) }
@@ -77,7 +77,7 @@ public struct KeychainCredentialStore<Credential: Codable & Sendable>: Credentia
             content[kSecAttrAccessible] = kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly
         }
         var status = errSecItemNotFound
-        // Between the two calls another process, an extension of the app for example, may add or remove the item.
+        // Another process, for example an app extension, may add or remove the item between the two calls.
         for _ in 1...3 {
             status = SecItemUpdate(query as CFDictionary, content as CFDictionary)
             guard status == errSecItemNotFound else { break }
@@ -87,8 +87,8 @@ public struct KeychainCredentialStore<Credential: Codable & Sendable>: Credentia
         return status
     }
 
-    /// The status of an operation on the item in the data protection keychain, or, where the program has no entitlement for
-    /// that, in the login keychain. An access group exists only in the former.
+    /// The status of an operation on the item in the data protection keychain or, if the program lacks the entitlement
+    /// for it, in the login keychain. Access groups exist only in the data protection keychain.
     private func status(of operation: (_ query: [CFString: Any]) -> OSStatus) -> OSStatus {
         var query: [CFString: Any] = [
             kSecClass: kSecClassGenericPassword,

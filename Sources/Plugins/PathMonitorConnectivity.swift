@@ -9,8 +9,8 @@ import Dispatch
 /// A path is online when it is satisfied. One that needs a connection first, a VPN on demand for one, is online too: a call
 /// is what brings it up.
 ///
-/// On watchOS the status is always unknown: for most apps there the monitor stays unsatisfied though URLSession reaches the
-/// network (Apple's TN3135).
+/// On watchOS the status is always unknown: for most apps the monitor remains unsatisfied there although URLSession can
+/// reach the network (Apple's TN3135).
 public struct PathMonitorConnectivity: ConnectivitySource {
     /// A source for all interfaces.
     public init() {}

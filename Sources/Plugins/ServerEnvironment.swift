@@ -151,9 +151,9 @@ extension URL {
 }
 
 extension ServerEnvironment: CustomStringConvertible, CustomReflectable {
-    /// Name and base URL, without what may be a secret.
+    /// The name and the base URL, with secrets redacted.
     public var description: String { "\(name): \(RedactedURL(baseURL))" }
 
-    /// The description, so that `dump` shows neither header fields nor the query of a URL.
+    /// Reflects only the description, so `dump` omits header fields and the queries of URLs.
     public var customMirror: Mirror { Mirror(describing: self) }
 }

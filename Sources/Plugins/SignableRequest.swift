@@ -67,9 +67,9 @@ public struct SignableRequest: Sendable {
 }
 
 extension SignableRequest: CustomStringConvertible, CustomReflectable {
-    /// Method, URL and size, without what may be a secret.
+    /// The method, URL and size, with secrets redacted.
     public var description: String { "\(method) \(RedactedURL(url)), \(body)".inOneLine }
 
-    /// The description, so that `dump` shows neither header fields nor body.
+    /// Reflects only the description, so `dump` omits header fields and body.
     public var customMirror: Mirror { Mirror(describing: self) }
 }

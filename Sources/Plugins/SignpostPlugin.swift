@@ -26,7 +26,7 @@ public struct SignpostPlugin: Plugin {
     public func willSend(_ request: URLRequest, context: RequestContext) {
         let id = OSSignpostID(UInt64(context.id.description) ?? 0)
         let name = context.target.name
-        // `%s` takes a C string, and reads an object as one; `%d` takes 32 bits.
+        // `%s` requires a C string, not an object, and `%d` takes 32 bits.
         os_signpost(.begin, log: log, name: "Call", signpostID: id, "%{public}@, attempt %ld", name, context.attempt)
     }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-/// The statuses of the system: Network's path monitor on Apple's systems, rtnetlink on Linux. On watchOS and elsewhere the
-/// status is unknown.
+/// The statuses that the system reports: from Network's path monitor on Apple's systems, and from rtnetlink on Linux.
+/// On watchOS and on other systems the status is unknown.
 public struct SystemConnectivity: ConnectivitySource {
     /// The system's source.
     public init() {}

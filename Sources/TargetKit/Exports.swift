@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 
-// TargetKit's signatures speak of `URL`, `Data`, `URLRequest`, `URLError`, `JSONDecoder`: a file that imports TargetKit can name
-// what it has to. Without this a plugin would need `import FoundationNetworking` under a condition, since on Linux alone
-// Foundation keeps `URLRequest` there. The attribute has no public spelling yet; Foundation itself exports Dispatch by it.
+// TargetKit's signatures use `URL`, `Data`, `URLRequest`, `URLError` and `JSONDecoder`, so a file that imports
+// TargetKit can name them. Otherwise a plugin would need a conditional `import FoundationNetworking`, where Foundation
+// keeps `URLRequest` on Linux. The attribute has no public spelling yet; Foundation itself uses it to export Dispatch.
 @_exported import Foundation
 
 #if canImport(FoundationNetworking)

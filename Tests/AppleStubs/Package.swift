@@ -2,11 +2,11 @@
 
 import PackageDescription
 
-// What of Apple's systems can be tried where they are not: the very files, against stubs that do as Apple's documentation says.
+// Tests code for Apple's systems on Linux: the same source files, against stubs that follow Apple's documentation.
 //
 //     swift test --package-path Tests/AppleStubs
 //
-// `check` beside this file goes further, and only compiles.
+// `check` beside this file covers all sources, but only type-checks them.
 let package = Package(
     name: "AppleStubs",
     targets: [
@@ -20,7 +20,7 @@ let package = Package(
             ],
             swiftSettings: [.swiftLanguageMode(.v5)]
         ),
-        // Links to the files in Sources/Plugins.
+        // Symbolic links to files in Sources/Plugins.
         .target(name: "Keychain", dependencies: ["Security"]),
         .testTarget(name: "KeychainTests", dependencies: ["Keychain", "Security"]),
     ],

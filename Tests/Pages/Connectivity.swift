@@ -12,5 +12,5 @@ let transport = StubTransport(.response(status: 200, data: Data()))
 
 func banner(_ text: String) {}
 
-/// Stands for the clock that the tests of an app have.
+/// Stands for the test clock of an app.
 func ManualClock() -> ContinuousClock { ContinuousClock() }

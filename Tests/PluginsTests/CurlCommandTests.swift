@@ -96,7 +96,7 @@ struct CurlCommandTests {
     }
 
     @Test(
-        "A request without a body names none, whatever type it names",
+        "A request without a body has none in the command, even with a Content-Type",
         arguments: ["DELETE", "POST", "OPTIONS", "PURGE"]
     )
     func bodiless(_ method: String) async throws {
@@ -109,7 +109,7 @@ struct CurlCommandTests {
         #expect(await LoggedLines()([.requestBody], target) == [])
     }
 
-    @Test("A body that is read as it is sent is a file to be put in by hand, for any method")
+    @Test("A streamed body is a placeholder for a file, for any method")
     func readAsItIsSent() async throws {
         let target = PluginTarget(method: .delete, task: .upload(file: URL(filePath: #filePath)))
         let words = try words(try await command(target))
@@ -119,7 +119,7 @@ struct CurlCommandTests {
         #expect(lines.first?.hasSuffix("read as it is sent>") == true)
     }
 
-    @Test("The store's cookies are in the command, redacted as any secret is")
+    @Test("The command has the store's cookies, redacted")
     func cookies() async throws {
         let store = CookieStore()
         store.store(["sid=hunter2; Path=/", "lang=en; Path=/"], from: .shop)

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Bodies in a log")
 struct LogBodyTests {
-    @Test("A time that no clock can count is logged like any other", arguments: [Int64.max, .min])
+    @Test("A time beyond a clock's range is logged", arguments: [Int64.max, .min])
     func endlessTime(seconds: Int64) async {
         let lines = await LoggedLines(duration: .seconds(seconds))([.response], PluginTarget())
         #expect(lines.count == 1)
@@ -14,7 +14,7 @@ struct LogBodyTests {
         #expect(open.description.contains("k"))
     }
 
-    @Test("A limit that no body reaches shows all of it, whatever it is", arguments: [Int.max, .max - 1])
+    @Test("A limit larger than the body shows all of the body", arguments: [Int.max, .max - 1])
     func endlessLimit(limit: Int) async {
         let lines = LoggedLines(bodyLimit: limit)
         #expect(await lines.responseBody(Data(#"{"a":1}"#.utf8), type: "application/json") == [#"{"a":1}"#])

@@ -9,11 +9,11 @@ import Testing
 import FoundationNetworking
 #endif
 
-/// What holds a secret hands it to code that asks for the property, and puts it into no text: so none gets into a log, a crash
-/// report or an alert by way of an interpolation.
+/// Types that contain a secret expose it only through the property for it, never in a text, so that interpolation
+/// cannot put it into a log, a crash report or an alert.
 @Suite("Secrets in texts")
 struct SecretsInTextsTests {
-    /// A value that holds a secret.
+    /// A value that contains a secret.
     struct Holder: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let make: @Sendable () async throws -> Any
@@ -271,14 +271,14 @@ struct SecretsInTextsTests {
         },
     ]
 
-    @Test("No textual form of what holds a secret shows it", arguments: errors + values + configurations + plugins)
+    @Test("No textual form of a type with a secret shows it", arguments: errors + values + configurations + plugins)
     func everyForm(_ holder: Holder) async throws {
         let forms = TextualForms(of: try await holder.make())
         #expect(forms.texts.count >= 3)
         #expect(forms.forms(holding: "s3cret") == [])
     }
 
-    @Test("Only what is there to be stored becomes JSON, so no encoder writes a request, a response or an error")
+    @Test("Requests, responses and errors are not Encodable; only types that are meant to be stored are")
     func json() async throws {
         let stored = ["Cookie", "OAuthCredential"]
         for holder in Self.errors + Self.values + Self.plugins where !stored.contains(holder.testDescription) {

@@ -2,8 +2,8 @@
 import Foundation
 import Testing
 
-/// What the sources call of Apple's "required reason API", held against what the manifests beside them declare.
-@Suite("The privacy manifests")
+/// The sources' calls to Apple's "required reason API", compared with the declarations in the manifests beside them.
+@Suite("Privacy manifests")
 struct PrivacyManifestTests {
     /// A category, and the calls that belong to it (Apple's "Describing use of required reason API").
     private static let categories: [String: [String]] = [
@@ -20,15 +20,15 @@ struct PrivacyManifestTests {
         "UserDefaults": ["UserDefaults"],
     ]
 
-    /// The reasons that Apple gives a code. Not one of those for wrappers: a file's size goes out, as Content-Length.
+    /// The reasons by Apple's codes. Those for wrappers do not apply: a file's size is sent, as Content-Length.
     private static let reasons: [String: Set<String>] = [
-        // Files in the app's container, and files that a person has chosen.
+        // Files in the app's container, and files that a person has selected.
         "FileTimestamp": ["C617.1", "3B52.1"],
         // The app's own defaults, and those of its group.
         "UserDefaults": ["CA92.1", "1C8F.1"],
     ]
 
-    @Test("They declare what the sources call, and nothing else", arguments: ["TargetKit", "Plugins"])
+    @Test("Declare exactly what the sources call", arguments: ["TargetKit", "Plugins"])
     func declared(folder: String) throws {
         let manifest = try manifest(of: folder)
         let types = try #require(manifest["NSPrivacyAccessedAPITypes"] as? [[String: Any]])
@@ -43,7 +43,7 @@ struct PrivacyManifestTests {
         #expect(declared == Dictionary(uniqueKeysWithValues: expected))
     }
 
-    @Test("They declare that nobody is tracked and nothing collected", arguments: ["TargetKit", "Plugins"])
+    @Test("Declare no tracking and no collected data", arguments: ["TargetKit", "Plugins"])
     func nothingElse(folder: String) throws {
         let manifest = try manifest(of: folder)
         #expect(manifest["NSPrivacyTracking"] as? Bool == false)
@@ -60,7 +60,7 @@ struct PrivacyManifestTests {
         return try #require(try PropertyListSerialization.propertyList(from: data, format: nil) as? [String: Any])
     }
 
-    /// The categories that are called on Apple's systems: in lines that are no comments, of files that are not Linux's alone.
+    /// The categories called on Apple's systems: in lines that are not comments, of files that are not only for Linux.
     private func categories(in folder: String) throws -> Set<String> {
         let files = try #require(
             FileManager.default.enumerator(at: Self.sources.appending(path: folder), includingPropertiesForKeys: nil)
@@ -78,7 +78,7 @@ struct PrivacyManifestTests {
         return found
     }
 
-    /// Whether a name stands in a line, and not as the end of a longer one.
+    /// Whether a name occurs in a line, and not as the end of a longer one.
     private static func calls(_ line: Substring, _ name: String) -> Bool {
         guard let range = line.range(of: name) else { return false }
         guard range.lowerBound > line.startIndex else { return true }

@@ -20,18 +20,19 @@ public struct DocumentationPage: Sendable, CustomStringConvertible {
         names(in: path).filter { $0.hasSuffix(".md") }.sorted().map { DocumentationPage(path + "/" + $0) }
     }
 
-    /// The lines of the page's Swift, trimmed, without empty ones and without those of manifests.
+    /// The lines of the page's Swift code, trimmed, without empty lines and without manifests.
     public func lines() throws -> [String] {
         try pieces().filter { !$0.hasPrefix(Self.manifestMark) }.flatMap { Self.lines(of: $0) }
     }
 
-    /// The manifests of packages that the page shows.
+    /// The package manifests on the page.
     public func manifests() throws -> [String] {
         try pieces().filter { $0.hasPrefix(Self.manifestMark) }
     }
 
-    /// The page as a Swift file: its imports, its types, and all else in one function, where each piece sees what those before
-    /// it have named, and may name it anew. What needs a module that this system has not is left out, and so are manifests.
+    /// The page as a Swift file: its imports, its types, and the other snippets in one function, where each can use the
+    /// names of those before it and redeclare them. Snippets that need a module missing on this system are omitted, as
+    /// are manifests.
     public func source() throws -> String {
         var imports: [String] = []
         var types: [String] = []
@@ -56,14 +57,14 @@ public struct DocumentationPage: Sendable, CustomStringConvertible {
         return (imports + types + ["func page() async throws {"] + statements + ends + ["}"]).joined(separator: "\n")
     }
 
-    /// The file of what the page takes for granted; none for a page that takes nothing.
+    /// The file with the declarations that the page assumes; empty if there are none.
     public var beside: [URL] {
         let name = file.deletingPathExtension().lastPathComponent
         let beside = Self.package.appending(path: "Tests/Pages/\(name).swift")
         return FileManager.default.fileExists(atPath: beside.path) ? [beside] : []
     }
 
-    /// Where the maps of the package's C modules lie, without which the compiler finds no module that uses them.
+    /// The folders with the module maps of the package's C modules, which the compiler requires to import them.
     public static var moduleMapFolders: [URL] {
         names(in: "Sources").map { package.appending(path: "Sources/" + $0) }.filter {
             FileManager.default.fileExists(atPath: $0.appending(path: "module.modulemap").path)

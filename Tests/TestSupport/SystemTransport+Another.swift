@@ -2,7 +2,7 @@
 import TargetKit
 
 extension SystemTransport {
-    /// A transport of the system's kind with connections of its own.
+    /// A transport of the system's type with connections of its own.
     package static func another() -> any Transport {
         #if os(Linux)
         CurlTransport()

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 
-/// Every text that can be made of a value without asking it for a property by name: `description`, `debugDescription`, `dump`,
-/// what a `Mirror` shows at any depth, and of an error also what `NSError` shows.
+/// Every text of a value that does not access a property by name: `description`, `debugDescription`, `dump`, the
+/// content of its `Mirror` at any depth, and for an error also the texts of its `NSError`.
 public struct TextualForms {
-    /// The texts, each with how it was made.
+    /// The texts, each with the way it was produced.
     public private(set) var texts: [(form: String, text: String)] = []
     private var seen: Set<ObjectIdentifier> = []
-    /// What has been seen, so that no other object takes its address.
+    /// Retains the visited objects, so that no other object gets the same address.
     private var kept: [AnyObject] = []
     private static let depthLimit = 12
 
-    /// The texts of that value.
+    /// The texts of the value.
     public init(of value: Any) {
         add(value, "", depth: 0)
     }
 
-    /// How the texts were made that hold the word.
+    /// The ways in which texts that contain the word were produced.
     public func forms(holding word: String) -> [String] {
         texts.filter { $0.text.contains(word) }.map { "\($0.form): \($0.text.prefix(300))" }
     }

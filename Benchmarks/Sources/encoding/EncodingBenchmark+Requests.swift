@@ -56,8 +56,8 @@ extension EncodingBenchmark {
         table.add("with a header field, by hand", times[2], times[3], figure: best[2] / best[3], goal: .atMost(1.2))
     }
 
-    /// Many header fields as the dictionary that a request takes, against filling a dictionary that does not look for names in
-    /// another case. The figure is in microseconds.
+    /// The time to convert 100 header fields to a request's dictionary, compared with filling a case-sensitive
+    /// dictionary, in microseconds.
     static func addHeaders(to table: Table) async throws {
         let calls = 200
         let fields = (0..<100).map { HTTPHeaders.Field(name: .init(rawValue: "X-Field-\($0)"), value: "\($0)") }

@@ -3,7 +3,7 @@ import Foundation
 import Measuring
 import TargetKit
 
-/// Requests per second when more calls are in flight than there may be connections, and the memory that they take.
+/// Requests per second and memory when more calls are in flight than the maximum number of connections.
 struct WaitingFigures {
     private static let counts = [100, 1000, 10_000]
     private static let rounds = 9

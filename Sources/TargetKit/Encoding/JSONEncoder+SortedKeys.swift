@@ -2,11 +2,11 @@
 import Foundation
 
 extension JSONEncoder {
-    /// The JSON of a value with its keys sorted, so that equal values give equal bytes: without it a dictionary's keys come in
-    /// another order each time.
+    /// The value as JSON with sorted keys, so that equal values give equal bytes: otherwise the order of a dictionary's
+    /// keys varies.
     ///
-    /// The encoder stays as it is, since others may be using it: where it does not sort keys, one with the same settings does.
-    /// A subclass encodes by itself.
+    /// The encoder itself is not changed, because other code may be using it: if it does not sort keys, a copy of its
+    /// settings is used. A subclass of `JSONEncoder` is used as it is.
     func encodeWithSortedKeys(_ value: some Encodable) throws -> Data {
         guard type(of: self) == JSONEncoder.self, !outputFormatting.contains(.sortedKeys) else {
             return try encode(value)

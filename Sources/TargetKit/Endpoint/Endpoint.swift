@@ -102,9 +102,9 @@ extension Endpoint: Hashable {
 }
 
 extension Endpoint: CustomStringConvertible, CustomReflectable {
-    /// Method, URL and task, without what may be a secret.
+    /// The method, URL and task, with secrets redacted.
     public var description: String { "\(method) \(RedactedURL(url)), \(task)".inOneLine }
 
-    /// The description, so that `dump` shows neither header fields nor body.
+    /// Reflects only the description, so `dump` omits header fields and body.
     public var customMirror: Mirror { Mirror(describing: self) }
 }

@@ -15,8 +15,8 @@ extension HTTPTask {
     ///
     /// - Parameters:
     ///   - value: What is encoded, when the call is made.
-    ///   - encoder: Default: a plain `JSONEncoder`. Keys are sorted in either case, so that equal values give equal bytes; only
-    ///     a subclass of `JSONEncoder` decides that itself.
+    ///   - encoder: Default: a plain `JSONEncoder`. Keys are always sorted, so that equal values give equal bytes,
+    ///     unless the encoder is a subclass of `JSONEncoder`.
     public func json(_ value: some Encodable & Sendable, encoder: JSONEncoder? = nil) -> HTTPTask {
         adding(.json(value, encoder ?? Self.jsonEncoder))
     }
@@ -44,7 +44,7 @@ extension HTTPTask {
         adding(.multipart(form))
     }
 
-    /// The bytes of a regular file as the body, read as they are sent.
+    /// Sends the contents of a regular file as the body, read as they are sent.
     public func upload(file: URL) -> HTTPTask {
         adding(.file(file))
     }
@@ -78,12 +78,12 @@ extension HTTPTask {
         adding(.pairs(pairs.map { ($0.key, $0.value) }, URLEncoding()))
     }
 
-    /// The response's body goes into that file, which is replaced when all of it has arrived and the response is an accepted
-    /// success (RFC 9110 §15.3).
+    /// Writes the response's body to a file, which is replaced when the whole body has arrived and the response is an
+    /// accepted success (RFC 9110 §15.3).
     ///
-    /// Any other response leaves the file as it was, a 304 or 404 for one, also where the target accepts its status. The first
-    /// mebibyte of its body is then the response's ``Response/data``, in the error if there is one. The file's folder must be
-    /// there: else the call ends with ``InvalidRequest/missingFolder(path:)``, and nothing is sent.
+    /// Any other response leaves the file unchanged, for example a 304 or 404, even if the target accepts its status.
+    /// The first mebibyte of its body is then the response's ``Response/data``, also in an error's response. The file's
+    /// folder must exist; otherwise the call ends with ``InvalidRequest/missingFolder(path:)``, and nothing is sent.
     public func download(to file: URL) -> HTTPTask {
         var task = self
         task.destination = .file(file)

@@ -65,7 +65,7 @@ struct EncodedParameters: Sendable {
 }
 
 extension HTTPTask: CustomStringConvertible, CustomReflectable {
-    /// Of which parts it is made, without their values.
+    /// The kinds of its parts, without their values.
     public var description: String {
         var parts: [String] = []
         if !queries.isEmpty { parts.append("a query") }
@@ -82,6 +82,6 @@ extension HTTPTask: CustomStringConvertible, CustomReflectable {
         return parts.isEmpty ? "plain" : parts.joined(separator: ", ")
     }
 
-    /// The description, so that `dump` shows no value.
+    /// Reflects only the description, so `dump` omits the values.
     public var customMirror: Mirror { Mirror(describing: self) }
 }

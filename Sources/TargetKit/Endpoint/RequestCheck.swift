@@ -42,15 +42,15 @@ struct RequestCheck {
 }
 
 extension HTTPMethod {
-    /// GET, HEAD and TRACE allow none, in any spelling: Foundation puts the first two into capitals.
+    /// GET, HEAD and TRACE do not allow a body, in any case: Foundation uppercases the first two.
     fileprivate var allowsBody: Bool {
         !["GET", "HEAD", "TRACE"].contains { rawValue.equalsIgnoringASCIICase($0) }
     }
 }
 
 extension URL {
-    /// Whether it has the scheme http or https, and a host. Base URLs, requests, redirects and transports ask this alone: a URL
-    /// without a host would take one from its path, with libcurl or when a path is joined to it.
+    /// Whether the URL has a host and the scheme http or https. Base URLs, requests, redirects and transports all use
+    /// this check: libcurl, or joining a path, would take the host of a URL without one from its path.
     var isCallable: Bool {
         absoluteString.namesPlainHost || hasHTTPScheme && host()?.isEmpty == false
     }

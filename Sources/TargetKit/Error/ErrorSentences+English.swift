@@ -6,7 +6,7 @@ extension ErrorSentences {
         englishOfTransport(kind) ?? englishOfStatus(kind, status) ?? englishOfProgram(kind)
     }
 
-    /// TLS failed before a certificate counted.
+    /// The TLS handshake failed before a certificate was evaluated.
     static let englishOfHandshake = Self(
         "A secure connection is not possible.",
         "The server does not offer one that the app accepts.",

@@ -6,7 +6,7 @@ extension ErrorSentences {
         chineseOfTransport(kind) ?? chineseOfStatus(kind, status) ?? chineseOfProgram(kind)
     }
 
-    /// TLS failed before a certificate counted.
+    /// The TLS handshake failed before a certificate was evaluated.
     static let chineseOfHandshake = Self("无法建立安全连接。", "服务器未提供应用可接受的安全连接。", "请稍后重试，或更换网络。")
 
     private static func chineseOfTransport(_ kind: TargetKitError.Kind) -> Self? {

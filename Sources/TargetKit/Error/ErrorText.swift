@@ -26,7 +26,7 @@ struct ErrorText: CustomStringConvertible {
         description = text.split(whereSeparator: \.isNewline).joined(separator: " ").inOneLine
     }
 
-    /// Where the `userInfo` of an error has a sentence of TargetKit's own, a `String` that quotes nothing.
+    /// The `userInfo` key of a sentence written by TargetKit, a `String` without quoted content.
     static let wordsKey = "TargetKitWords"
 
     /// Words of our own: those in the error may quote what the server has sent.
@@ -93,7 +93,7 @@ struct ErrorText: CustomStringConvertible {
 }
 
 extension String {
-    /// The text in one line, with nothing in it that a terminal would take for a command.
+    /// The text in one line, without terminal control characters.
     package var inOneLine: String {
         guard unicodeScalars.contains(where: \.breaksLine) else { return self }
         return String(String.UnicodeScalarView(unicodeScalars.map { $0.breaksLine ? "\u{FFFD}" : $0 }))
@@ -101,7 +101,7 @@ extension String {
 }
 
 extension Unicode.Scalar {
-    /// C0 and C1 controls, and the separators of lines and paragraphs.
+    /// C0 and C1 controls, and line and paragraph separators.
     fileprivate var breaksLine: Bool {
         value < 0x20 || (0x7F...0x9F).contains(value) || value == 0x2028 || value == 0x2029
     }

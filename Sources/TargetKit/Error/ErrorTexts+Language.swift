@@ -36,7 +36,7 @@ extension ErrorTexts {
 
         func sentences(about error: TargetKitError) -> ErrorSentences {
             if error.kind == .insecureConnection, !error.isOfCertificate { return handshakeFailed }
-            // What the error's own words leave out must not say that the program is to blame.
+            // If the error's own text lacks this piece, the fallback must not blame the program.
             let kind = error.kind == .invalidRequest && error.speaksForItself ? .unknown : error.kind
             return switch self {
             case .english: .english(kind, status: error.response?.statusCode)
@@ -54,7 +54,7 @@ extension ErrorTexts {
 }
 
 extension TargetKitError {
-    /// Whether the server's certificate was looked at and refused, which a wrong date of the device can cause.
+    /// Whether the server's certificate was evaluated and refused, which an incorrect device date can cause.
     fileprivate var isOfCertificate: Bool {
         switch (underlying as? URLError)?.code {
         case .serverCertificateUntrusted, .serverCertificateHasUnknownRoot, .serverCertificateHasBadDate,

@@ -14,9 +14,9 @@
 /// The sentences are in the code, not in a resource bundle: on Linux the accessor of a bundle ends the process when the
 /// program was moved away from where it was built, and an app that has texts of its own gives them by ``custom(or:_:)``.
 ///
-/// No sentence quotes a URL, a header field or a body. Some errors speak for themselves, since their texts are written for the
-/// person: a ``ServerDefinedError`` with its message, and a `LocalizedError` of the app's own, which an ``ErrorMappingTarget`` has
-/// made or a closure, a plugin or a transport has thrown.
+/// No sentence quotes a URL, a header field or a body. Errors written for the person keep their own text: a
+/// ``ServerDefinedError`` with its message, and an app's `LocalizedError` that an ``ErrorMappingTarget`` has created or
+/// that a closure, a plugin or a transport has thrown.
 public struct ErrorTexts: Sendable {
     /// Which of the sentences about one failure.
     public enum Piece: Sendable, Hashable, CaseIterable {

@@ -7,5 +7,5 @@ package protocol FailureOfKind: Error {
     var kind: TargetKitError.Kind { get }
 }
 
-/// An error of the library whose words are for the developer: the person reads the sentences about its kind.
+/// An error whose text is for the developer; the person reads the sentences of its kind instead.
 package protocol DeveloperError: Error {}

@@ -16,13 +16,14 @@ public enum InvalidRequest: Error, Sendable, Hashable {
     case invalidHeaderValue(name: String)
     /// That header field frames the message, and is the transport's to set (RFC 9112 §6).
     case reservedHeader(name: String)
-    /// A request of that method has no body (RFC 9110 §9.3.1, §9.3.2, §9.3.8), but one was given.
+    /// The method does not allow a body (RFC 9110 §9.3.1, §9.3.2, §9.3.8).
     case bodyNotAllowed(method: String)
     /// The task holds two bodies.
     case twoBodies
-    /// The file to upload is not there, cannot be read, or is not a regular one: a folder, a pipe, a device.
+    /// The file to upload does not exist, cannot be read, or is not a regular file, for example a folder, pipe or
+    /// device.
     case unreadableFile(path: String)
-    /// The folder that a response is to be downloaded into is not there.
+    /// The folder to download the response into does not exist.
     case missingFolder(path: String)
     /// The value given for the body or the query could not be encoded.
     case unencodable(String)
@@ -67,6 +68,6 @@ extension InvalidRequest: CustomStringConvertible, CustomReflectable {
         }
     }
 
-    /// The description, so that `dump` does not show the URL's query either.
+    /// Reflects only the description, so `dump` omits the URL's query.
     public var customMirror: Mirror { Mirror(describing: self) }
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 
 extension Mirror {
-    /// A mirror that shows the description and nothing else, so that `dump` has no secret that the description leaves out.
+    /// Creates a mirror that reflects only the description, so that `dump` reveals no secret that the description
+    /// omits.
     package init(describing subject: some CustomStringConvertible) {
         self.init(subject, children: ["description": subject.description])
     }

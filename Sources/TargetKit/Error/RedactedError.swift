@@ -5,17 +5,18 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// An error of Foundation or the standard library whose own text holds no secret: the error is the same by type and code, and
-/// what it quotes is left out.
+/// Redacts errors of Foundation and the standard library: the result has the same type and code, without quoted
+/// content.
 enum RedactedError {
-    /// The error, as it is when there is nothing in it to leave out.
+    /// The redacted error; the error itself when it contains nothing to redact.
     static func of(_ error: any Error) -> any Error {
         redacted(error) ?? error
     }
 
-    /// What an `NSError` may have under `NSUnderlyingErrorKey`, whose text is a part of its own text.
+    /// The error to store under `NSUnderlyingErrorKey`, whose text becomes part of the outer error's text.
     ///
-    /// An error whose text is not known to be safe is there by domain and code: its associated values may be secrets.
+    /// An error whose text is not known to be safe is replaced by its domain and code: its associated values can be
+    /// secrets.
     static func underlying(_ error: any Error) -> any Error {
         switch error {
         case is TargetKitError, is InvalidRequest, is MultipartError, is ParameterEncodingError, is ServerDefinedError,
@@ -30,8 +31,9 @@ enum RedactedError {
         }
     }
 
-    /// `nil` when there is nothing to leave out. By the error's own type: on Linux an `NSError` of any domain can be cast to
-    /// `CocoaError` (Swift 6.3.1), which has the error itself underneath, and so on without end.
+    /// The redacted error; `nil` when there is nothing to redact. Checks the error's own type: on Linux, an `NSError`
+    /// of any domain can be cast to `CocoaError` (Swift 6.3.1), whose underlying error is the error itself, without
+    /// end.
     private static func redacted(_ error: any Error, depth: Int = 0) -> (any Error)? {
         let type = type(of: error)
         if type is NSError.Type {
@@ -65,7 +67,7 @@ enum RedactedError {
     }
 
     private static func redacted(_ info: [String: Any], depth: Int) -> [String: Any]? {
-        // Deeper than any transport goes there is nothing worth keeping.
+        // No transport nests errors more deeply.
         guard depth < 8 else { return info.isEmpty ? nil : [:] }
         var result = info
         var isChanged = false
@@ -97,7 +99,7 @@ enum RedactedError {
     private static let placeholder = HeaderRedaction.placeholder
 }
 
-/// Stands for a value that could not be encoded.
+/// Replaces a value that could not be encoded.
 struct HiddenValue: CustomStringConvertible {
     /// The type of the value.
     let type: any Any.Type
@@ -106,6 +108,6 @@ struct HiddenValue: CustomStringConvertible {
 }
 
 extension DecodingError.Context {
-    /// Whether a name on the way to the value says that it is a secret.
+    /// Whether a key in the value's coding path is that of a secret.
     fileprivate var isSecret: Bool { codingPath.contains { SecretFields.isSecret($0.stringValue) } }
 }

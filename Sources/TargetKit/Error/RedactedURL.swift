@@ -24,7 +24,7 @@ package struct RedactedURL: Sendable, CustomStringConvertible {
         description = String(text[..<scheme.upperBound] + text[text.index(after: at)...])
     }
 
-    /// A text in which each URL stands without what may be secret.
+    /// The text with each URL in it redacted.
     package static func inside(_ text: String) -> String {
         guard text.contains("://") else { return text }
         var (result, word) = ("", "")
@@ -46,7 +46,7 @@ package struct RedactedURL: Sendable, CustomStringConvertible {
 }
 
 extension URL {
-    /// This URL without what may be secret, for the places whose values end up in texts.
+    /// The URL with potential secrets removed, for values that appear in texts.
     package var redacted: URL {
         let text = RedactedURL(self).description
         return text == absoluteString ? self : URL(string: text) ?? URL(fileURLWithPath: "/")

@@ -30,7 +30,7 @@ package enum SecretFields {
         )
     }
 
-    /// The items of a query, escaped as it is, without the values of those that are secret.
+    /// The items of a query as they are escaped, with the values of secret ones redacted.
     static func redacted(query: Substring) -> String {
         query.split(separator: "&", omittingEmptySubsequences: false).map { item in
             let name = item.prefix { $0 != "=" }

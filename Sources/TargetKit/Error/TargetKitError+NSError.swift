@@ -12,9 +12,9 @@ extension TargetKitError: CustomNSError {
     /// The number of the ``kind``; the numbers stay as they are from version to version.
     public var errorCode: Int { kind.number }
 
-    /// The failing URL, without user, query and fragment, which may be secrets; the error underneath; and the sentences of
-    /// ``ErrorTexts/current``. An error of a closure or plugin, whose own text may be a secret, is there by domain and code:
-    /// ``underlying`` has it itself.
+    /// The failing URL, without user, query and fragment, which can contain secrets; the underlying error; and the
+    /// sentences of ``ErrorTexts/current``. An error thrown by a closure or plugin is represented by its domain and
+    /// code, because its text can contain secrets: ``underlying`` has the error itself.
     public var errorUserInfo: [String: Any] {
         // Foundation on Linux (Swift 6.3.1) takes them from here alone, where an error has this property.
         var info: [String: Any] = [

@@ -20,11 +20,11 @@ extension TargetKitError: LocalizedError {
         texts.text(piece, of: self)
     }
 
-    /// Whether an error that was written for the person says what happened.
+    /// Whether an error written for the person describes the failure.
     var speaksForItself: Bool { ownText(.description) != nil }
 
-    /// What an error that was written for the person says of itself: the app's own, what the server reports, or what a closure,
-    /// a plugin or a transport of the app has thrown.
+    /// The text of an error written for the person: the app's own, the server's message, or the text of an error that
+    /// the app's closure, plugin or transport has thrown.
     func ownText(_ piece: ErrorTexts.Piece) -> String? {
         let isMeant = !(underlying is TargetKitError || underlying is any DeveloperError) && stage != .cancelled
         let thrown = isMeant ? underlying as? any LocalizedError : nil

@@ -49,16 +49,17 @@ public struct TargetKitError: Error, Sendable {
     public var request: URLRequest?
     /// The response; `nil` when none arrived.
     public var response: Response?
-    /// The error underneath: an ``InvalidRequest``, a `URLError`, a `DecodingError`, or what a closure or plugin threw; `nil`
-    /// where there is none, at stage `.status` for one.
+    /// The underlying error: an ``InvalidRequest``, a `URLError`, a `DecodingError`, or the error that a closure or
+    /// plugin threw; `nil` when there is none, for example at stage `.status`.
     ///
-    /// URLs within an error of Foundation are without user, query and fragment, which may be secrets: ``request`` has the whole.
+    /// URLs within an error of Foundation omit user, query and fragment, which can contain secrets: ``request`` has the
+    /// complete URL.
     public var underlying: (any Error)? {
         didSet { underlying = underlying.map(RedactedError.of) }
     }
     /// The app's own error for this failure, as an ``ErrorMappingTarget`` has made it; `nil` where none has.
     public var appError: (any Error)?
-    /// Why nothing could be read from the body, where that says more than ``underlying``.
+    /// The reason the body is unreadable, when it is more specific than ``underlying``.
     var unreadable: UnreadableBody?
 
     /// An error of that stage.
@@ -102,10 +103,11 @@ extension TargetKitError {
 }
 
 extension TargetKitError: CustomStringConvertible, CustomReflectable {
-    /// One line for the developer: the target, what failed, and why. Queries, header fields, bodies and associated values are
-    /// left out, since they may be secrets. Of JSON, what could not be decoded is shown, in up to 80 characters, without the values
-    /// of fields that are secret by their name and without what repeats the request; of any other body, what it is and its
-    /// media type. ``Response/excerpt`` has its beginning.
+    /// One line for the developer: the target, the failure, and its reason. Queries, header fields, bodies and
+    /// associated values are omitted, because they can contain secrets. Of JSON, it shows up to 80 characters of the
+    /// part that could not be decoded, without the values of fields whose names mark them as secret and without text
+    /// that repeats the request. Of any other body, it shows the kind and the media type. ``Response/excerpt`` has the
+    /// beginning of the body.
     public var description: String {
         var text = target.map { "\($0.name): " } ?? ""
         text += stage.sentence
@@ -123,7 +125,7 @@ extension TargetKitError: CustomStringConvertible, CustomReflectable {
         return text.inOneLine
     }
 
-    /// The description, so that `dump` shows no more than that.
+    /// Reflects only the description, so `dump` shows nothing else.
     public var customMirror: Mirror { Mirror(describing: self) }
 
     private var excerpt: String? {

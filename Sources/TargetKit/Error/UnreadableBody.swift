@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 
-/// Why nothing could be read from a body, in words that quote nothing of it.
+/// The reason a body is unreadable, described without quoting the body.
 ///
-/// In one box, so that an error is no larger for it.
+/// Indirect, so that it does not increase the size of an error.
 indirect enum UnreadableBody: Error, Sendable, Hashable {
-    /// There is nothing but white space; with the words about its `Content-Type`.
+    /// The body contains only white space; the type describes its `Content-Type`.
     case empty(type: String)
-    /// What a stub answered with has no bytes.
+    /// A stub's sample has no bytes.
     case emptySample
-    /// The body went into a file.
+    /// The body was written to a file.
     case inFile
-    /// It is no JSON, but `HTML` or `XML`, or `nil`: something else.
+    /// The body is not JSON, but `HTML`, `XML`, or another format for `nil`.
     case notJSON(String?, type: String)
-    /// It begins as JSON.
+    /// The body starts as JSON and contains a syntax error.
     case brokenJSON(JSONParsingError)
-    /// The charset that was named is unknown, or cannot be decoded on this system; empty when its name may be a secret.
+    /// The charset is unknown, or cannot be decoded on this system; empty when its name can be a secret.
     case charset(String)
-    /// The bytes are no text in the charset that was named.
+    /// The bytes are not valid text in the charset.
     case notText(charset: String)
 }
 
@@ -37,7 +37,7 @@ extension UnreadableBody: CustomStringConvertible, LocalizedError {
 
     var errorDescription: String? { description }
 
-    /// A label comes from the server: it is shown only when it looks like one.
+    /// A label is from the server, so it is shown only if it has the form of one.
     private static func words(for label: String) -> String {
         let isLabel =
             !label.isEmpty && label.utf8.count <= 40
@@ -47,10 +47,10 @@ extension UnreadableBody: CustomStringConvertible, LocalizedError {
 }
 
 extension UnreadableBody {
-    /// The most bytes that are looked at to find out.
+    /// The size of the largest body that is examined, in bytes.
     private static let largestBody = 1 << 18
 
-    /// Why the JSON of a response could not be read; `nil` when it is JSON, of another shape than was asked for.
+    /// Creates the reason that a response's JSON could not be read; `nil` when the body is valid JSON of another shape.
     init?(_ response: Response, _ error: any Error) {
         let type = response.headers[.contentType]
         let content = response.data.drop { $0.isJSONSpace || [0xEF, 0xBB, 0xBF].contains($0) }
@@ -62,13 +62,13 @@ extension UnreadableBody {
             }
             return
         }
-        // JSON in UTF-16 is none (RFC 8259 §8.1), but Foundation reads it.
+        // UTF-16 is not valid for JSON (RFC 8259 §8.1), but Foundation reads it.
         guard first < 0xFE, response.data.count <= Self.largestBody else { return nil }
         if first == UInt8(ascii: "<") {
             self = .notJSON(Self.isHTML(content, type) ? "HTML" : "XML", type: Self.words(about: type))
             return
         }
-        // What is not a container is soon read, and a word may begin as `true` does.
+        // A body that is not a container is short to parse, and another word can start like `true`.
         let isContainer = "{[".utf8.contains(first)
         guard !isContainer || Self.isSyntaxError(error) else { return nil }
         do {
@@ -79,7 +79,7 @@ extension UnreadableBody {
         }
     }
 
-    /// Whether a decoder could not read the text at all.
+    /// Whether a decoder failed to parse the text.
     private static func isSyntaxError(_ error: any Error) -> Bool {
         if case DecodingError.dataCorrupted(let context) = error { return context.codingPath.isEmpty }
         return error is JSONParsingError
@@ -96,7 +96,7 @@ extension UnreadableBody {
         return mediaType(type).map { "Content-Type: \($0)" } ?? "an invalid Content-Type"
     }
 
-    /// The media type without its parameters, in lower case; `nil` for what is none, or a long one.
+    /// The media type without its parameters, in lowercase; `nil` when it is invalid or long.
     private static func mediaType(_ text: String) -> String? {
         let type = text.prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces).lowercased()
         let parts = type.split(separator: "/", omittingEmptySubsequences: false)
@@ -107,7 +107,7 @@ extension UnreadableBody {
         return type
     }
 
-    /// The registered ones (RFC 6838 §4.2).
+    /// The registered top-level types (RFC 6838 §4.2).
     private static let topLevelTypes: Set = [
         "application", "audio", "font", "image", "message", "model", "multipart", "text", "video",
     ]

@@ -79,9 +79,9 @@ extension [MultipartForm.Part] {
 }
 
 extension ImagePart: CustomStringConvertible, CustomReflectable {
-    /// Name, type and size.
+    /// The name, type and size.
     public var description: String { "\(name.debugDescription), \(mimeType), \(data.count) bytes" }
 
-    /// The description, so that `dump` does not show the bytes.
+    /// Reflects only the description, so `dump` omits the bytes.
     public var customMirror: Mirror { Mirror(describing: self) }
 }

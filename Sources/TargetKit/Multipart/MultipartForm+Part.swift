@@ -125,9 +125,9 @@ extension MultipartForm.Part {
 }
 
 extension MultipartForm.Part: CustomStringConvertible, CustomReflectable {
-    /// Name and type, without the value.
+    /// The name and type, without the value.
     public var description: String { "\(name.debugDescription), \(mimeType ?? "text/plain")" }
 
-    /// The description, so that `dump` does not show the bytes.
+    /// Reflects only the description, so `dump` omits the bytes.
     public var customMirror: Mirror { Mirror(describing: self) }
 }

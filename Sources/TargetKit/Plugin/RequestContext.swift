@@ -43,7 +43,7 @@ public struct RequestContext: Sendable {
     public internal(set) var attempt: Int
     /// The scope that the call belongs to.
     public var scope: RequestScope { call.scope }
-    /// Whether the attempt has a body that its `URLRequest` does not: a file, or a form with files.
+    /// Whether the attempt's body is not in its `URLRequest`: a file, or a form with files.
     package internal(set) var isBodyReadAsItIsSent = false
     /// Takes note of the plugins whose hook is the default; `nil` when that is known.
     private(set) var idleHooks: IdleHooks?
@@ -69,9 +69,9 @@ public struct RequestContext: Sendable {
 }
 
 extension RequestContext: CustomStringConvertible, CustomReflectable {
-    /// The call, its attempt, and its target without associated values, which may be secrets.
+    /// The call, its attempt, and its target without associated values, which can be secrets.
     public var description: String { "call \(id), attempt \(attempt), \(target.name)" }
 
-    /// The description, so that `dump` does not show the associated values of the target.
+    /// Reflects only the description, so `dump` omits the target's associated values.
     public var customMirror: Mirror { Mirror(describing: self) }
 }

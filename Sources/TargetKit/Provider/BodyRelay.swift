@@ -86,7 +86,7 @@ final class BodyRelay: BodyOrigin {
                     return (.success(piece), state.writer)
                 }
                 if let end = state.end { return (end.map { nil }, nil) }
-                // A ``ResponseBody`` lets one reader wait.
+                // ``ResponseBody`` lets only one reader wait.
                 state.reader = reader
                 return (nil, nil)
             }

@@ -2,13 +2,13 @@
 
 /// Which calls share one network call with those that ask for the same while it is in flight.
 ///
-/// Calls ask for the same when method, URL, header fields and body are equal after the plugins' `prepare` (a file counts by
-/// its path), and so are where the response goes, the time that one exchange may take, and what answers: the transport, or the
-/// same sample. Those that share have one
-/// `willSend`, one `didReceive` and one `retry`, in the context of the first of them; each has its own `prepare`, `process`,
-/// decoding, progress and callback queue. Each is cancelled by itself, and the network call with the last of them. When the
-/// first of them is cancelled, the network call goes on in its context, also after its `process`: a plugin that keeps
-/// something for each call begins it at attempt 0, and drops it in `process`. Streams are never shared.
+/// Two calls ask for the same when method, URL, header fields and body are equal after the plugins' `prepare` (a file
+/// is compared by its path), and so are the destination of the response, the timeout of the exchange, and the
+/// responder: the transport, or the same sample. Calls that share have one `willSend`, one `didReceive` and one
+/// `retry`, in the context of the first of them; each has its own `prepare`, `process`, decoding, progress and callback
+/// queue. Each is cancelled separately, and the network call is cancelled with the last of them. When the first of them
+/// is cancelled, the network call continues in its context, also after its `process`: a plugin that keeps state for
+/// each call creates it at attempt 0, and removes it in `process`. Streams are never shared.
 ///
 /// ```swift
 /// let provider = Provider<Catalog>(sharing: .where { target in target.method == .get })

@@ -46,6 +46,6 @@ package struct Locked<Value: Sendable>: @unchecked Sendable {
 }
 
 extension Locked: CustomReflectable {
-    /// Nothing: what is behind the lock is read under the lock alone, and may be a secret.
+    /// Empty: the value may only be read under the lock, and can be a secret.
     package var customMirror: Mirror { Mirror(self, children: [:] as KeyValuePairs<String, Any>) }
 }

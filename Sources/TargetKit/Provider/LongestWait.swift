@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
 
-/// What waits end at that a caller or a server has asked for.
+/// The upper limit of waits that a caller or a server requests.
 package enum LongestWait {
-    /// A year, which every clock can count.
+    /// One year, which every clock can represent.
     package static let year = Duration.seconds(365 * 86_400)
 
-    /// The time that is waited: a clock, and a duration's own components, trap at what they cannot count.
+    /// The duration, limited to a year: clocks, and the components of `Duration`, trap on overflow.
     package static func limited(_ time: Duration) -> Duration {
         max(.zero - year, min(time, year))
     }
 }
 
 extension Clock where Duration == Swift.Duration {
-    /// Sleeps for that time, a year at most.
+    /// Sleeps for the duration, at most a year.
     func wait(for time: Duration) async throws {
         try await sleep(for: LongestWait.limited(time))
     }

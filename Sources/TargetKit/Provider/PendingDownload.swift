@@ -5,13 +5,13 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// The body of a response that has not been accepted yet: in a file beside the one that it may replace, which goes with the last
-/// reference.
+/// The body of a response that has not been accepted yet, in a temporary file beside its destination. The file is
+/// removed with the last reference.
 final class PendingDownload: Sendable {
-    /// As much of a refused body is kept in memory: more than any server says about a failure.
+    /// The size of a refused body that is kept in memory, in bytes; larger than any error body.
     static let excerptSize = 1 << 20
 
-    /// Where the body is until then.
+    /// The temporary file.
     let part: URL
     private let file: URL
 
@@ -34,8 +34,8 @@ final class PendingDownload: Sendable {
         }
     }
 
-    /// Puts the body in its place, if the response is an accepted success (RFC 9110 §15.3). Any other leaves the file as it
-    /// was: the response then has the first bytes of its body in memory.
+    /// Moves the body to its destination if the response is an accepted success (RFC 9110 §15.3). Otherwise the
+    /// destination is unchanged, and the response has the first bytes of its body in memory.
     func end(
         _ arrival: RedirectFollower.Arrival,
         _ validation: StatusValidation
@@ -55,7 +55,7 @@ final class PendingDownload: Sendable {
         return RedirectFollower.Arrival(response: response, request: arrival.request, redirects: arrival.redirects)
     }
 
-    /// The first bytes of the body; none when they cannot be read.
+    /// The first bytes of the body; empty when they cannot be read.
     private var excerpt: Data {
         guard let opened = try? OpenedFile(path: part.path), let size = try? opened.size() else { return Data() }
         var data = Data(count: Int(min(size, Int64(Self.excerptSize))))
@@ -65,7 +65,7 @@ final class PendingDownload: Sendable {
 }
 
 extension Pipeline {
-    /// Sends a request whose response goes into a file, which is replaced when the target has accepted the response.
+    /// Sends a request and downloads its response to a file, which is replaced when the target accepts the response.
     func download(
         _ request: OutgoingRequest,
         to file: URL,

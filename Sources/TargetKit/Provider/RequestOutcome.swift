@@ -11,7 +11,7 @@ public struct RequestOutcome<Target: TargetType>: Sendable {
 }
 
 extension RequestOutcome: CustomStringConvertible, CustomReflectable {
-    /// Place, target and result in one line, without what may be a secret.
+    /// The position, target and result in one line, with secrets redacted.
     public var description: String {
         let outcome =
             switch result {
@@ -21,6 +21,6 @@ extension RequestOutcome: CustomStringConvertible, CustomReflectable {
         return "\(index), \(target.name): \(outcome)"
     }
 
-    /// The description, so that `dump` does not show the associated values of the target.
+    /// Reflects only the description, so `dump` omits the target's associated values.
     public var customMirror: Mirror { Mirror(describing: self) }
 }

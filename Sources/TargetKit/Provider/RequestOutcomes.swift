@@ -110,9 +110,9 @@ private final class RunningCalls<Target: TargetType>: Sendable {
 }
 
 extension RequestOutcomes: CustomStringConvertible, CustomReflectable {
-    /// How many calls there are.
+    /// The number of calls.
     public var description: String { "\(targets.count) calls" }
 
-    /// The description, so that `dump` does not show the associated values of the targets.
+    /// Reflects only the description, so `dump` omits the targets' associated values.
     public var customMirror: Mirror { Mirror(describing: self) }
 }

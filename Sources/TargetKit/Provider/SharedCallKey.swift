@@ -14,7 +14,7 @@ struct SharedCallKey: Hashable {
         case form(MultipartForm)
     }
 
-    /// What answers: a stubbed call never shares with a real one, nor with one that has another sample.
+    /// The responder: a stubbed call never shares with a real one, or with one that has another sample.
     private enum Answer: Hashable {
         case transport
         case sample(StubBehavior, status: Int, headers: HTTPHeaders, data: Data)
@@ -31,7 +31,7 @@ struct SharedCallKey: Hashable {
     /// What makes a status an error is part of what is waited for.
     private let validation: StatusValidation
 
-    /// `nil` for a call that cannot be shared: a stream, or a body or a sample that nothing can be compared by.
+    /// `nil` for a call that cannot be shared: a stream, or one whose body or sample cannot be compared.
     init?(_ request: TransportRequest, of aim: Pipeline.Aim, validation: StatusValidation) {
         if case .stream = request.destination { return nil }
         if aim.stub == .never {

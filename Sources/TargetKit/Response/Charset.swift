@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 
-/// A character encoding by one of the names that the web knows it by (WHATWG Encoding Standard §4.2), decoded as there: what
-/// calls itself ISO-8859-1 is windows-1252, GB 2312 is GB 18030, Shift_JIS is Windows' own.
+/// A character encoding by one of its labels in the WHATWG Encoding Standard (§4.2), decoded as the standard specifies:
+/// the label ISO-8859-1 means windows-1252, GB 2312 means GB 18030, and Shift_JIS includes the extensions of Windows.
 ///
-/// Foundation has all of the standard's encodings but `replacement` and `x-user-defined`, and on Linux but EUC-JP.
+/// Foundation supports all of the standard's encodings except `replacement` and `x-user-defined`, and on Linux EUC-JP.
 struct Charset {
     private enum Form: Sendable {
         case utf8
         case utf16(isBigEndian: Bool)
         case utf32
-        /// One byte for each character.
+        /// One byte per character.
         case bytes(String.Encoding)
-        /// One byte or several for each character.
+        /// One or more bytes per character.
         case sequences(String.Encoding)
     }
 
@@ -22,20 +22,21 @@ struct Charset {
         self.form = form
     }
 
-    /// The charset of that label; `nil` when there is none, or it cannot be decoded on this system.
+    /// Creates the charset with the label; `nil` when it is unknown, or cannot be decoded on this system.
     init?(label: String) {
         guard let form = Self.forms[label.lowercased()] else { return nil }
-        // All of them have this letter; Foundation on Linux (Swift 6.3.1) has no EUC-JP.
+        // Every multibyte charset has this letter. Foundation on Linux (Swift 6.3.1) lacks EUC-JP.
         if case .sequences(let encoding) = form, !"あ".canBeConverted(to: encoding) { return nil }
         self.form = form
     }
 
-    /// The text of a body.
+    /// Returns the text of a body.
     ///
-    /// A byte order mark goes before the label (Encoding Standard §6), and is no part of the text. Without either, bytes that are
-    /// no UTF-8 are read as windows-1252. A label that is unknown or wrong does not matter when the bytes are UTF-8.
+    /// A byte order mark takes precedence over the label (Encoding Standard §6), and is not part of the text. Without
+    /// either, bytes that are not UTF-8 are decoded as windows-1252. Bytes that are UTF-8 are decoded as such if the
+    /// label is unknown or wrong.
     ///
-    /// - Parameter label: What `Content-Type` names; `nil`: nothing.
+    /// - Parameter label: The charset in `Content-Type`; `nil` when it has none.
     static func text(of data: Data, label: String?) throws(UnreadableBody) -> String {
         let charset = label.flatMap { Charset(label: $0) }
         if let (marked, length) = mark(of: data, charset),
@@ -48,9 +49,9 @@ struct Charset {
         throw charset == nil ? .charset(label) : .notText(charset: label)
     }
 
-    /// The charset that a byte order mark names, and how many bytes it has.
+    /// The charset of a byte order mark, and the mark's length in bytes.
     private static func mark(of data: Data, _ charset: Charset?) -> (Charset, Int)? {
-        // UTF-32's mark begins as that of UTF-16 does.
+        // The byte order mark of UTF-32 begins with that of UTF-16.
         if case .utf32 = charset?.form { return nil }
         if data.starts(with: [0xEF, 0xBB, 0xBF]) { return (Charset(.utf8), 3) }
         if data.starts(with: [0xFF, 0xFE]) { return (Charset(.utf16(isBigEndian: false)), 2) }
@@ -58,8 +59,8 @@ struct Charset {
         return nil
     }
 
-    /// The text of bytes in this charset; `nil` when they are none. In UTF-8, UTF-16 and the charsets of single bytes, what is
-    /// none becomes U+FFFD.
+    /// The text of bytes in this charset; `nil` when they are invalid. In UTF-8, UTF-16 and single-byte charsets,
+    /// invalid bytes become U+FFFD.
     private func text(of data: Data) -> String? {
         switch form {
         case .utf8: String(decoding: data, as: UTF8.self)
@@ -81,7 +82,7 @@ struct Charset {
         return String(decoding: units, as: UTF16.self)
     }
 
-    /// For bytes some of which the charset leaves open: below 0xA0 they are control characters (Encoding Standard §9.1).
+    /// For a charset with unassigned bytes: those below 0xA0 are control characters (Encoding Standard §9.1).
     private static func text(ofEachByte data: Data, _ encoding: String.Encoding) -> String {
         let scalars = (UInt8.min...UInt8.max).map { byte -> Unicode.Scalar in
             String(data: Data([byte]), encoding: encoding)?.unicodeScalars.first
@@ -110,13 +111,13 @@ extension Charset {
         return forms
     }()
 
-    /// Core Foundation's number of an encoding with the top bit set: Foundation's own constants lack most, and its Mac
-    /// Roman reads other characters on Linux (Swift 6.3.1).
+    /// Core Foundation's encoding number with the top bit set. Foundation lacks constants for most encodings, and its
+    /// Mac Roman decodes differently on Linux (Swift 6.3.1).
     private static func encoding(_ number: UInt) -> String.Encoding {
         String.Encoding(rawValue: 0x8000_0000 | number)
     }
 
-    /// Core Foundation's numbers (`CFStringEncodingExt.h`) and the labels of the encodings.
+    /// Core Foundation's encoding numbers (`CFStringEncodingExt.h`), and the labels of each encoding.
     private static let singleBytes: [(number: UInt, labels: String)] = [
         (0x041B, "ibm866 866 cp866 csibm866"),
         (

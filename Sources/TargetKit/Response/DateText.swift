@@ -21,20 +21,21 @@ struct DateText {
             var reader = DateText(bytes)
             if let date = reader.internetDate() ?? reader.calendarDate(zone: zone) { return date }
             guard let first = bytes.first, first.isDigit || first == UInt8(ascii: "-") else { return nil }
-            // A year, or a year and a month, names no day.
+            // A year, or a year and a month, is not a date.
             let isYearOrMonth = (bytes.count == 4 || bytes.count == 6) && bytes.allSatisfy(\.isDigit)
             guard !isYearOrMonth else { return nil }
             return JSONNumber(text: text)?.double.flatMap { Self.date(of: $0, zone: zone) }
         }
     }
 
-    /// The date of a number: of a day (`20240506`), of a day and its time (`20240506070809`), else of seconds since 1970, or
-    /// from 10^11 on, which in seconds is the year 5138, of milliseconds.
+    /// The date that a number represents: a day (`20240506`), a day and its time (`20240506070809`), seconds since
+    /// 1970, or, from 10^11 on (the year 5138 in seconds), milliseconds.
     ///
-    /// Numbers that begin with a year of 1800 to 2299 are days. As seconds, those of eight digits lie in two months of 1970, where
-    /// whole hours end in two zeros, as no day does; as milliseconds, those of fourteen digits lie beyond the year 2540.
+    /// Numbers that begin with a year from 1800 to 2299 are days. As seconds, those of eight digits would be in two
+    /// months of 1970, where whole hours end in two zeros, as no day does; as milliseconds, those of fourteen digits
+    /// would be after the year 2540.
     ///
-    /// - Parameter zone: The zone of a day or its time; `nil` for UTC.
+    /// - Parameter zone: The time zone of a day or its time; `nil` for UTC.
     static func date(of number: Double, zone: TimeZone?) -> Date? {
         guard number.isFinite, number.magnitude < 1e15 else { return nil }
         switch Int(exactly: number) {
@@ -47,7 +48,7 @@ struct DateText {
         }
     }
 
-    /// `20240506` and `70809`; `nil` when there is no such day or time.
+    /// The date of numbers such as `20240506` and `70809`; `nil` when there is no such day or time.
     private static func date(day: Int, time: Int, zone: TimeZone?) -> Date? {
         let (hour, minute, second) = (time / 10_000, time / 100 % 100, time % 100)
         guard let days = days(day / 10_000, day / 100 % 100, day % 100), hour < 24, minute < 60, second <= 60 else {
@@ -56,7 +57,7 @@ struct DateText {
         return date(atLocal: Double(days * 86_400 + hour * 3_600 + minute * 60 + second), zone: zone)
     }
 
-    /// When clocks in a zone, `nil` for UTC, show that many seconds since 1970.
+    /// The date at which clocks in the time zone, `nil` for UTC, show that many seconds since 1970.
     private static func date(atLocal seconds: Double, zone: TimeZone?) -> Date {
         let date = Date(timeIntervalSince1970: seconds)
         guard let zone else { return date }

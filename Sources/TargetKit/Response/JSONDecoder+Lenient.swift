@@ -5,9 +5,9 @@ extension JSONDecoder.DateDecodingStrategy {
     /// Dates in any of the forms that servers use, each on its own merits; times without a zone are taken as UTC.
     ///
     /// ISO 8601 with or without fraction and zone (`2024-05-06T07:08:09.5+02:00`, `2024-05-06 07:08:09`), the date alone
-    /// (`2024-05-06`), RFC 1123 (`Mon, 06 May 2024 07:08:09 GMT`), and numbers, also as text: a day of the years 1800 to 2299
-    /// (`20240506`) or a day and its time (`20240506070809`), else seconds since 1970, or from 10^11 on milliseconds. Anything
-    /// else is a `DecodingError`.
+    /// (`2024-05-06`), RFC 1123 (`Mon, 06 May 2024 07:08:09 GMT`), and numbers, also as text: a day from 1800 to 2299
+    /// (`20240506`) or a day and its time (`20240506070809`), otherwise seconds since 1970 or, from 10^11 on,
+    /// milliseconds. Anything else is a `DecodingError`.
     public static var severalFormats: Self { severalFormats(timeZone: nil) }
 
     /// Dates in the same forms.

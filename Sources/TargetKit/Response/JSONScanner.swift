@@ -6,7 +6,7 @@ struct JSONScanner {
     private let bytes: UnsafeRawBufferPointer
     private var index = 0
 
-    /// Starts after the byte order mark that some servers send, which a reader may ignore (RFC 8259 §8.1).
+    /// Starts after a byte order mark, which a parser may ignore (RFC 8259 §8.1).
     init(_ bytes: UnsafeRawBufferPointer) {
         self.bytes = bytes
         if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { index = 3 }

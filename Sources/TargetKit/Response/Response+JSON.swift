@@ -27,7 +27,7 @@ extension Response {
     /// Nothing: for a call whose success is all that there is to know, `result.map(\.void)`.
     public var void: Void { () }
 
-    /// The error of a body that is not the JSON that was asked for, or no JSON.
+    /// The error for a body that is not JSON, or not of the requested shape.
     func jsonError(_ underlying: any Error) -> TargetKitError {
         var error = decodingError(underlying)
         error.unreadable = UnreadableBody(self, underlying)

@@ -4,19 +4,21 @@ import Foundation
 extension Response {
     /// The body's text, or the JSON string at a key path.
     ///
-    /// The whole body is read in the charset that `Content-Type` names (RFC 9110 §8.3.2) by one of the labels of the WHATWG
-    /// Encoding Standard, or that its byte order mark says. Without either it is read as UTF-8, and what is no UTF-8 as
-    /// windows-1252, which is what the web means by ISO-8859-1.
+    /// The whole body is decoded in the charset that its byte order mark or `Content-Type` (RFC 9110 §8.3.2) specifies,
+    /// by a label of the WHATWG Encoding Standard. Without either it is decoded as UTF-8 or, if it is not valid UTF-8,
+    /// as windows-1252, which is what ISO-8859-1 means on the web.
     ///
-    /// - Parameter keyPath: Where in the body's JSON the string lies, `data.title` for one; default `nil`: the whole body.
-    /// - Throws: ``TargetKitError`` of stage `.decoding` when there is no string at the key path, when the charset is unknown or
-    ///   this system has none, or when the bytes are no text in it. Bytes that are UTF-8 are read whatever the label says.
+    /// - Parameter keyPath: The key path of a string in the JSON, for example `data.title`; `nil` (default) for the
+    ///   whole body.
+    /// - Throws: ``TargetKitError`` of stage `.decoding` when there is no string at the key path, when the charset is
+    ///   unknown or not supported by this system, or when the bytes are invalid in it. Bytes that are UTF-8 are decoded
+    ///   regardless of the label.
     public func string(atKeyPath keyPath: String? = nil) throws(TargetKitError) -> String {
         if let keyPath, !keyPath.isEmpty { return try decode(String.self, atKeyPath: keyPath) }
         do throws(UnreadableBody) {
             return try Charset.text(of: data, label: charset)
         } catch {
-            // A server may echo what was sent.
+            // A server can echo text of the request.
             guard case .charset(let label) = error, SentTexts(request).contains(label) else {
                 throw decodingError(error)
             }
@@ -24,14 +26,14 @@ extension Response {
         }
     }
 
-    /// The beginning of the body in one line, up to 200 characters, for the console of a developer who looks into a failure:
-    /// `error.response?.excerpt`.
+    /// The beginning of the body in one line, up to 200 characters, for debugging: `error.response?.excerpt`.
     ///
-    /// White space and control characters are one space. A body may hold secrets, so it is in no description and no error's text:
-    /// show it where you would show the body. Empty for a body without text, and for one in a ``file``.
+    /// White space and control characters become one space. A body can contain secrets, so descriptions and error texts
+    /// omit it: show the excerpt only where you would show the body. Empty for a body without text, and for one in a
+    /// ``file``.
     public var excerpt: String {
         let beginning = data.prefix(1 << 10)
-        // The cut may have gone through a character.
+        // The limit may be within a character.
         let cuts = (0...min(3, beginning.count)).lazy.map { beginning.dropLast($0) }
         let isUTF8 = charset == nil && data.count > beginning.count
         let whole = isUTF8 ? cuts.first { String(data: $0, encoding: .utf8) != nil } : nil
@@ -44,7 +46,7 @@ extension Response {
         return String(words.map { String($0) }.joined(separator: " ").prefix(200))
     }
 
-    /// The charset that `Content-Type` names; `nil` when it names none.
+    /// The charset in `Content-Type`; `nil` when it has none.
     private var charset: String? {
         for parameter in headers[.contentType]?.split(separator: ";").dropFirst() ?? [] {
             let pair = parameter.split(separator: "=", maxSplits: 1)
@@ -61,7 +63,7 @@ extension Response {
 }
 
 extension Unicode.Scalar.Properties {
-    /// Whether it is a control or format character, which could change how a console shows what is around it.
+    /// Whether it is a control or format character, which can change how a console displays the surrounding text.
     fileprivate var isUnshown: Bool {
         switch generalCategory {
         case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .surrogate,

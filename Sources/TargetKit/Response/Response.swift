@@ -141,7 +141,7 @@ public struct Response: Sendable {
     /// The way from the URL that was asked for to the one that answered; empty when that is the same.
     public var redirects: [Redirect] { exchange.redirects }
 
-    /// The file that holds the body, when the task asked for one and the response is an accepted success.
+    /// The file with the body, if the task downloads to a file and the response is an accepted success.
     public var file: URL? { exchange.file }
 
     /// How long the steps of the exchange took; `nil` when the transport does not measure them.
@@ -168,7 +168,7 @@ public struct Response: Sendable {
         .chosen(named, for: target, provider: exchange.decoder)
     }
 
-    /// Whether a stub answered with it.
+    /// Whether it is a stub's sample.
     var isSample: Bool { exchange.isSample }
 
     /// The body of a stream's head, which has yet to come.
@@ -181,6 +181,6 @@ extension Response: CustomStringConvertible, CustomReflectable {
         file.map { "HTTP \(statusCode), in \($0.path)" } ?? "HTTP \(statusCode), \(data.count) bytes"
     }
 
-    /// The description, so that `dump` shows neither header fields nor body.
+    /// Reflects only the description, so `dump` omits header fields and body.
     public var customMirror: Mirror { Mirror(describing: self) }
 }

@@ -55,9 +55,10 @@ public struct ResponseStream: AsyncSequence, Sendable {
     /// Foundation's form of the head, made when it is asked for; `nil` when there is no URL to make it with.
     public var httpResponse: HTTPURLResponse? { response.httpResponse }
 
-    /// Reads on from where the last reading stopped.
+    /// Continues where the last iteration stopped.
     ///
-    /// Its `next()` throws a ``TargetKitError`` when the body breaks off, the call is cancelled, or another loop has the body.
+    /// Its `next()` throws a ``TargetKitError`` when the connection fails, the call is cancelled, or another loop reads
+    /// the body.
     public func makeAsyncIterator() -> ResponseBody.Iterator {
         body.makeAsyncIterator()
     }

@@ -11,7 +11,7 @@ public enum ResponseStreamError: Error, Sendable {
     case undecodableLine(number: Int, any Error)
     /// The response is no event stream; with its `Content-Type`, `nil` when it has none.
     case notAnEventStream(contentType: String?)
-    /// The body can be read once, and another loop reads it or has read it to its end.
+    /// The body can be read only once, and another loop is reading it or has read it to its end.
     case alreadyRead
 }
 
@@ -31,6 +31,6 @@ extension ResponseStreamError: CustomStringConvertible, LocalizedError, Develope
     /// The description, so that `localizedDescription` says what happened.
     public var errorDescription: String? { description }
 
-    /// The description, so that `dump` does not show what the decoder quotes either.
+    /// Reflects only the description, so `dump` omits content that the decoder quotes.
     public var customMirror: Mirror { Mirror(describing: self) }
 }

@@ -145,9 +145,9 @@ extension Response {
 }
 
 extension ServerSentEventSource: CustomStringConvertible, CustomReflectable {
-    /// The target, without its associated values, which may be secrets.
+    /// The target, without its associated values, which can be secrets.
     public var description: String { "events of \(target.name)" }
 
-    /// The description, so that `dump` does not show the associated values of the target.
+    /// Reflects only the description, so `dump` omits the target's associated values.
     public var customMirror: Mirror { Mirror(describing: self) }
 }

@@ -10,7 +10,7 @@ public enum SampleResponse: Sendable {
 }
 
 extension SampleResponse: CustomStringConvertible, CustomReflectable {
-    /// Status and size, or the failure.
+    /// The status and size, or the failure.
     public var description: String {
         switch self {
         case .response(let status, _, let data): "HTTP \(status), \(data.count) bytes"
@@ -18,6 +18,6 @@ extension SampleResponse: CustomStringConvertible, CustomReflectable {
         }
     }
 
-    /// The description, so that `dump` shows neither header fields nor body.
+    /// Reflects only the description, so `dump` omits header fields and body.
     public var customMirror: Mirror { Mirror(describing: self) }
 }

@@ -30,7 +30,7 @@ extension StringProtocol {
 
     /// Feeds the bytes with A–Z turned into a–z.
     package func hashIgnoringASCIICase(into hasher: inout Hasher) {
-        // Eight bytes at a time: to combine one costs as much as to combine eight.
+        // Eight bytes at a time: combining eight costs as much as combining one.
         let last = ContiguousText.read(self) { bytes in
             var word: UInt64 = 0
             for (index, byte) in bytes.enumerated() {

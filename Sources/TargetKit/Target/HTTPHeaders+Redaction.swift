@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 
 extension HTTPHeaders: CustomReflectable {
-    /// The description, so that `dump` does not show the values of secret fields either.
+    /// Reflects only the description, so `dump` omits the values of secret fields.
     public var customMirror: Mirror { Mirror(describing: self) }
 }
 
 extension HTTPHeaders.Field: CustomStringConvertible, CustomReflectable {
-    /// `Name: value`, with the value redacted when the field is secret (``HeaderRedaction/standard``).
+    /// `Name: value`, with the value of a secret field redacted (``HeaderRedaction/standard``).
     public var description: String { "\(name): \(HeaderRedaction.standard.value(value, for: name))" }
 
-    /// The description, so that `dump` does not show a secret either.
+    /// Reflects only the description, so `dump` omits secrets.
     public var customMirror: Mirror { Mirror(describing: self) }
 }

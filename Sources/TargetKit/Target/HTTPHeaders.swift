@@ -25,7 +25,7 @@ public struct HTTPHeaders: Sendable {
             self.value = value
         }
 
-        /// What stands between the values of that name when they are joined.
+        /// The separator between joined values of the field.
         fileprivate var separator: String { name == .cookie ? "; " : ", " }
     }
 
@@ -122,7 +122,7 @@ public struct HTTPHeaders: Sendable {
         return joined
     }
 
-    /// Whether there are so many fields that a table of their names costs less than comparing each with each.
+    /// Whether a table of the names costs less than comparing each field with every other one.
     private var isLong: Bool { fields.count > 8 }
 
     /// Finds the first field of each name.
@@ -135,7 +135,8 @@ public struct HTTPHeaders: Sendable {
             if headers.isLong { positions.reserveCapacity(headers.count) }
         }
 
-        /// The position of the first field that has the name of the one at that position; to be asked for one after the other.
+        /// The position of the first field with the same name as the field at the index. Indices must be passed in
+        /// order.
         mutating func position(ofFieldAt index: Int) -> Int {
             let name = headers.fields[index].name
             guard headers.isLong else { return headers.fields[..<index].firstIndex { $0.name == name } ?? index }

@@ -47,9 +47,9 @@ extension MultiTarget: AuthorizedTarget {
 }
 
 extension MultiTarget: CustomStringConvertible, CustomReflectable {
-    /// Type and case of the target inside, without its associated values, which may be secrets.
+    /// The type and case of the wrapped target, without its associated values, which can be secrets.
     public var description: String { target.name }
 
-    /// The description, so that `dump` does not show the associated values.
+    /// Reflects only the description, so `dump` omits the associated values.
     public var customMirror: Mirror { Mirror(describing: self) }
 }

@@ -92,21 +92,21 @@ public struct RequestPath: Sendable, Hashable, ExpressibleByStringInterpolation 
 }
 
 extension RequestPath: CustomStringConvertible, CustomReflectable {
-    /// Path and query as they are sent, but for the values of query items that are secret by their name, as `token` is.
+    /// The path and query as they are sent, with the values of secret query items, such as `token`, redacted.
     public var description: String {
         guard let mark = escaped.utf8.firstIndex(of: UInt8(ascii: "?")) else { return escaped }
         let start = escaped.utf8.index(after: mark)
         return escaped[..<start] + SecretFields.redacted(query: escaped[start...])
     }
 
-    /// The description, so that `dump` does not show a secret either.
+    /// Reflects only the description, so `dump` omits secrets.
     public var customMirror: Mirror { Mirror(describing: self) }
 }
 
 extension RequestPath {
     /// This path below a base URL, and its query after the base URL's own. An empty path leaves the base URL as it is.
     func url(below baseURL: URL) throws(InvalidRequest) -> URL {
-        // With another scheme it cannot be called either, but what it says may be what the error has to show.
+        // A URL with another scheme is invalid as well, but the error may have to show it.
         guard baseURL.isCallable || !baseURL.hasHTTPScheme else {
             throw .unsupportedURL(baseURL.absoluteString)
         }

@@ -58,7 +58,7 @@ extension Cookie: CustomStringConvertible, CustomReflectable {
         return text
     }
 
-    /// The description, so that `dump` does not show the value either.
+    /// Reflects only the description, so `dump` omits the value.
     public var customMirror: Mirror {
         Mirror(self, children: ["description": description])
     }

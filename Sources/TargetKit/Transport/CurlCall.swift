@@ -9,14 +9,14 @@ import FoundationNetworking
 
 /// What one exchange needs, read out of the request on the caller's thread: reading a `URLRequest` is slow, the loop is one.
 final class CurlCall: Sendable {
-    /// Where the bytes of the request's body come from.
+    /// The source of the request's body.
     enum Body: Sendable {
         case none
         case data(Data)
-        /// Is read on a thread of its own, a file too: a disk may be slow, or not answer at all.
+        /// Read on a thread of its own, including for files: a disk can be slow or stop responding.
         case source(any BodySource)
 
-        /// - Throws: What is wrong with a file.
+        /// - Throws: The reason a file cannot be sent.
         init(_ body: TransportRequest.Body) throws(CurlFailure) {
             self =
                 switch body {
@@ -35,7 +35,7 @@ final class CurlCall: Sendable {
     /// The URL as libcurl gets it: without user name and password.
     let address: String
     let isSecure: Bool
-    /// Scheme, host and port.
+    /// The scheme, host and port.
     let origin: String
     let method: String
     let fields: [String: String]
@@ -49,7 +49,7 @@ final class CurlCall: Sendable {
         if case .none = body { false } else { true }
     }
 
-    /// Whether the body goes to a reader, who may take its time.
+    /// Whether the response's body is streamed to a reader, which can be slower than the server.
     var isStreamed: Bool {
         if case .stream = destination { true } else { false }
     }
@@ -66,7 +66,7 @@ final class CurlCall: Sendable {
     let isCancelled = Atomic(false)
     /// The number of the transfer that carries the call; written by the loop only.
     let slot = Atomic(CurlCall.nowhere)
-    /// Where in the ``CurlQueue`` the call waits; written by the loop only.
+    /// The call's position in the ``CurlQueue`` while it waits; written only by the loop.
     let place = Atomic(CurlCall.nowhere)
 
     init(_ request: TransportRequest) throws {
@@ -93,7 +93,7 @@ final class CurlCall: Sendable {
             } ?? 0
     }
 
-    /// Whether the caller has set the field of that name.
+    /// Whether the caller has set the header field.
     func hasField(_ name: String) -> Bool {
         fields.keys.contains { $0.equalsIgnoringASCIICase(name) }
     }
@@ -108,7 +108,7 @@ final class CurlCall: Sendable {
         }
     }
 
-    /// The URL up to its path, in small letters.
+    /// The URL up to its path, in lowercase.
     private static func origin(of address: String) -> String {
         let length = ContiguousText.read(address) { bytes in
             let start = bytes.count > 8 ? 8 : bytes.count

@@ -3,23 +3,25 @@
 import CTargetKitCurl
 import Foundation
 
-/// A response that comes before its request has gone: a server may answer the head alone (RFC 9113 §8.1, RFC 9112 §9.5).
+/// A response that arrives before the request has been sent completely: a server can respond to the head alone (RFC
+/// 9113 §8.1, RFC 9112 §9.5).
 extension CurlTransfer {
-    /// How often a transfer that has been answered early is looked at.
+    /// The interval at which a transfer with an early response is checked, in nanoseconds.
     private static let lookInterval: UInt64 = 250_000_000
 
-    /// Notes whether the response, whose head is here, is early.
+    /// Records whether the response, whose head has arrived, is early.
     func noteEarlyAnswer() {
         guard !isAnsweredEarly, isBodyUnsent else { return }
         isAnsweredEarly = true
         clock.setAlarm(clock.now)
     }
 
-    /// Whether the exchange is over though the request has not gone: the server refuses it, and its response is whole.
+    /// Whether the exchange is complete although the request has not been sent: the server rejected it, and the
+    /// response is complete.
     ///
-    /// libcurl does not end such an exchange by itself: over HTTP/2 it waits for a window that the server will never open
-    /// (7.88, which turns the processor round and round meanwhile), over HTTP/1.1 for somebody to read what it sends. A response
-    /// of 2xx does not end it, however long that takes: it is worth nothing before the whole request is with the server.
+    /// libcurl does not end such an exchange itself. Over HTTP/2 it waits for a window that the server never opens
+    /// (7.88 spins meanwhile), and over HTTP/1.1 for the server to read. A 2xx response does not end the exchange,
+    /// however long that takes: it is valid only once the server has the whole request.
     func isOverEarly() -> Bool {
         guard isAnsweredEarly, head.statusCode >= 300 else { return false }
         if isAnswerWhole { return true }
@@ -37,7 +39,7 @@ extension CurlTransfer {
         }
     }
 
-    /// Whether the body of the request has not gone out to its end.
+    /// Whether part of the request's body has not been sent.
     var isBodyUnsent: Bool {
         guard let call = start?.call, call.hasBody else { return false }
         let sent = offset(CURLINFO_SIZE_UPLOAD_T)
@@ -46,29 +48,30 @@ extension CurlTransfer {
         return !upload.isAtEnd || sent < upload.count
     }
 
-    /// Whether the server has said yes before it had the whole request, and did not say that it needs no more of it.
+    /// Whether the server reported success before it had the whole request, without releasing the rest.
     func isCutShort(after result: CURLcode) -> Bool {
         (200..<300).contains(head.statusCode) && !isReleased(by: result) && isBodyUnsent
     }
 
-    /// Whether the server has ended the stream with `NO_ERROR` after its response, because it needs no more of the request. RFC
-    /// 9113 §8.1 forbids to discard such a response.
+    /// Whether the server ended the stream with `NO_ERROR` after its response, because it does not need the rest of the
+    /// request. RFC 9113 §8.1 forbids discarding such a response.
     ///
-    /// libcurl 7.88 has no words of its own for the error when it can send no more to a stream that was closed without one.
+    /// libcurl 7.88 has no error message for a stream that was closed without an error while it was sending.
     private func isReleased(by result: CURLcode) -> Bool {
         guard head.httpVersion == "HTTP/2" else { return false }
         return result == CURLE_OK || result == CURLE_HTTP2_STREAM && errorBuffer.pointee == 0
     }
 
-    /// Has libcurl listen to an HTTP/2 stream to its end, also when the length of the response has come: 7.88 would hear no
-    /// more of the window that the rest of the request needs, nor that the server wants no rest. nghttp2 sees to the length.
+    /// Makes libcurl read an HTTP/2 stream to its end, even after the response's length has arrived: otherwise 7.88
+    /// misses the window updates that the rest of the request needs, and the reset that releases it. nghttp2 checks the
+    /// length.
     func listenToEnd() {
         guard !options.ignoresLength, head.httpVersion == "HTTP/2", isBodyUnsent else { return }
         options.ignoresLength = true
         set(CURLOPT_IGNORE_CONTENT_LENGTH, 1)
     }
 
-    /// The failure, and in the same sentence what of the body was not sent when the response came.
+    /// The failure, with a description of how much of the body had been sent when the response arrived.
     func sayingUnsent(_ failure: CurlFailure) -> CurlFailure {
         guard isAnsweredEarly, isBodyUnsent else { return failure }
         let sent = offset(CURLINFO_SIZE_UPLOAD_T)

@@ -14,7 +14,7 @@ struct CurlEnding {
     var channel: BodyChannel?
     /// The queue on which progress is reported: the end comes after the last report.
     let queue: DispatchQueue?
-    /// Who writes the body to a file: the end comes when that is in its place, or removed.
+    /// The writer of the downloaded file; the exchange ends once the file is in place or removed.
     var file: CurlFileWriter?
 
     /// Tells them.

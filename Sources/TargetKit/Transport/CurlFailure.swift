@@ -15,7 +15,7 @@ struct CurlFailure: Error {
     var curlMessage: String?
     var curlCode: CURLcode?
     var underlying: (any Error)?
-    /// Whether the message has nothing but words of our own and numbers, so that every text about the failure may repeat it.
+    /// Whether the message contains only TargetKit's own words and numbers, so that any error text may repeat it.
     var isOurs = false
 
     init(_ code: URLError.Code, _ message: String) {
@@ -23,7 +23,7 @@ struct CurlFailure: Error {
         self.message = message
     }
 
-    /// A failure whose message may be repeated.
+    /// A failure whose message may be repeated in error texts.
     static func ours(_ code: URLError.Code, _ message: String) -> Self {
         var failure = Self(code, message)
         failure.isOurs = true
@@ -54,7 +54,7 @@ struct CurlFailure: Error {
         .networkConnectionLost,
         "the connection was closed before the head of the response ended"
     )
-    /// What libcurl calls it when it was given more than it takes, since 8.6.
+    /// `CURLE_TOO_LARGE`, which libcurl returns since 8.6 when a size exceeds its limit.
     static let tooLarge = CURLcode(rawValue: 100)
 
     static let malformedLength = ours(
@@ -66,7 +66,7 @@ struct CurlFailure: Error {
         "the system has no file descriptor left for a connection; raise the limit, or close what is not needed"
     )
 
-    /// More bytes than the head may have; `nil`: than libcurl takes.
+    /// The response head exceeds the limit in bytes; `nil` for libcurl's own limit.
     static func headTooLarge(_ limit: Int?) -> Self {
         let size = limit.map { "\($0) bytes of CurlTransport.Configuration.maxHeadSize" } ?? "libcurl"
         return ours(.dataLengthExceedsMaximum, "the heads and trailers of the response are over the limit of \(size)")

@@ -2,16 +2,16 @@
 #if canImport(CTargetKitCurl)
 import Foundation
 
-/// Writes the body of a response to a file, on a queue of its own: a slow disk holds up its own call and no other.
+/// Writes a response's body to a file on a queue of its own, so that a slow disk delays only its own call.
 final class CurlFileWriter: Sendable {
-    /// No more is taken while so many bytes wait to be written. So many that a disk which is merely busy does not stop libcurl,
-    /// which over HTTP/2 keeps itself what goes on coming.
+    /// The number of bytes that may wait to be written. It is large enough that a busy disk does not pause libcurl,
+    /// which over HTTP/2 buffers what continues to arrive.
     static let limit = 2 << 20
 
     private struct State: Sendable {
         var pending: [UInt8] = []
         var isWriting = false
-        /// Whether bytes were refused that are to come again.
+        /// Whether bytes were refused and have to be offered again.
         var isPaused = false
         var failure: PartialFile.Failure?
     }
@@ -20,14 +20,14 @@ final class CurlFileWriter: Sendable {
     private let queue: DispatchQueue
     private let goOn: @Sendable () -> Void
     private let state = Locked(State())
-    /// For the queue alone.
+    /// Accessed only on the queue.
     private let file = Locked<PartialFile?>(nil)
 
-    /// A writer of the file that will be put in that place.
+    /// Creates a writer for a file that is moved to the given place.
     ///
     /// - Parameters:
-    ///   - queue: Where it writes; it is serial.
-    ///   - goOn: Is called when there is room again after bytes were refused, and when writing has failed.
+    ///   - queue: The serial queue to write on.
+    ///   - goOn: Called when there is room again after bytes were refused, and when writing has failed.
     init(
         replacing place: URL,
         on queue: DispatchQueue = DispatchQueue(label: "TargetKit.download"),
@@ -38,7 +38,7 @@ final class CurlFileWriter: Sendable {
         self.goOn = goOn
     }
 
-    /// Takes the next bytes; `false` when they have to wait and come again.
+    /// Accepts the next bytes; returns `false` when they have to be offered again later.
     func receive(_ bytes: UnsafeRawBufferPointer) throws(PartialFile.Failure) -> Bool {
         let (isTaken, begins, failure) = state.withLock { state -> (Bool, Bool, PartialFile.Failure?) in
             state.isPaused = state.failure == nil && state.pending.count >= Self.limit
@@ -52,7 +52,7 @@ final class CurlFileWriter: Sendable {
         return isTaken
     }
 
-    /// Puts the file in its place after a success, else removes it; then calls the closure with what has come of it.
+    /// Moves the file to its place after a success and removes it otherwise, then calls the closure with the result.
     func close(
         _ outcome: Result<TransportResponse, any Error>,
         then tell: @escaping @Sendable (Result<TransportResponse, any Error>) -> Void
@@ -93,7 +93,7 @@ extension CurlFileWriter {
         }
     }
 
-    /// Takes all that waits, into an array that keeps its room; `false` when there is nothing.
+    /// Moves all pending bytes into an array that keeps its capacity; returns `false` when there are none.
     private func takePending(_ bytes: inout [UInt8]) -> Bool {
         bytes.removeAll(keepingCapacity: true)
         let wakes = state.withLock { state in

@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: MIT
 #if canImport(CTargetKitCurl)
 
-/// Where the body of a response ends, as far as the fields of its head say (RFC 9112 §6.3).
+/// The length of a response's body, as its header fields declare it (RFC 9112 §6.3).
 ///
-/// libcurl reads `5x` as 5, takes the last of several lengths, and a length over 63 bits for none at all. Bytes of the body
-/// would then be read as the next response, or the other way round.
+/// libcurl reads `5x` as 5, uses the last of several lengths, and ignores a length over 63 bits. Bytes of the body
+/// would then be read as the next response, or the reverse.
 struct CurlFraming {
-    /// The length of the body in bytes; `nil`: its head does not say.
+    /// The length of the body in bytes; `nil` when the head does not declare one.
     private(set) var length: Int64?
     private var isChunked = false
     private var isLastFieldLength = false
-    /// Whether a length is no number, or differs from another.
+    /// Whether a length is not a number, or differs from another.
     private(set) var isMalformed = false
 
-    /// Whether the head has both a length and chunks. The chunks count, and the connection is not to be trusted afterwards.
+    /// Whether the head declares both a length and the chunked coding. The chunked coding takes precedence, and the
+    /// connection is not reused.
     var isAmbiguous: Bool { isChunked && length != nil }
 
-    /// Takes one line of the head.
+    /// Parses one line of the head.
     mutating func read(_ line: UnsafeRawBufferPointer) {
         guard let first = line.first else { return }
         switch first.asciiLowercased {
@@ -27,14 +28,14 @@ struct CurlFraming {
             isLastFieldLength = false
             if line.isField(named: "transfer-encoding") { isChunked = true }
         case 0x20, 0x09:
-            // A line that goes on with the one before it (RFC 9112 §5.2), which libcurl has read already.
+            // An obsolete folded line (RFC 9112 §5.2), which libcurl has already parsed.
             if isLastFieldLength { isMalformed = true }
         default:
             isLastFieldLength = false
         }
     }
 
-    /// Digits, or a list of the same number (RFC 9110 §8.6).
+    /// Parses digits, or a list of the same number (RFC 9110 §8.6).
     private mutating func readLength(_ value: Slice<UnsafeRawBufferPointer>) {
         for element in value.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false) {
             guard let number = Self.number(element), length == nil || length == number else {
@@ -63,7 +64,7 @@ struct CurlFraming {
 }
 
 extension UnsafeRawBufferPointer {
-    /// Whether the line is that field; the name is in lower case.
+    /// Whether the line is the given field, whose name is in lowercase.
     fileprivate func isField(named name: StaticString) -> Bool {
         name.withUTF8Buffer { name in
             guard count > name.count, self[name.count] == UInt8(ascii: ":") else { return false }

@@ -13,13 +13,13 @@ struct CurlHead {
     private(set) var framing = CurlFraming()
     /// Whether the blank line has come. libcurl takes a head that is cut off before it for a whole response.
     private(set) var isComplete = false
-    /// Whether the response to this request has a body at all.
+    /// Whether the response to this request can have a body.
     private let hasBody: Bool
-    /// How many bytes there may be of all heads and the trailers, and how many there have been.
+    /// The maximum size of all heads and trailers, in bytes, and the size received.
     private let limit: Int
     private var byteCount = 0
     private var isStatusLineNext = true
-    /// Whether anything has come.
+    /// Whether the status line has arrived.
     var hasBegun: Bool { statusCode != 0 }
 
     /// A head that is collected into that room.
@@ -34,13 +34,14 @@ struct CurlHead {
         ResponseHead(statusCode: statusCode, headerLines: lines, httpVersion: httpVersion)
     }
 
-    /// Takes one line with its end.
+    /// Parses one line, including its line break.
     ///
-    /// - Throws: when there are more bytes than there may be, or the length of the body cannot be told.
+    /// - Throws: An error when the limit is exceeded or the length of the body is ambiguous.
     mutating func receive(_ line: UnsafeRawBufferPointer) throws(CurlFailure) {
         byteCount += line.count
         guard byteCount <= limit else { throw CurlFailure.headTooLarge(limit) }
-        // After the head come the trailers of a chunked body (RFC 9112 §7.1.2): they are counted only.
+        // After the head, these are the trailers of a chunked body (RFC 9112 §7.1.2), which only count toward the
+        // limit.
         if isComplete { return }
         if isStatusLineNext {
             readStatus(line)
@@ -59,7 +60,7 @@ struct CurlHead {
             lines.removeAll(keepingCapacity: true)
             framing = CurlFraming()
         } else {
-            // RFC 9112 §6.3: these end at the blank line, whatever their fields say.
+            // RFC 9112 §6.3: these end at the blank line, regardless of their fields.
             let isBodiless = !hasBody || statusCode == 204 || statusCode == 304
             guard !framing.isMalformed || isBodiless else { throw CurlFailure.malformedLength }
             isComplete = true

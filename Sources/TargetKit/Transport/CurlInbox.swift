@@ -10,9 +10,9 @@ struct CurlStart: Sendable {
     /// Where the lines of the head will be. The caller makes it, because the caller will let go of it: memory that one thread
     /// takes and another gives back goes through a lock of the allocator.
     private var room: [UInt8] = []
-    /// When the whole exchange has to be over, by the ``CurlClock``; `nil`: it has no limit of its own.
+    /// The deadline of the whole exchange, by the ``CurlClock``; `nil` for none.
     var deadline: UInt64?
-    /// How often a server has refused it.
+    /// The number of times a server has refused the request.
     var refusals = 0
 
     init(call: CurlCall, continuation: UnsafeContinuation<TransportResponse, any Error>) {

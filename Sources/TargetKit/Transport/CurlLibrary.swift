@@ -8,8 +8,7 @@ enum CurlLibrary {
     /// Whether libcurl could be set up; done once, when first asked.
     static let isReady = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
 
-    /// Keeps the calling thread from ending the process when it writes to a connection that has ended: before 7.87 TLS does so
-    /// without `MSG_NOSIGNAL`.
+    /// Blocks `SIGPIPE` on the calling thread: before 7.87, libcurl's TLS writes without `MSG_NOSIGNAL`.
     static func blockBrokenPipes() {
         var signals = sigset_t()
         sigemptyset(&signals)
@@ -17,16 +16,17 @@ enum CurlLibrary {
         pthread_sigmask(SIG_BLOCK, &signals, nil)
     }
 
-    /// 0x075801 is 7.88.1.
+    /// The version number; 0x075801 is 7.88.1.
     private static let number = curl_version_info(CURLVERSION_FIRST)?.pointee.version_num ?? 0
 
-    /// Whether libcurl says when it begins to send a request.
+    /// Whether libcurl reports when it starts to send a request.
     static let tellsSendings = number >= 0x075000
 
-    /// Whether the reset of an HTTP/2 stream stays behind until something else goes out on its connection.
+    /// Whether libcurl delays the reset of an HTTP/2 stream until it next sends on the connection.
     static let holdsBackResets = (0x075800..<0x080100).contains(number)
 
-    /// Whether a request that the server refuses by GOAWAY ends with `CURLE_HTTP2` and no words, where no other stream goes on.
+    /// Whether a request that the server refuses by GOAWAY ends with `CURLE_HTTP2` and no message when no other stream
+    /// continues.
     static let leavesRefusals = number < 0x080100
 
     static let userAgent = "TargetKit/0.1 (libcurl)"

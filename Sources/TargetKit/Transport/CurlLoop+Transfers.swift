@@ -3,13 +3,13 @@
 import CTargetKitCurl
 import Foundation
 
-// How transfers begin and end.
+// Starting and ending transfers.
 extension CurlLoop {
-    /// More handles than this are not kept for later.
+    /// The maximum number of handles kept for reuse.
     private static let spareLimit = 256
-    /// How late it may be seen that the time of a waiting call is up.
+    /// The maximum delay in noticing that a waiting call has timed out, in nanoseconds.
     private static let lookInterval: UInt64 = 10_000_000
-    /// How often a call is made again that servers refuse.
+    /// The maximum number of times a refused call is sent again.
     private static let refusalLimit = 5
 
     func take(_ start: consuming CurlStart) {
@@ -49,7 +49,7 @@ extension CurlLoop {
         }
     }
 
-    /// Ends the exchanges that libcurl is done with.
+    /// Ends the exchanges that libcurl has finished.
     func finishDone() {
         var result = CURLE_OK
         while let easy = ccurl_multi_next_done(multi, &result) {
@@ -61,7 +61,8 @@ extension CurlLoop {
                 end(transfer, after: result)
             }
         }
-        // All together: the first would wake a thread that is done with it before the second comes, and sleeps again.
+        // All at once: otherwise the first would wake a thread that handles it before the second arrives, and then
+        // sleeps again.
         for transfer in finished {
             transfer.ending.take()?.deliver()
             keep(transfer)
@@ -85,14 +86,15 @@ extension CurlLoop {
         end(transfer, with: Result { try transfer.outcome(result) })
     }
 
-    /// Takes a transfer away from libcurl that is not done with it.
+    /// Removes an unfinished transfer from libcurl.
     private func interrupt(_ transfer: CurlTransfer, with outcome: Result<TransportResponse, any Error>) {
-        // The server would work on for nobody. With the connection, where no other stream shares it, ends what it works on.
+        // Otherwise the server would continue to work on an unused response. Closing the connection, unless another
+        // stream shares it, ends that.
         if CurlLibrary.holdsBackResets { transfer.forbidReuse() }
         end(transfer, with: outcome)
     }
 
-    /// Takes the transfer away from libcurl; its call hears of it at the end of the round.
+    /// Removes the transfer from libcurl; its call is notified at the end of the round.
     private func end(_ transfer: CurlTransfer, with outcome: Result<TransportResponse, any Error>) {
         curl_multi_remove_handle(multi, transfer.easy)
         runningCount -= 1
@@ -106,8 +108,8 @@ extension CurlLoop {
         for case let transfer? in transfers where transfer.start != nil { end(transfer, with: failure) }
     }
 
-    /// Ends the exchanges that libcurl would not end: those whose time is up, and those whose answer is here before the request
-    /// has gone.
+    /// Ends the exchanges that libcurl does not end: those that have timed out, and those whose response is complete
+    /// before the request has been sent.
     func endOverdue() {
         clock.clearAlarm()
         for case let transfer? in transfers where transfer.start != nil {
@@ -121,7 +123,7 @@ extension CurlLoop {
         }
         let (overdue, next) = queue.removeOverdue(at: clock.now)
         for start in overdue { start.fail(with: .timedOut) }
-        // Each look at those that wait costs what waits.
+        // Each check costs time proportional to the number of waiting calls.
         if let next { clock.setAlarm(max(next, clock.now + Self.lookInterval)) }
     }
 

@@ -37,9 +37,9 @@ final class CurlLoop {
     let settings: CurlSettings
     let clock = CurlClock()
     let sockets: CurlSockets
-    /// The calls that libcurl does not have yet.
+    /// The calls that have not been passed to libcurl yet.
     let queue: CurlQueue
-    /// The TLS sessions, which would belong to one handle each.
+    /// The shared TLS sessions, which would otherwise belong to one handle each.
     let share: UnsafeMutableRawPointer?
     let multi: UnsafeMutableRawPointer
     /// The transfers by their number, idle ones included.
@@ -83,7 +83,7 @@ final class CurlLoop {
             guard let user else { return 0 }
             let sockets = Unmanaged<CurlSockets>.fromOpaque(user).takeUnretainedValue()
             sockets.want(what, of: descriptor)
-            // libcurl has handles of its own too.
+            // libcurl also has internal handles.
             guard let user = ccurl_private(easy) else { return 0 }
             let transfer = Unmanaged<CurlTransfer>.fromOpaque(user).takeUnretainedValue()
             if what != CURL_POLL_REMOVE {
@@ -119,7 +119,7 @@ final class CurlLoop {
             finishDone()
             startWaiting()
             if phase != .open, runningCount == 0, inbox.endWhenEmpty() { return }
-            // First what the sockets say: a connection whose end has come must not carry what begins now.
+            // Socket events come first: a closed connection must not carry a request that starts now.
             wait(in: phase)
             runTimers()
             finishDone()

@@ -31,13 +31,13 @@ struct CurlOptions {
     var endsAtHead = false
     /// Whether the request waits for `100 Continue` (RFC 9110 §10.1.1).
     var expects = false
-    /// How many bytes names and values of the fields have together.
+    /// The total size of the fields' names and values, in bytes.
     var fieldSize = 0
     /// Whether the request may go out over an HTTP/2 connection.
     var canShare: Bool?
     /// Whether bodies are decoded.
     var decodes = true
-    /// Whether the end of the stream, and not its length, ends the response's body.
+    /// Whether the end of the stream, instead of its length, ends the response's body.
     var ignoresLength = false
     /// Whether the connection is closed after the exchange.
     var forbidsReuse = false
@@ -143,7 +143,8 @@ extension CurlTransfer {
         for (name, value) in call.fields { try list.add(name, value) }
         // By its own options libcurl would write these two anew for each request, letter by letter and twice.
         try list.add("User-Agent", CurlLibrary.userAgent, unlessIn: call.fields)
-        // A range is one of the bytes that are sent, encoded ones where there is an encoding (RFC 9110 §14.2).
+        // A range selects from the bytes as sent, which are the encoded ones when there is an encoding (RFC 9110
+        // §14.2).
         let encodings = call.hasField("Range") ? "identity" : CurlLibrary.encodings
         try list.add("Accept-Encoding", encodings, unlessIn: call.fields)
         options.expects = call.hasField("Expect")
@@ -155,9 +156,9 @@ extension CurlTransfer {
         ccurl_setopt_list(easy, CURLOPT_HTTPHEADER, options.headerList)
     }
 
-    /// Sets what libcurl has to know of the response before it reads the fields behind the status line.
+    /// Sets the options that libcurl needs before it reads the fields after the status line.
     func prepareForBody() {
-        // A part of an encoded body cannot be decoded; it is given as it comes (RFC 9110 §14.2).
+        // Part of an encoded body cannot be decoded, so it is returned as received (RFC 9110 §14.2).
         if head.statusCode == 206, options.decodes {
             options.decodes = false
             ccurl_setopt_string(easy, CURLOPT_ACCEPT_ENCODING, nil)
@@ -165,13 +166,13 @@ extension CurlTransfer {
         listenToEnd()
     }
 
-    /// Has the connection closed after this exchange.
+    /// Closes the connection after this exchange.
     func forbidReuse() {
         options.forbidsReuse = true
         set(CURLOPT_FORBID_REUSE, 1)
     }
 
-    /// Takes back what the exchange before has changed under way.
+    /// Resets the options that the previous exchange changed while it ran.
     private func resumeDefaults() {
         if !options.decodes {
             options.decodes = true

@@ -40,14 +40,15 @@ final class CurlProgress {
         guard completed != self[keyPath: track].completed else { return }
         self[keyPath: track].completed = completed
         self[keyPath: track].total = total > 0 ? total : nil
-        // That all bytes have gone is always reported: nothing may come after it for a long time.
+        // Completion is always reported: there may be no further report for a long time.
         let isWhole = completed == total
         if let last = self[keyPath: track].reportedAt, !isWhole, now < last + Self.interval { return }
         self[keyPath: track].reportedAt = now
         send(self[keyPath: track], direction)
     }
 
-    /// The last report of each direction. All bytes have come, but they need not all have gone: an answer may be early.
+    /// Makes the last report of each direction. The response is complete; the request need not be, if the response was
+    /// early.
     func finish(sent: Int64, of length: Int64?, received: Int64) {
         if hasBody { send(Track(completed: sent, total: length), .upload) }
         send(Track(completed: received, total: received), .download)

@@ -3,21 +3,21 @@
 import CTargetKitCurl
 import Foundation
 
-/// Which proxy libcurl is told to use for one scheme of URL.
+/// The proxy that libcurl uses for one URL scheme.
 struct CurlProxy {
-    /// Takes the place of an address that cannot be used: libcurl quotes the one that it got, user name and password included.
+    /// Replaces an invalid address, because libcurl's error message quotes the address with its user name and password.
     private static let unusable = "unusable://proxy"
 
-    /// What libcurl is told; empty for none.
+    /// The address passed to libcurl; empty for no proxy.
     let address: String
-    /// Why the address that was given cannot be used.
+    /// The reason the address is invalid.
     let flaw: CurlFailure?
 
     static let none = Self(checked: "", flaw: nil)
 
-    /// The proxy at that address, `http` where it names no scheme.
+    /// Creates the proxy with the given address, whose scheme is `http` by default.
     ///
-    /// - Parameter place: Where the address was found, for the error.
+    /// - Parameter place: Where the address was specified, for the error.
     init(_ address: String, in place: String) {
         let reason = Self.flaw(in: address)
         flaw = reason.map { reason in
@@ -35,7 +35,7 @@ struct CurlProxy {
         self.flaw = flaw
     }
 
-    /// What to say in the place of libcurl's words, when it could not use the address.
+    /// The failure to report instead of libcurl's message when the address is invalid.
     func failure(saidAs words: String) -> CurlFailure? {
         words.contains(Self.unusable) ? flaw : nil
     }
@@ -85,8 +85,9 @@ extension CurlProxy {
 }
 
 extension CurlProxy {
-    /// The proxy that the environment names for `http` or for `https`, by libcurl's rules: an empty variable counts as none, and
-    /// `http_proxy` is read in small letters only, because a server's CGI programs get a request's `Proxy` field as `HTTP_PROXY`.
+    /// The proxy that the environment specifies for `http` or for `https`, by libcurl's rules: an empty variable means
+    /// no proxy, and `http_proxy` is read in lowercase only, because CGI programs receive a request's `Proxy` field as
+    /// `HTTP_PROXY`.
     static func fromEnvironment(isSecure: Bool) -> Self {
         let names = (isSecure ? ["https_proxy", "HTTPS_PROXY"] : ["http_proxy"]) + ["all_proxy", "ALL_PROXY"]
         for name in names {
@@ -95,7 +96,7 @@ extension CurlProxy {
         return .none
     }
 
-    /// The hosts that the environment wants no proxy for.
+    /// The hosts that the environment excludes from proxying.
     static var exceptionsOfEnvironment: String { variable("no_proxy") ?? variable("NO_PROXY") ?? "" }
 
     private static func variable(_ name: String) -> String? {

@@ -2,18 +2,19 @@
 #if canImport(CTargetKitCurl)
 import Foundation
 
-/// The calls that wait for a connection, in order for each host, and the hosts in turn.
+/// The calls that wait for a connection: first in, first out for each host, and round-robin between hosts.
 ///
-/// libcurl has a list of its own, whose length every round of the loop pays for. So libcurl gets no more transfers than it may
-/// have connections, and the others wait here: adding, taking and cancelling one costs the same however many there are.
+/// libcurl has a queue of its own, but each round of the loop costs time proportional to its length. So libcurl gets no
+/// more transfers than it may have connections, and the others wait here, where adding, taking and cancelling a call
+/// takes constant time.
 ///
-/// A host over HTTP/2 is limited by its streams instead: they share one connection, and count as one in all.
+/// A host over HTTP/2 is limited by its streams instead: they share one connection, and count as one toward the total.
 final class CurlQueue {
-    /// How many transfers may run.
+    /// The maximum number of transfers that run at a time.
     struct Limits {
-        /// How many streams there are at most, on one connection where the server allows as many.
+        /// The maximum number of streams for a host, on one connection if the server allows as many.
         static let streams = 1000
-        /// How many streams libcurl takes a server to allow until it has said so.
+        /// The number of streams that libcurl assumes a server allows before it has received its settings.
         static let streamsAtFirst = 100
 
         var connections: Int
@@ -28,31 +29,31 @@ final class CurlQueue {
 
     /// The calls to one host that share connections.
     final class Host {
-        /// What the connections of a host speak, as its last response said.
+        /// The HTTP version of the host's connections, as of its last response.
         enum Version {
             case unknown
             case http1
             case http2
         }
 
-        /// What the connections of a host have in common.
+        /// The properties that the connections of a host share.
         struct Key: Hashable {
-            /// Scheme, name and port, or the proxy that is asked in its place.
+            /// The scheme, name and port, or those of the proxy that is used.
             var origin: String
-            /// Whether HTTP/2 may let its calls share a connection.
+            /// Whether its calls can share a connection over HTTP/2.
             var canShare: Bool
         }
 
         let key: Key
         fileprivate(set) var version: Version
         fileprivate var running = 0
-        /// How many of them may still open a connection.
+        /// The number of running transfers that may still open a connection.
         fileprivate var unsent = 0
-        /// Whether some calls to its origin go over HTTP/1.1.
+        /// Whether some calls to the same origin use HTTP/1.1.
         fileprivate var isMixed = false
         fileprivate var first = CurlCall.nowhere
         fileprivate var last = CurlCall.nowhere
-        /// Whether the host is in the line of those whose turn comes.
+        /// Whether the host is in the round-robin list.
         fileprivate var isInTurn = false
         fileprivate var nextInTurn: Host?
 
@@ -72,29 +73,29 @@ final class CurlQueue {
         var next = CurlCall.nowhere
     }
 
-    /// More hosts than this are not remembered when nothing is asked of them.
+    /// The maximum number of idle hosts that are remembered.
     private static let hostLimit = 256
 
     private let limits: Limits
     private var hosts: [Host.Key: Host] = [:]
     private var entries: [Entry] = []
-    /// The first unused entry; the others follow by `next`.
+    /// The index of the first unused entry; the others follow by `next`.
     private var unused = CurlCall.nowhere
     private var firstInTurn: Host?
     private var lastInTurn: Host?
-    /// How many connections the running transfers may have taken.
+    /// The maximum number of connections that the running transfers use.
     private var connections = 0
-    /// How many calls wait.
+    /// The number of calls that wait.
     private(set) var count = 0
 
     init(_ limits: Limits) {
         self.limits = limits
     }
 
-    /// How many hosts are remembered.
+    /// The number of hosts that are remembered.
     var hostCount: Int { hosts.count }
 
-    /// Adds a call behind those that wait for its host already.
+    /// Adds a call behind those that already wait for its host.
     func add(_ start: consuming CurlStart, for key: Host.Key) {
         let call = start.call
         let host = host(key)
@@ -107,10 +108,10 @@ final class CurlQueue {
         giveTurn(to: host)
     }
 
-    /// Takes the next call for which there is room, and counts it as running; `nil`: there is none.
+    /// Removes the next call for which there is room, and counts it as running; returns `nil` when there is none.
     func next() -> (start: CurlStart, host: Host)? {
         while let host = firstInTurn {
-            // Another stream on the connection of a host takes none.
+            // Another stream on a host's connection does not use a further one.
             guard connections < limits.connections || (host.version == .http2 && host.running > 0) else { return nil }
             dropTurn(of: host)
             guard hasRoom(host), let start = take(host.first) else { continue }
@@ -123,7 +124,7 @@ final class CurlQueue {
         return nil
     }
 
-    /// A transfer that ``next()`` gave out has ended.
+    /// Counts a transfer that ``next()`` returned as ended.
     func release(_ host: Host) {
         connections -= taken(by: host)
         host.running -= 1
@@ -132,13 +133,13 @@ final class CurlQueue {
         giveTurn(to: host)
     }
 
-    /// A transfer to the host may open a connection, over HTTP/2, from now on or no longer.
+    /// Records whether a transfer to the host may open a connection over HTTP/2.
     func note(mayConnect: Bool, to host: Host) {
         host.unsent += mayConnect ? 1 : -1
         giveTurn(to: host)
     }
 
-    /// Notes what a response of the host has shown.
+    /// Records the HTTP version of the host's response.
     func note(isHTTP2: Bool, of host: Host) {
         let version: Host.Version = isHTTP2 ? .http2 : .http1
         guard host.version != version else { return }
@@ -148,14 +149,14 @@ final class CurlQueue {
         giveTurn(to: host)
     }
 
-    /// Takes a waiting call out; `nil` when it does not wait.
+    /// Removes a waiting call; returns `nil` when it does not wait.
     func remove(_ call: CurlCall) -> CurlStart? {
         let index = call.place.load(ordering: .relaxed)
         guard entries.indices.contains(index), entries[index].start?.call === call else { return nil }
         return take(index)
     }
 
-    /// Takes out the calls whose time is up, and says when the next one's is.
+    /// Removes the calls that have timed out, and returns the next deadline.
     func removeOverdue(at now: UInt64) -> (overdue: [CurlStart], next: UInt64?) {
         var overdue: [CurlStart] = []
         var next: UInt64?
@@ -170,7 +171,7 @@ final class CurlQueue {
         return (overdue, next)
     }
 
-    /// Takes out all waiting calls.
+    /// Removes all waiting calls.
     func removeAll() -> [CurlStart] {
         entries.indices.compactMap { take($0) }
     }
@@ -192,11 +193,12 @@ extension CurlQueue {
 
     private func hasRoom(_ host: Host) -> Bool {
         switch host.version {
-        // All of them wait for the one connection that is being made, until it is known what it speaks.
+        // All of them wait for the connection that is being made, until its HTTP version is known.
         case .unknown: host.running < min(limits.connectionsPerHost, Limits.streamsAtFirst)
         case .http1: host.running < limits.connectionsPerHost
-        // libcurl does not say how many streams the server allows, and takes an answer over HTTP/1.1 for a sign that the host has
-        // no HTTP/2. Each call without a stream would open a connection; one by one they find room on that of the one before.
+        // libcurl does not report how many streams the server allows, and takes an HTTP/1.1 response as a sign that the
+        // host does not support HTTP/2. Each call without a stream would open a connection; started one by one, each
+        // finds room on the connection before it.
         case .http2:
             host.running < Limits.streamsAtFirst && !(host.isMixed && CurlLibrary.tellsSendings)
                 || CurlLibrary.tellsSendings && host.unsent == 0 && host.running < Limits.streams
@@ -214,7 +216,7 @@ extension CurlQueue {
         lastInTurn = host
     }
 
-    /// Takes the first host out of the line.
+    /// Removes the first host from the round-robin list.
     private func dropTurn(of host: Host) {
         host.isInTurn = false
         firstInTurn = host.nextInTurn
@@ -236,7 +238,7 @@ extension CurlQueue {
         return index
     }
 
-    /// Unlinks an entry, and gives out its call; `nil` when there is none.
+    /// Unlinks an entry and returns its call; `nil` when there is none.
     private func take(_ index: Int) -> CurlStart? {
         guard entries.indices.contains(index), let start = entries[index].start, let host = entries[index].host else {
             return nil

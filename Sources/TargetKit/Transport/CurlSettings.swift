@@ -9,18 +9,18 @@ final class CurlSettings {
     /// The proxies for `http` and for `https`.
     let proxy: CurlProxy
     let secureProxy: CurlProxy
-    /// The hosts that the proxies are not for.
+    /// The hosts that are excluded from proxying.
     let proxyExceptions: String
     /// Whether the host decides over trust.
     let asksForHost: Bool
-    /// Whether all requests without TLS may go to one proxy, and so share its connections.
+    /// Whether all requests without TLS may use one proxy, and so share its connections.
     private let mayUseProxy: Bool
 
     init(_ configuration: CurlTransport.Configuration) {
         self.configuration = configuration
         switch configuration.proxy {
         case .environment:
-            // Once, and not by libcurl at each request: a `setenv` elsewhere in the process would pull it from under libcurl.
+            // Read once, instead of by libcurl at each request, which races with `setenv` elsewhere in the process.
             proxy = .fromEnvironment(isSecure: false)
             secureProxy = .fromEnvironment(isSecure: true)
             proxyExceptions = CurlProxy.exceptionsOfEnvironment
@@ -44,10 +44,10 @@ final class CurlSettings {
 }
 
 extension CurlSettings {
-    /// What the connections for a call have in common.
+    /// The properties that the connections for a call share.
     ///
-    /// A body that is streamed comes over HTTP/1.1, on a connection of its own: over HTTP/2 libcurl lets the server send 32 MiB
-    /// ahead of a reader who takes his time, and keeps all of it in memory.
+    /// A streamed body uses HTTP/1.1, on a connection of its own: over HTTP/2, libcurl lets the server send 32 MiB
+    /// ahead of a slow reader, and keeps them in memory.
     func hostKey(of call: CurlCall) -> CurlQueue.Host.Key {
         guard call.isSecure else {
             return CurlQueue.Host.Key(origin: mayUseProxy ? "proxy" : call.origin, canShare: false)
@@ -58,7 +58,7 @@ extension CurlSettings {
 }
 
 extension CurlTransfer {
-    /// The proxy for URLs like that of the call under way.
+    /// The proxy for the scheme of the current call's URL.
     var proxy: CurlProxy { options.isSecure == true ? settings.secureProxy : settings.proxy }
 
     /// Sets what the configuration asks for.
@@ -106,7 +106,8 @@ extension CurlTransfer {
         if let password = certificate.password { ccurl_setopt_string(easy, CURLOPT_KEYPASSWD, password) }
     }
 
-    /// libcurl reads these files on the loop's thread, where a pipe would stop every call. What is missing it says itself.
+    /// Throws when the file is a pipe: libcurl reads these files on the loop's thread, where a pipe would block every
+    /// call. libcurl reports a missing file itself.
     private func requireNoPipe(_ file: URL) throws(CurlFailure) {
         var status = stat()
         guard stat(file.path, &status) != 0 || status.st_mode & S_IFMT == S_IFREG else {

@@ -8,7 +8,7 @@ enum CurlSink {
     case file(CurlFileWriter, URL)
     case stream(BodyChannel)
 
-    /// The destination of that call, which the loop goes on with when the inbox tells it to.
+    /// Creates the destination of the call's body; the loop resumes it on a command from the inbox.
     init(_ call: CurlCall, _ inbox: CurlInbox) {
         self =
             switch call.destination {
@@ -39,7 +39,7 @@ enum CurlSink {
         }
     }
 
-    /// The body, now that it has come. A file is not in its place before its writer is closed.
+    /// The received body. A file is not in place until its writer is closed.
     var body: TransportResponse.Body {
         switch self {
         case .memory(let data, _): .data(data)

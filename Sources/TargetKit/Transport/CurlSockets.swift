@@ -19,7 +19,7 @@ final class CurlSockets {
         var watched: UInt32 = 0
         /// Whether libcurl opened it through us.
         var isOurs = false
-        /// Whether it is kept for a next request over HTTP/1.1.
+        /// Whether it is kept alive for a further request over HTTP/1.1.
         var isIdle = false
     }
 
@@ -27,7 +27,7 @@ final class CurlSockets {
     private let wakeDescriptor: Int32
     @exclusivity(unchecked) private var entries: [Entry] = []
     @exclusivity(unchecked) private var ready = [epoll_event](repeating: epoll_event(), count: 256)
-    /// How many exchanges pause on a socket that is not known.
+    /// The number of exchanges that pause while their socket is unknown.
     var unknownPauses = 0
     /// The events of the last ``wait(milliseconds:)``.
     @exclusivity(unchecked) private(set) var events: [Event] = []
@@ -72,7 +72,7 @@ final class CurlSockets {
         self[descriptor] = entry
     }
 
-    /// Nothing more will come on this socket, until there is a next request.
+    /// Marks the socket as idle: no data is expected on it until the next request.
     func rest(_ descriptor: Int32) {
         var entry = self[descriptor]
         guard entry.isOurs else { return }
@@ -95,7 +95,7 @@ final class CurlSockets {
         let failed = happened & ccurl_epoll_failed != 0
         let useful = failed ? entry.wanted : happened & entry.wanted
         if useful == 0 {
-            // Room to write, for which the exchange before has waited, is nothing that came.
+            // Room to write, which the previous exchange waited for, is not incoming data.
             let hasCome = happened & (ccurl_epoll_in | ccurl_epoll_failed) != 0
             if hasCome, entry.isIdle, unknownPauses == 0 { retire(descriptor) }
             watch(entry.isIdle && !hasCome ? ccurl_epoll_in : entry.wanted, of: descriptor, in: &entry)
@@ -110,11 +110,11 @@ final class CurlSockets {
         events.append(Event(descriptor: descriptor, flags: flags))
     }
 
-    /// Ends a connection on which something has come though nothing was asked: it would be taken for the answer to the next
+    /// Closes a connection that received data while it was idle: the data would be taken for the response to the next
     /// request.
     ///
-    /// libcurl looks whether a connection has ended before it uses it again. It takes one with unread bytes, or with an error, for
-    /// a good one, so these are read away. Whatever comes later the kernel answers with a reset.
+    /// libcurl checks whether a connection is closed before it reuses it, but considers one with unread data or an
+    /// error usable, so these are discarded here. The kernel answers further data with a reset.
     private func retire(_ descriptor: Int32) {
         shutdown(descriptor, Int32(SHUT_RDWR))
         withUnsafeTemporaryAllocation(byteCount: 16 << 10, alignment: 1) { scrap in

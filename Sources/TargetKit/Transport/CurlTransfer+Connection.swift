@@ -3,14 +3,14 @@
 import CTargetKitCurl
 import Foundation
 
-// MARK: - Which connection
+// MARK: - Choosing a connection
 
 extension CurlTransfer {
-    /// A request whose URL and fields have more bytes goes out over HTTP/1.1: libcurl (7.88, and the nghttp2 in it) cannot send
-    /// 64 KiB of fields over HTTP/2, and takes the other exchanges of the connection along.
+    /// The maximum size of the URL and fields of a request over HTTP/2; larger ones use HTTP/1.1. libcurl (7.88, with
+    /// its nghttp2) cannot send 64 KiB of fields over HTTP/2, and fails the connection's other exchanges as well.
     private static let sharedHeadLimit = 48 << 10
 
-    /// Sets what decides which connection carries the call, and whether another may after it.
+    /// Sets the options that determine which connection carries the call, and whether it is reused.
     func prepareConnection(_ call: CurlCall, at host: CurlQueue.Host) {
         if options.isSecure != call.isSecure {
             options.isSecure = call.isSecure
@@ -21,14 +21,14 @@ extension CurlTransfer {
             options.canShare = canShare
             set(CURLOPT_HTTP_VERSION, Int(canShare ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1))
         }
-        // The request waits to see whether HTTP/2 lets it share the connection that is being made. Over HTTP/1.1 that would put
-        // it behind the answer to another.
+        // The request waits for the connection that is being made, in case HTTP/2 lets it share that. Over HTTP/1.1
+        // this would queue it behind another response.
         let waitsToShare = canShare && host.version != .http1
         if options.waitsToShare != waitsToShare {
             options.waitsToShare = waitsToShare
             set(CURLOPT_PIPEWAIT, waitsToShare ? 1 : 0)
         }
-        // Its connection would be used for what can go over HTTP/2.
+        // Otherwise its HTTP/1.1 connection would be reused by calls that can use HTTP/2.
         if call.isSecure, !canShare, settings.configuration.version == .automatic { forbidReuse() }
         setRepeatsAfresh(false)
         if options.mayBeRepeated != call.isIdempotent {
@@ -44,16 +44,16 @@ extension CurlTransfer {
     }
 
     private func forbidRepeating(_ isForbidden: Bool) {
-        // The RTSP request that only receives is the one that libcurl does not repeat when a kept connection has ended; it goes by
-        // this option over HTTP too (`Curl_retry_request`, 7.68 to 8.16). A stream that was refused it still repeats.
-        // Watched by `CurlRepeatTests` and `CurlSharingTests.refused`.
+        // libcurl does not repeat an RTSP RECEIVE request when a kept-alive connection has closed, and applies this
+        // option to HTTP, too (`Curl_retry_request`, 7.68 to 8.16). It still repeats a refused stream. Watched by
+        // `CurlRepeatTests` and `CurlSharingTests.refused`.
         let request = isForbidden ? CURL_RTSPREQ_RECEIVE : CURL_RTSPREQ_OPTIONS
         canForbidRepeating = ccurl_setopt_long(easy, CURLOPT_RTSP_REQUEST, Int(request)) == CURLE_OK
-        // A libcurl without RTSP. One that does not tell of a sending either has to open a connection.
+        // For a libcurl without RTSP. If it does not report sending either, it has to open a connection.
         if !canForbidRepeating, !CurlLibrary.tellsSendings { set(CURLOPT_FRESH_CONNECT, isForbidden ? 1 : 0) }
     }
 
-    /// The connection is there, or will not be.
+    /// Records that the connection has been made or has failed.
     func noteConnected() {
         guard mayConnect, let host else { return }
         mayConnect = false
@@ -61,7 +61,7 @@ extension CurlTransfer {
     }
 }
 
-// MARK: - Sending once
+// MARK: - Preventing repeated requests
 
 extension CurlTransfer {
     func setSendingCallback(_ user: UnsafeMutableRawPointer) {
@@ -73,17 +73,17 @@ extension CurlTransfer {
         }
     }
 
-    /// Counts a sending; `false` ends the exchange.
+    /// Counts an attempt to send the request; returning `false` ends the exchange.
     private func mayBeSent() -> Bool {
         sendings += 1
         noteConnected()
         guard sendings > 1 else {
-            // Another kept connection may have ended too, and after five libcurl gives up. Over HTTP/2 all streams that were
-            // refused would each open one.
+            // Other kept-alive connections may be closed as well, and libcurl gives up after five. Over HTTP/2, each
+            // refused stream would open a connection.
             if host?.version == .http1 { setRepeatsAfresh(true) }
             return true
         }
-        // The connection is another.
+        // The request uses another connection now.
         descriptor = -1
         guard options.mayBeRepeated == false, !canForbidRepeating else { return true }
         failure = CurlFailure.notRepeated

@@ -8,7 +8,7 @@ import FoundationNetworking
 #endif
 
 extension CurlTransfer {
-    /// What libcurl's result means for this exchange.
+    /// The failure that libcurl's result code stands for in this exchange.
     func curlFailure(_ result: CURLcode) -> CurlFailure {
         let message = String(cString: errorBuffer)
         var failure = CurlFailure(
@@ -28,7 +28,7 @@ extension CurlTransfer {
         return sayingUnsent(failure)
     }
 
-    /// Where libcurl's result says less than is known here.
+    /// A more specific failure than libcurl's result code.
     private func named(_ result: CURLcode, _ message: String) -> CurlFailure? {
         switch result {
         case CURLE_COULDNT_CONNECT, CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY, CURLE_SSL_CACERT_BADFILE:
@@ -52,20 +52,20 @@ extension CurlTransfer {
         }
     }
 
-    /// Whether OpenSSL has read something else than TLS.
+    /// Whether OpenSSL received data that is not TLS.
     private static func isPlain(_ message: String) -> Bool {
         ["wrong version number", "http request", "packet length too long"].contains { message.contains($0) }
     }
 
-    /// What to say when the proxy has not opened the tunnel that the request needs (RFC 9110 §9.3.6).
+    /// The failure when the proxy did not open the required tunnel (RFC 9110 §9.3.6).
     private var refusedTunnel: CurlFailure? {
         let status = number(CURLINFO_HTTP_CONNECTCODE)
         guard status != 0, !(200..<300).contains(status), head.statusCode == 0 else { return nil }
         return .refusedTunnel(status)
     }
 
-    /// Whether the system has no descriptor left at this moment. libcurl keeps no errno of a socket that it could not open, nor
-    /// of a name lookup.
+    /// Whether the process has run out of file descriptors. libcurl does not keep the `errno` of a socket that it could
+    /// not open, or of a name lookup.
     private var isOutOfDescriptors: Bool {
         let descriptor = dup(inbox.descriptor)
         if descriptor >= 0 {

@@ -19,28 +19,29 @@ final class CurlTransfer {
 
     /// The exchange under way; `nil` while the handle is kept for the next.
     @exclusivity(unchecked) private(set) var start: CurlStart?
-    /// Whose connections carry it.
+    /// The host whose connections carry the call.
     @exclusivity(unchecked) private(set) var host: CurlQueue.Host?
-    /// The socket that carries it, once libcurl has waited for it.
+    /// The socket of the connection, known once libcurl has waited for it.
     @exclusivity(unchecked) var descriptor: Int32 = -1
-    /// Whether the queue counts it among those that may open a connection.
+    /// Whether the queue counts the transfer among those that may open a connection.
     @exclusivity(unchecked) var mayConnect = false
-    /// How often libcurl has begun to send the request; 0 also where it does not tell.
+    /// The number of times libcurl has started to send the request; always 0 if libcurl does not report it.
     @exclusivity(unchecked) var sendings = 0
-    /// Whether libcurl remembers something of an exchange that would count against the next: how often it sent a request
-    /// again, and that a stream was refused.
+    /// Whether the handle keeps state from an exchange that affects the next one: how often it repeated a request, and
+    /// that a stream was refused.
     @exclusivity(unchecked) private(set) var isWorn = false
-    /// Whether libcurl can be told not to send a request again.
+    /// Whether libcurl can be prevented from repeating a request.
     @exclusivity(unchecked) var canForbidRepeating = false
-    /// Whether it pauses on a socket that is not known.
+    /// Whether the transfer is paused while its socket is unknown.
     @exclusivity(unchecked) private var isUnknownPause = false
     /// What came of the exchange before, until it is delivered.
     @exclusivity(unchecked) var ending: CurlEnding?
     /// When the last byte came or went.
     @exclusivity(unchecked) private(set) var lastMove: UInt64 = 0
-    /// Whether the head has come before the request had gone.
+    /// Whether the head arrived before the request had been sent.
     @exclusivity(unchecked) var isAnsweredEarly = false
-    /// Whether libcurl holds the body back. The sink may have room again: it is emptied on another thread, before the loop goes on.
+    /// Whether libcurl has been told to pause the body. The sink may have room again before the loop resumes the transfer,
+    /// because it is emptied on another thread.
     @exclusivity(unchecked) private(set) var isHeldUp = false
     /// Whether the caller has its response already, and reads the body.
     @exclusivity(unchecked) private var isHeadDelivered = false
@@ -77,18 +78,18 @@ final class CurlTransfer {
         errorBuffer.deallocate()
     }
 
-    /// When its time will be up: its own, or that without a byte.
+    /// When the transfer times out: by its deadline, or by the idle timeout.
     var due: UInt64 {
         if let deadline = start?.deadline { return deadline }
         let limit = settings.configuration.idleTimeout.curlNanoseconds
         return (isHeldUp ? clock.now : lastMove) + limit
     }
 
-    /// What the caller hears when its time is up.
+    /// The failure to report when the transfer times out.
     var lateness: CurlFailure { start?.deadline == nil ? .idle : .timedOut }
 
-    /// Whether the connection is free when libcurl drops its interest in it, and no more may come on it. While the reader or the
-    /// source of a body takes its time it is not free; over HTTP/2 more may come, since the server speaks to the connection itself.
+    /// Whether the connection is idle when libcurl stops waiting for it, so that no data is expected. It is not idle
+    /// while the body's reader or source is slow. Over HTTP/2 data may arrive at any time.
     var leavesConnectionIdle: Bool { !isHeldUp && head.httpVersion != "HTTP/2" && !isBodyUnsent }
 
     /// Takes up a call. After an error the transfer carries none; ``end(with:)`` makes it as it was.
@@ -143,7 +144,8 @@ final class CurlTransfer {
         failure = nil
     }
 
-    /// The call, when the server has refused it before it touched it (RFC 9113 §6.8), and libcurl does not send it again of itself.
+    /// The call to repeat when the server refused it without processing it (RFC 9113 §6.8) and libcurl does not repeat
+    /// it; otherwise `nil`.
     func refused(_ result: CURLcode) -> CurlStart? {
         guard result == CURLE_HTTP2, CurlLibrary.leavesRefusals, errorBuffer.pointee == 0, !head.hasBegun else {
             return nil
@@ -164,7 +166,7 @@ final class CurlTransfer {
         return TransportResponse(head: head.response, body: sink.body, metrics: metrics)
     }
 
-    /// The length of the request's body; `nil` when its source does not tell and has not come to its end.
+    /// The length of the request's body; `nil` while it is unknown.
     private var bodyLength: Int64? {
         if case .data(let data)? = start?.call.body { return Int64(data.count) }
         return upload?.length ?? upload?.lengthFound
@@ -190,7 +192,7 @@ extension CurlTransfer {
         if let host, options.canShare == true { queue.note(isHTTP2: head.httpVersion == "HTTP/2", of: host) }
         noteEarlyAnswer()
         deliverHead()
-        // libcurl would send the request again, with the same field and without end.
+        // libcurl would repeat the request with the same field indefinitely.
         if head.statusCode == 417, options.expects { options.endsAtHead = true }
         return !options.endsAtHead
     }

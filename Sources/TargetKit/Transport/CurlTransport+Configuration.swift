@@ -6,16 +6,16 @@ extension CurlTransport {
     /// Whether requests go through a proxy.
     public enum Proxy: Sendable, Hashable {
         /// What `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy` of the environment say; all but the first may be in
-        /// capitals too. They are read once, when the transport is made.
+        /// uppercase as well. They are read once, when the transport is created.
         case environment
         /// None, whatever the environment says.
         case none
-        /// The proxy at that URL, for example `http://user:password@proxy.example:3128`, except for the hosts whose names end in
-        /// one of those; `*` stands for all.
+        /// The proxy at the URL, for example `http://user:password@proxy.example:3128`, except for hosts whose names
+        /// end in one of the given suffixes; `*` matches all hosts.
         ///
-        /// The scheme is `http`, `socks4`, `socks4a`, `socks5` or `socks5h`, and `https` where libcurl was built with it. A call
-        /// that needs a proxy whose URL cannot be used ends with `.badURL`, and one that the proxy refuses with
-        /// `.cannotConnectToHost`.
+        /// The scheme is `http`, `socks4`, `socks4a`, `socks5` or `socks5h`, or `https` if libcurl was built with it. A
+        /// call ends with `.badURL` when the proxy's URL is invalid, and with `.cannotConnectToHost` when the proxy
+        /// refuses it.
         case url(URL, except: [String] = [])
     }
 
@@ -33,26 +33,27 @@ extension CurlTransport {
         public var connectTimeout: Duration = .seconds(60)
         /// How long no byte may come or go before the exchange ends with `.timedOut`; default: 60 seconds.
         ///
-        /// Does not count for a request that has a timeout of its own, nor while a request waits for its turn or the reader of a
-        /// stream takes its time.
+        /// Does not apply to a request that has a timeout of its own, or while a request waits for a connection or for
+        /// the reader of a stream.
         public var idleTimeout: Duration = .seconds(60)
-        /// How many connections may be open to one host at a time; more requests wait for one, in their order. Default: 128; 0: no
+        /// The maximum number of open connections to one host; further requests wait in order. Default: 128; 0: no
         /// limit.
         ///
-        /// Over HTTP/2 requests share a connection: another is opened when the server allows no more streams on it.
+        /// Over HTTP/2 requests share a connection; another one is opened when the server allows no more streams on it.
         public var maxConnectionsPerHost = 128
-        /// How many connections may be open in all; more requests wait for one, and each host has its turn. Default: 512; 0: no
-        /// limit.
+        /// The maximum number of open connections in total; further requests wait, and hosts take turns. Default: 512;
+        /// 0: no limit.
         public var maxConnections = 512
         /// How many connections without work are kept for later; default: 128.
         public var maxIdleConnections = 128
         /// How long a connection without work is still used, in whole seconds; default: 60 seconds.
         public var maxIdleTime: Duration = .seconds(60)
-        /// How many bytes the heads of one response may have together: those of 1xx responses, its own, and its trailers; status
-        /// lines count. Default: 262,144 (256 KiB).
+        /// The maximum total size of a response's heads in bytes: those of 1xx responses, its own, and its trailers,
+        /// including status lines. Default: 262,144 (256 KiB).
         ///
-        /// A response with more ends with `.dataLengthExceedsMaximum`. libcurl has limits of its own, which differ from version
-        /// to version and end in the same way: 100 KiB for a line, 4 KiB for one of a trailer, and from 8.3 on 300 KB in all.
+        /// A larger response ends with `.dataLengthExceedsMaximum`. libcurl has limits of its own, which depend on its
+        /// version and end in the same way: 100 KiB for a line, 4 KiB for a trailer line, and from 8.3 on 300 KB in
+        /// total.
         public var maxHeadSize = 256 << 10
         /// The version of HTTP; default: the best that both sides know.
         public var version = Version.automatic
@@ -69,7 +70,7 @@ extension CurlTransport {
 }
 
 extension CurlTransport.Proxy: CustomStringConvertible, CustomReflectable {
-    /// Which proxy, without user and password.
+    /// The proxy, without user name and password.
     public var description: String {
         switch self {
         case .environment: "as the environment says"
@@ -79,7 +80,7 @@ extension CurlTransport.Proxy: CustomStringConvertible, CustomReflectable {
         }
     }
 
-    /// The description, so that `dump` does not show the password either.
+    /// Reflects only the description, so `dump` omits the password.
     public var customMirror: Mirror { Mirror(describing: self) }
 }
 #endif

@@ -8,43 +8,45 @@ import FoundationNetworking
 
 /// Sends requests with libcurl: the default on Linux.
 ///
-/// One thread serves all exchanges of an instance, which share its kept-alive connections. HTTP/1.1 is spoken, and HTTP/2
-/// where TLS agrees on it, but not for a response that is streamed: it has a connection of its own over HTTP/1.1, on which a slow
-/// reader makes the server wait. Bodies are decoded from every encoding that the installed libcurl knows. Redirects are not
-/// followed, cookies not kept, `.netrc` not read, and only http and https are spoken; a user name or password in the URL is not
-/// sent.
+/// One thread serves all exchanges of an instance, which share its kept-alive connections. It uses HTTP/2 where TLS
+/// negotiates it, and HTTP/1.1 otherwise. A streamed response always uses HTTP/1.1 on a connection of its own, so that
+/// a slow reader slows down the server. Bodies are decoded from every encoding that the installed libcurl supports.
+/// Redirects are not followed, cookies are not kept, `.netrc` is not read, and only http and https are supported; a
+/// user name or password in the URL is not sent.
 ///
-/// Files are read and written beside that thread, and names looked up beside it, so that a slow disk or name server holds up its
-/// own call and no other. libcurl before 7.87 waits for the lookup of a call that is cancelled, and so do all calls.
+/// Files are read and written, and host names looked up, off that thread, so that a slow disk or name server delays
+/// only its own call. libcurl before 7.87 waits for the lookup of a cancelled call, which delays all calls.
 ///
-/// A request whose kept-alive connection ends before an answer comes is sent again only if its method is idempotent (RFC 9110
-/// §9.2.2); a POST ends with `.networkConnectionLost`. Any request is sent again that an HTTP/2 server has refused, by
-/// REFUSED_STREAM or GOAWAY, before it touched it (RFC 9113 §8.7).
+/// A request whose kept-alive connection closes before a response arrives is sent again only if its method is
+/// idempotent (RFC 9110 §9.2.2); a POST ends with `.networkConnectionLost`. Any request that an HTTP/2 server refuses
+/// by REFUSED_STREAM or GOAWAY before processing it is sent again (RFC 9113 §8.7).
 ///
-/// Errors are `URLError`s. Their `userInfo` has the URL without user, query and fragment under `NSURLErrorFailingURLErrorKey`, a
-/// sentence under `NSLocalizedDescriptionKey`, and libcurl's own words and number under ``messageKey`` and ``codeKey``.
+/// Errors are `URLError`s. Their `userInfo` has the URL without user, query and fragment under
+/// `NSURLErrorFailingURLErrorKey`, a sentence under `NSLocalizedDescriptionKey`, and libcurl's message and code under
+/// ``messageKey`` and ``codeKey``.
 ///
-/// A 2xx is returned when the whole request has been sent. A server that answers earlier and does not read the rest ends the
-/// call with an error that says how much was sent, unless it releases the rest over HTTP/2 (`NO_ERROR`, RFC 9113 §8.1). Any
-/// other status is returned at once, without sending the rest.
+/// A 2xx is returned when the whole request has been sent. If a server responds earlier and does not read the rest, the
+/// call ends with an error that states how much was sent, unless the server releases the rest over HTTP/2 (`NO_ERROR`,
+/// RFC 9113 §8.1). Any other status is returned at once, without sending the rest.
 ///
-/// `Expect: 100-continue` is sent where the caller sets it: the body then waits for the 100, a second at most. A 417 is returned
-/// without its body, because libcurl would repeat the request without end.
+/// `Expect: 100-continue` is sent if the caller sets it: the body then waits for the 100 response, at most one second.
+/// A 417 is returned without its body, because libcurl would repeat the request indefinitely.
 ///
-/// A request for a range asks for `identity`, and a 206 is not decoded: a part of a compressed body cannot be.
+/// A range request asks for the `identity` encoding, and a 206 is not decoded: part of a compressed body cannot be
+/// decoded.
 ///
-/// What libcurl cannot tell apart from a whole response: a compressed body that ends too early inside an exchange that is
-/// otherwise whole, which comes back as what could be decoded of it; and over HTTP/2 a body without `Content-Length` that the
-/// server breaks off with `NO_ERROR` or with a frame against the rules. Bytes behind the end of a compressed body, also a second
-/// member of gzip, end the call with `.cannotDecodeContentData`.
+/// libcurl cannot detect two kinds of incomplete response: a compressed body that ends early in an otherwise complete
+/// exchange, of which the decodable part is returned; and, over HTTP/2, a body without `Content-Length` that the server
+/// ends with `NO_ERROR` or with an invalid frame. Bytes after the end of a compressed body, including a second gzip
+/// member, end the call with `.cannotDecodeContentData`.
 ///
-/// Over HTTP/2, libcurl 7.88 (Debian 12) has these limits, which ``Configuration/version`` `.http1` does not have:
-/// - A response that the server gives and resets, while the request's body waits for its window and other exchanges share the
-///   connection, is lost: the call ends with `.networkConnectionLost`.
-/// - A response head over 128 KiB ends the connection, and with it the other exchanges on it.
+/// Over HTTP/2, libcurl 7.88 (Debian 12) has these limits, which ``Configuration/version`` `.http1` avoids:
+/// - A response that the server sends and then resets is lost if the request's body waits for its window and other
+///   exchanges share the connection: the call ends with `.networkConnectionLost`.
+/// - A response head over 128 KiB ends the connection and the other exchanges on it.
 /// - A request with more than 48 KiB of URL and header fields is sent over HTTP/1.1.
 ///
-/// An instance that its owner lets go of finishes what it has started, and then ends its thread and closes its connections.
+/// A released instance finishes the exchanges that it has started, then ends its thread and closes its connections.
 public final class CurlTransport: Transport {
     /// The transport that serves everybody who did not make one.
     public static let shared = CurlTransport()

@@ -5,21 +5,21 @@ import Foundation
 /// The body of a request, read piece by piece as libcurl asks for it, and from its start again where libcurl has to.
 final class CurlUpload {
     private enum Source {
-        /// Memory is read on the spot.
+        /// Read on the loop's thread; for bodies in memory.
         case direct(any BodySource, any BodyReader)
-        /// A disk, and what somebody else gives, may take its time.
+        /// Read in advance on another thread; for files and custom sources, which can be slow.
         case pumped(CurlBodyPump)
     }
 
     /// The number of bytes; `nil`: the body is sent in chunks.
     let length: Int64?
-    /// How many bytes have been read.
+    /// The number of bytes that have been read.
     private(set) var count: Int64 = 0
     private var source: Source
-    /// The number of bytes that there were, once all of them have been read.
+    /// The total number of bytes, once all of them have been read.
     private(set) var lengthFound: Int64?
 
-    /// Whether there are no more to read.
+    /// Whether all bytes have been read.
     var isAtEnd: Bool { lengthFound != nil || count == length }
 
     /// A body that is read on the loop's thread.
@@ -91,7 +91,7 @@ struct CurlDataBody: BodySource {
     }
 }
 
-/// A body that is in a regular file.
+/// The body in a regular file.
 struct CurlFileBody: BodySource {
     let url: URL
     let length: Int64?
@@ -116,7 +116,7 @@ struct CurlFileBody: BodySource {
     }
 
     func open() throws -> any BodyReader {
-        // A pipe may have taken the file's place: without the flag this would wait for somebody who writes to it.
+        // If a pipe has replaced the file, opening it without `O_NONBLOCK` would wait for a writer.
         let descriptor = Foundation.open(url.path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw Self.failure(.noPermissionsToReadFile, url.path) }
         return Reader(descriptor: descriptor, path: url.path)

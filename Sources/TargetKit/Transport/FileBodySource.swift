@@ -86,6 +86,6 @@ extension FileBodySource.Failure: CustomStringConvertible, CustomReflectable {
         }
     }
 
-    /// The description, so that `dump` does not show what a URL has after its path either.
+    /// Reflects only the description, so `dump` omits what follows a URL's path.
     public var customMirror: Mirror { Mirror(describing: self) }
 }

@@ -8,7 +8,7 @@ import FoundationNetworking
 /// A request on its way; in one place, since it is handed from step to step.
 final class OutgoingRequest: Sendable {
     let content: TransportRequest
-    /// Whether its `Cookie` field is the store's, which is made anew for the next step of a redirect.
+    /// Whether its `Cookie` field is from the cookie store, and so is replaced at the next redirect step.
     let hasStoredCookies: Bool
 
     var urlRequest: URLRequest { content.urlRequest }

@@ -14,7 +14,8 @@ final class PartialFile: Sendable {
         var message: String
     }
 
-    /// As many bytes of the final name as the hidden one begins with. A file system counts bytes, 255 of them mostly.
+    /// The number of bytes of the final name that the hidden name begins with. Most file systems limit a name to 255
+    /// bytes.
     private static let prefixSize = 40
 
     let url: URL
@@ -47,7 +48,7 @@ final class PartialFile: Sendable {
         }
     }
 
-    /// A new hidden name in the folder of that file.
+    /// A new hidden file name in the file's folder.
     static func hiddenPlace(beside file: URL) -> URL {
         var prefix = ""
         for character in file.lastPathComponent {
@@ -59,7 +60,7 @@ final class PartialFile: Sendable {
 
     private static var number: String { String(UInt64.random(in: .min ... .max), radix: 36) }
 
-    /// Removes the file, unless it has been moved: then there is nothing of that name.
+    /// Removes the file. Has no effect after the file has been moved.
     func remove() {
         unlink(url.path)
     }

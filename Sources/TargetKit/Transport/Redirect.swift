@@ -33,9 +33,9 @@ extension URL {
 }
 
 extension Redirect: CustomStringConvertible, CustomReflectable {
-    /// Status and URLs, without user, query and fragment, which may be secrets.
+    /// The status and the URLs, without user, query and fragment, which can contain secrets.
     public var description: String { "\(statusCode) from \(RedactedURL(from)) to \(RedactedURL(to))" }
 
-    /// The description, so that `dump` shows no more than that.
+    /// Reflects only the description, so `dump` shows nothing else.
     public var customMirror: Mirror { Mirror(describing: self) }
 }

@@ -31,7 +31,7 @@ extension RedirectFollower {
         return Redirect(statusCode: head.statusCode, from: from, to: to)
     }
 
-    /// The next step; `nil` when the closure takes the redirect as the response.
+    /// The next step; `nil` when the closure returns the redirect as the response.
     private func step(_ redirect: Redirect, _ request: OutgoingRequest) throws -> Step? {
         let next = next(after: redirect, request)
         switch policy {
@@ -45,7 +45,7 @@ extension RedirectFollower {
         }
     }
 
-    /// The request that the rules of ``RedirectPolicy`` make.
+    /// The request that the rules of ``RedirectPolicy`` produce.
     private func next(after redirect: Redirect, _ request: OutgoingRequest) -> TransportRequest {
         var next = request.content
         next.urlRequest.url = redirect.to
@@ -64,7 +64,7 @@ extension RedirectFollower {
         return next
     }
 
-    /// The step that the closure wants in the place of the one that it was shown, looked at like any request.
+    /// The step for the closure's request, which is checked like any request.
     private func step(_ decided: URLRequest, _ redirect: Redirect, _ shown: TransportRequest) throws -> Step {
         var next = shown
         next.urlRequest = decided
@@ -81,7 +81,7 @@ extension RedirectFollower {
         step.to = decided.url ?? redirect.to
         try checkSecurity(of: step)
         if step.isCrossOrigin, !redirect.isCrossOrigin {
-            // Those that the closure has set itself are meant for where it leads.
+            // Fields that the closure has set are intended for the new origin.
             next.urlRequest.allHTTPHeaderFields = decided.allHTTPHeaderFields?.filter { name, value in
                 !isForOneOrigin(name) || shown.urlRequest.value(forHTTPHeaderField: name) != value
             }
@@ -89,7 +89,7 @@ extension RedirectFollower {
         return Step(redirect: step, request: OutgoingRequest(next))
     }
 
-    /// Whether the field is not for another origin.
+    /// Whether the field must not be sent to another origin.
     private func isForOneOrigin(_ name: String) -> Bool {
         let name = HTTPHeaderName(rawValue: name)
         return secretNames.contains(name) || name == .host

@@ -5,8 +5,8 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// Sends a request, and follows where its response leads, each step with the cookies for its URL. Those of the first step are
-/// asked for by its caller, who shows the request to the plugins.
+/// Sends a request and follows its redirects, each step with the cookies for its URL. The caller sets the cookies of
+/// the first step, because plugins see that request.
 final class RedirectFollower: Sendable {
     /// Takes a response for what it is.
     static let ofSamples = RedirectFollower(policy: .none)

@@ -2,10 +2,11 @@
 import Foundation
 
 extension URL {
-    /// The URL that a `Location` field names (RFC 9110 §10.2.2); `nil` when it names none.
+    /// Creates the URL that a `Location` field specifies (RFC 9110 §10.2.2); `nil` when the field is invalid.
     ///
-    /// What RFC 3986 does not allow in path, query and fragment is escaped as UTF-8, which is what browsers do; escapes stay.
-    /// Foundation before iOS 17 refuses such a text, and later ones escape its escapes again.
+    /// Characters that RFC 3986 does not allow in a path, query or fragment are escaped as UTF-8, as browsers do;
+    /// existing escapes are kept. Foundation before iOS 17 rejects such a text, and later versions escape its escapes
+    /// again.
     init?(location: String, relativeTo base: URL) {
         let text = location.trimmingCharacters(in: .whitespaces)
         let start = Self.endOfAuthority(in: text)
@@ -16,7 +17,7 @@ extension URL {
         self = url.absoluteURL
     }
 
-    /// Where the path begins (RFC 3986 §3.2); the start of a text without an authority.
+    /// The index at which the path begins (RFC 3986 §3.2); the start of a text without an authority.
     private static func endOfAuthority(in text: String) -> String.Index {
         let scheme = text.prefix { $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0)) }
         let rest = text[scheme.endIndex...]
@@ -25,7 +26,7 @@ extension URL {
         return rest.dropFirst(mark.count).firstIndex { "/?#".contains($0) } ?? text.endIndex
     }
 
-    /// Scheme and authority as they are; a host with letters beyond ASCII as Foundation writes it for the wire.
+    /// The scheme and authority; Foundation encodes a host name with non-ASCII characters.
     private static func authority(_ text: Substring) -> String? {
         let text = String(text)
         return text.utf8.allSatisfy { $0 < 0x80 } ? text : URL(string: text)?.absoluteString

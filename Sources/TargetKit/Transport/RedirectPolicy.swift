@@ -23,9 +23,10 @@ public enum RedirectPolicy: Sendable {
     /// Asks a closure at each step, 10 times at most. It sees the request that would be sent next, made by the rules above, and
     /// the step. It returns that request, changed or not, or `nil` to take the redirect as the response.
     ///
-    /// What it returns is checked like any request, and ends the call with an error of stage `.request` when it could not have
-    /// been sent at first. The way from https to http is not taken. Where it leads to another origin than the server does, the
-    /// fields that hold secrets are left out, but for those that it has changed. Its `httpBody` takes the place of a body in memory.
+    /// The returned request is checked like any request, and the call ends with an error of stage `.request` if it is
+    /// invalid. A redirect from https to http is refused. If the returned request's origin differs from the server's,
+    /// fields that contain secrets are removed unless the closure changed them. Its `httpBody` replaces a body in
+    /// memory.
     case custom(@Sendable (_ next: URLRequest, _ redirect: Redirect) -> URLRequest?)
 
     var limit: Int {

@@ -3,9 +3,10 @@ import Foundation
 
 /// The body of a response, piece by piece as it comes.
 ///
-/// It can be read once: a second loop goes on where the first one stopped. A loop throws ``ResponseStreamError/alreadyRead`` when
-/// another one waits for a piece, has read the body to its end, or has gone on with it. Whoever lets go of it before its end ends
-/// the exchange, and so does cancelling the task that waits for the next piece.
+/// A body can be read once: a second loop continues where the first one stopped. A loop throws
+/// ``ResponseStreamError/alreadyRead`` when another loop is waiting for a piece, has read the body to its end, or has
+/// continued it. Releasing the body before its end cancels the exchange, as does cancelling the task that waits for the
+/// next piece.
 ///
 /// ```swift
 /// for try await piece in body { hash.update(data: piece) }
@@ -21,8 +22,8 @@ public struct ResponseBody: AsyncSequence, Sendable {
 
         /// The next piece; `nil` at the end.
         ///
-        /// - Throws: what the transport would throw, when the body breaks off; ``ResponseStreamError/alreadyRead``, in a
-        ///   ``TargetKitError`` when it is the body of a ``ResponseStream``.
+        /// - Throws: The transport's error when the connection fails; ``ResponseStreamError/alreadyRead``, wrapped in a
+        ///   ``TargetKitError`` for the body of a ``ResponseStream``.
         public mutating func next() async throws -> Data? {
             try body.readers.withLock { try $0.begin(number, orThrow: body.refusal) }
             do {
@@ -36,10 +37,10 @@ public struct ResponseBody: AsyncSequence, Sendable {
         }
     }
 
-    /// Who reads: so that nobody takes a part of the body, or none of it, for the whole.
+    /// The readers of the body, tracked so that a second reader gets an error instead of an incomplete body.
     private struct Readers: Sendable {
         var count = 0
-        /// The loop that has read last.
+        /// The loop that read last.
         var current = 0
         var isWaiting = false
         var isOver = false
@@ -65,7 +66,7 @@ public struct ResponseBody: AsyncSequence, Sendable {
         read = next
     }
 
-    /// The same body, which throws that error to a reader who comes too late.
+    /// The same body, which throws the given error to a second reader.
     func refusing(with refusal: @escaping @Sendable () -> any Error) -> ResponseBody {
         var body = self
         body.refusal = refusal

@@ -41,9 +41,9 @@ public struct ResponseHead: Sendable {
 }
 
 extension ResponseHead: CustomStringConvertible, CustomReflectable {
-    /// Version and status.
+    /// The version and the status.
     public var description: String { "\(httpVersion) \(statusCode)" }
 
-    /// The description, so that `dump` shows no more than that.
+    /// Reflects only the description, so `dump` shows nothing else.
     public var customMirror: Mirror { Mirror(describing: self) }
 }

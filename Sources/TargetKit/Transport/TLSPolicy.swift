@@ -113,11 +113,11 @@ public struct TLSPolicy: Sendable, Hashable {
 }
 
 extension TLSPolicy.ClientCertificate: CustomStringConvertible, CustomReflectable {
-    /// The files, without the password.
+    /// The file URLs, without the password.
     public var description: String {
         file.path + (key.map { ", key \($0.path)" } ?? "") + (password == nil ? "" : ", with a password")
     }
 
-    /// The description, so that `dump` does not show the password either.
+    /// Reflects only the description, so `dump` omits the password.
     public var customMirror: Mirror { Mirror(describing: self) }
 }

@@ -13,7 +13,8 @@ public struct TransportRequest: Sendable {
         case none
         /// Those bytes.
         case data(Data)
-        /// The bytes of a regular file, read as they are sent. A pipe or a device is refused: make a ``BodySource`` of it.
+        /// The bytes of a regular file, read as they are sent. A pipe or a device is refused; use a ``BodySource``
+        /// instead.
         case file(URL)
         /// The bytes of a source that can be opened again, read as they are sent.
         case stream(any BodySource)
@@ -24,8 +25,8 @@ public struct TransportRequest: Sendable {
         /// Into memory, at most that many bytes, counted after decoding. Default: 512 MiB, a bound that a response for people
         /// never reaches, and a runaway one does.
         case memory(limit: Int = 512 << 20)
-        /// Into a file, which is replaced when the whole body has arrived, whatever the status. ``Provider`` names a file of its
-        /// own here, and moves that to its place when the response is accepted.
+        /// Into a file, which is replaced when the whole body has arrived, regardless of the status. ``Provider``
+        /// passes a temporary file, and moves it into place when the response is accepted.
         case file(URL)
         /// To a reader, piece by piece; at most about that many bytes wait for it, and then the server has to.
         ///
@@ -61,7 +62,7 @@ public struct TransportRequest: Sendable {
 }
 
 extension TransportRequest.Body {
-    /// Whether its bytes are not in memory.
+    /// Whether the body's bytes are not in memory.
     var isReadAsItIsSent: Bool {
         switch self {
         case .none, .data: false
@@ -71,18 +72,18 @@ extension TransportRequest.Body {
 }
 
 extension TransportRequest: CustomStringConvertible, CustomReflectable {
-    /// Method, URL and size, without what may be a secret.
+    /// The method, URL and size, with secrets redacted.
     public var description: String {
         let url = urlRequest.url.map { RedactedURL($0).description } ?? "no URL"
         return "\(urlRequest.httpMethod ?? "GET") \(url), \(body)".inOneLine
     }
 
-    /// The description, so that `dump` shows no more than that.
+    /// Reflects only the description, so `dump` shows nothing else.
     public var customMirror: Mirror { Mirror(describing: self) }
 }
 
 extension TransportRequest.Body: CustomStringConvertible, CustomReflectable {
-    /// Where the bytes are, and how many, where that is known.
+    /// Where the bytes are, and their number if known.
     public var description: String {
         switch self {
         case .none: "no body"
@@ -92,6 +93,6 @@ extension TransportRequest.Body: CustomStringConvertible, CustomReflectable {
         }
     }
 
-    /// The description, so that `dump` does not show the bytes.
+    /// Reflects only the description, so `dump` omits the bytes.
     public var customMirror: Mirror { Mirror(describing: self) }
 }

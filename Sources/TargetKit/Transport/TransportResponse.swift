@@ -31,7 +31,7 @@ public struct TransportResponse: Sendable {
 }
 
 extension TransportResponse.Body: CustomStringConvertible, CustomReflectable {
-    /// Where the bytes are, and how many, where that is known.
+    /// Where the bytes are, and their number if known.
     public var description: String {
         switch self {
         case .data(let data): "\(data.count) bytes"
@@ -40,6 +40,6 @@ extension TransportResponse.Body: CustomStringConvertible, CustomReflectable {
         }
     }
 
-    /// The description, so that `dump` does not show the bytes.
+    /// Reflects only the description, so `dump` omits the bytes.
     public var customMirror: Mirror { Mirror(describing: self) }
 }

@@ -89,7 +89,8 @@ struct URLSessionCall: Sendable {
         try checkForTrailers()
     }
 
-    /// RFC 9110 §10.1.4: a server sends trailers to a client that asks for them, and on Linux they would end the process.
+    /// Refuses a request that asks for trailers, which a server then sends (RFC 9110 §10.1.4): on Linux they end the
+    /// process.
     private func checkForTrailers() throws(URLSessionFailure) {
         #if canImport(FoundationNetworking)
         let codings = request.value(forHTTPHeaderField: "TE")?.lowercased() ?? ""

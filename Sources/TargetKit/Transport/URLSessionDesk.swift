@@ -37,7 +37,7 @@ final class URLSessionDesk: NSObject, Sendable {
         guard case .stream(let source) = exchange.call.body else {
             return queue.async { self.start(exchange, exchange.body, in: session) }
         }
-        // A source may take its time, and the threads of the system's queues are for everybody.
+        // A source can block, and the threads of the system's queues are shared.
         Thread.detachNewThread {
             do {
                 let body = try URLSessionBody(of: source) { !exchange.isSettled }

@@ -62,7 +62,7 @@ extension URLSessionExchange {
         return .success(report)
     }
 
-    /// Takes the sink out of the state. With a second owner the bytes in it would be copied for each piece that comes.
+    /// Moves the sink out of the state. A second reference would cause a copy of its bytes for each piece.
     private func takeSink() -> URLSessionSink? {
         state.withLock { state in
             state.isWriting = state.sink != nil
@@ -103,7 +103,8 @@ extension URLSessionExchange {
         }
     }
 
-    /// Ends the exchange with its response. From here on it can neither be cancelled nor time out: its file is put in its place.
+    /// Ends the exchange with its response. From here on it cannot be cancelled or time out: its file is moved into
+    /// place.
     private func finish(_ head: ResponseHead, _ metrics: TransportMetrics?) {
         guard let ended = end(with: nil) else { return }
         let sink = ended.sink ?? call.sink

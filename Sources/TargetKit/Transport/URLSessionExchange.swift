@@ -22,7 +22,8 @@ final class URLSessionExchange: Sendable {
         var timer: Task<Void, Never>?
         var body: URLSessionBody
         var head: ResponseHead?
-        /// Where the body goes; not here while somebody writes to it, so that it has one owner, and no lock is held over the disk.
+        /// The destination of the body; `nil` while it is being written to, so that it has one owner and no lock is
+        /// held during disk access.
         var sink: URLSessionSink?
         /// Whether bytes are being written: who then ends the exchange leaves it to the writer to tell the caller, so that nothing
         /// of a file is left when the caller hears of the end.
@@ -35,7 +36,7 @@ final class URLSessionExchange: Sendable {
         var restarts = 0
     }
 
-    /// What an exchange leaves behind, in the hands of whoever has ended it.
+    /// The state of an ended exchange, owned by the code that ended it.
     struct Ended: Sendable {
         var continuation: CheckedContinuation<TransportResponse, any Error>?
         var task: URLSessionTask?
@@ -107,16 +108,16 @@ final class URLSessionExchange: Sendable {
     func settle(_ outcome: Result<TransportResponse, any Error>) {
         guard let ended = end(with: outcome) else { return }
         guard let sink = ended.sink, sink.hasFile else { return tell(ended, outcome) }
-        // To remove a large file may take its time, and the caller's thread may be the main one.
+        // Removing a large file can take time, and the caller may be on the main thread.
         DispatchQueue.global().async { [self] in
             sink.discard()
             tell(ended, outcome)
         }
     }
 
-    /// Takes the exchange out of everybody else's hands; `nil` when it has ended before.
+    /// Ends the exchange and returns its state; `nil` when it has already ended.
     ///
-    /// - Parameter outcome: What the caller will hear; `nil` while that is not known.
+    /// - Parameter outcome: The result for the caller; `nil` while it is unknown.
     func end(with outcome: Result<TransportResponse, any Error>?) -> Ended? {
         state.withLock { state -> Ended? in
             guard !state.isSettled else { return nil }
@@ -137,7 +138,7 @@ final class URLSessionExchange: Sendable {
         }
     }
 
-    /// Tells the caller, or the reader of the body, what the exchange has ended with.
+    /// Reports the result of the exchange to the caller or to the reader of the body.
     func tell(_ ended: Ended, _ outcome: Result<TransportResponse, any Error>) {
         ended.timer?.cancel()
         if case .failure = outcome, let task = ended.task { queue.async { task.cancel() } }

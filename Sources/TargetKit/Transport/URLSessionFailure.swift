@@ -46,7 +46,7 @@ struct URLSessionFailure: Error {
     }
 
     #if canImport(FoundationNetworking)
-    /// What libcurl says when Foundation gives up on a line of the head.
+    /// libcurl's message when Foundation cannot parse a line of the head.
     private static let refusedHead = "Failed writing header"
     private static let unreadableHead =
         "URLSession on Linux cannot read this head: its status line may lack the space behind the code (RFC 9112 §4), "

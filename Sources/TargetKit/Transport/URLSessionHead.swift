@@ -21,8 +21,9 @@ extension ResponseHead {
 
     /// Refuses a head that announces trailers (RFC 9110 §6.6.2), where they would end the process.
     ///
-    /// Linux, Swift 6.3.1: Foundation takes trailers for the beginning of a second head. What has not come yet can be stopped;
-    /// trailers that come together with the head, or that nobody announced, cannot. `FoundationFatalTests` watches it.
+    /// Linux, Swift 6.3.1: Foundation parses trailers as a second head. Trailers that have not arrived yet can be
+    /// stopped; those that arrive together with the head, or that are unannounced, cannot. Watched by
+    /// `FoundationFatalTests`.
     func checkForTrailers() throws(URLSessionFailure) {
         #if canImport(FoundationNetworking)
         guard !headers.contains("Trailer") else {

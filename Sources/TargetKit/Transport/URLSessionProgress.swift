@@ -14,8 +14,8 @@ struct URLSessionProgress: Sendable {
         self.direction = direction
     }
 
-    /// A report, unless there was one a moment ago. That all bytes are there is always reported: nothing may come after it for
-    /// a long time.
+    /// A report, unless there was a recent one. Completion is always reported: there may be no further report for a
+    /// long time.
     mutating func due() -> TransferProgress? {
         let now = ContinuousClock.now
         if let reportedAt, completed != total, now - reportedAt < Self.pause { return nil }

@@ -73,7 +73,7 @@ struct URLSessionSink: Sendable {
         if case .file = storage { true } else { false }
     }
 
-    /// Removes what has been written to a file.
+    /// Removes the partial file.
     func discard() {
         if case .file(let file, _) = storage { file.remove() }
     }

@@ -7,10 +7,11 @@ import FoundationNetworking
 
 /// Sends requests with Foundation's URLSession: the default on Apple's systems.
 ///
-/// A session of its own serves all exchanges of an instance. It follows no redirect, keeps no cookie, no cache and no
-/// credential: those are TargetKit's. User name and password in a URL are not sent. Repeated header fields of a response
-/// come joined by a comma, which is how Foundation gives them, and sorted by name. A body that is a ``BodySource`` is first read to its end, into
-/// a temporary file from 1 MiB on, and then sent with its length: so it can be sent again, and a slow source holds up nobody.
+/// A session of its own serves all exchanges of an instance. It does not follow redirects or keep cookies, a cache or
+/// credentials: TargetKit does. User name and password in a URL are not sent. Repeated header fields of a response are
+/// joined by a comma, as Foundation returns them, and sorted by name. A body that is a ``BodySource`` is read to its
+/// end first, into a temporary file from 1 MiB on, and then sent with its length: it can be sent again, and a slow
+/// source does not block other calls.
 ///
 /// On Apple's systems a body can be streamed. When as many bytes wait for its reader as the destination allows, the task is
 /// suspended until half of them are read:
@@ -24,9 +25,9 @@ import FoundationNetworking
 /// - Foundation may keep head and body back until the first 512 bytes are there, to see what they are, unless the response's
 ///   `Content-Type` leaves no doubt, `application/json` for one.
 ///
-/// Errors are `URLError`s. Their `userInfo` has the URL without user, query and fragment under `NSURLErrorFailingURLErrorKey` and
-/// a sentence under `NSLocalizedDescriptionKey`. A body for a GET is refused with `.dataLengthExceedsMaximum`, which is
-/// URLSession's own answer.
+/// Errors are `URLError`s. Their `userInfo` has the URL without user, query and fragment under
+/// `NSURLErrorFailingURLErrorKey` and a sentence under `NSLocalizedDescriptionKey`. A GET with a body ends with
+/// `.dataLengthExceedsMaximum`, as in URLSession itself.
 ///
 /// On Linux, where `CurlTransport` is the better choice, Foundation sets these limits:
 /// - A call whose body is to be streamed ends with `.unsupportedURL`, before anything is sent: to suspend a task there is to
@@ -34,16 +35,16 @@ import FoundationNetworking
 ///   server-sent events need `CurlTransport`, which is the default.
 /// - An IPv6 address in the place of the host name ends with `.unsupportedURL`.
 /// - A redirect status without `Location` but with a body ends with `.redirectToNonExistentLocation`.
-/// - A response header field that is not UTF-8 ends with `.cannotParseResponse`, and so does a status line without the space
-///   behind its code (RFC 9112 §4).
-/// - Of a response's fields whose names differ in case only, the values come in the order of the spellings, not in theirs; of
-///   several spellings of `Set-Cookie` and other names that Foundation knows, one alone is kept.
-/// - Trailers (RFC 9110 §6.5) end the process. A request that asks for them by the field `TE` ends with `.unsupportedURL`, and a
-///   response that announces them by `Trailer` with `.cannotParseResponse`, unless they come together with its head; nothing
-///   helps against a server that sends them unasked and unannounced.
-/// - Foundation receives on one thread for all sessions of the process, and as fast as a server sends. When some 4 MiB wait to
-///   be written, to a file or to memory, that thread waits too, up to a second for each 16 KiB: so a slow disk, or a
-///   progress closure that takes its time, holds up other sessions.
+/// - A response header field that is not UTF-8 ends with `.cannotParseResponse`, as does a status line without the
+///   space after its code (RFC 9112 §4).
+/// - If a response's field names differ only in case, the values are ordered by spelling, not by position; of several
+///   spellings of `Set-Cookie` and other names that Foundation knows, only one is kept.
+/// - Trailers (RFC 9110 §6.5) end the process. A request that asks for them with the `TE` field ends with
+///   `.unsupportedURL`, and a response that announces them with `Trailer` ends with `.cannotParseResponse`, unless they
+///   arrive together with its head. There is no protection against unannounced trailers.
+/// - Foundation receives on one thread for all sessions of the process, as fast as a server sends. When about 4 MiB
+///   wait to be written, to a file or to memory, that thread waits as well, up to one second for each 16 KiB: a slow
+///   disk or a slow progress closure delays other sessions.
 /// - A request without a body is sent with `Content-Length: 0` for every method but GET and HEAD.
 /// - A host gets as many connections as `URLSessionConfiguration.httpMaximumConnectionsPerHost` says, six unless told, and
 ///   further calls wait for one: a call that hangs keeps one from the others.
@@ -59,15 +60,15 @@ public final class URLSessionTransport: Transport {
     private let idleTimeout: TimeInterval
     private let tls: TLSPolicy
     private let streaming: URLSessionStreaming
-    /// Whether the configuration is one for the background, which no exchange can be made with.
+    /// Whether the configuration is for background sessions, which are not supported.
     private let isInBackground: Bool
 
     /// A transport with a session and connections of its own.
     ///
     /// - Parameters:
-    ///   - configuration: is copied; cache, cookies and credential storage are taken out of the copy. Its
-    ///   `timeoutIntervalForRequest`, in seconds, is how long no byte may come or go; it does not count for a request that has
-    ///   a timeout of its own. One for the background is refused: every call ends with `.unsupportedURL`. Default: `.ephemeral`.
+    ///   - configuration: Copied, without its cache, cookies and credential storage. Its
+    ///     `timeoutIntervalForRequest`, in seconds, is the idle timeout of requests without a timeout of their own.
+    ///     A background configuration is refused: every call ends with `.unsupportedURL`. Default: `.ephemeral`.
     ///   - tls: Whom to trust, and as whom to show oneself; default: the system's policy. On Linux URLSession knows no other:
     ///     every call of a transport with another one ends with `.unsupportedURL`. On Apple's systems a client certificate is a
     ///     PKCS#12 file.
@@ -82,7 +83,7 @@ public final class URLSessionTransport: Transport {
         streaming: URLSessionStreaming
     ) {
         isInBackground = configuration.identifier != nil
-        // A background session belongs to its identifier, and there may be one of it: so none is made to be refused.
+        // No background session is created only to be refused, because each identifier allows only one.
         let copy = isInBackground ? nil : configuration.copy() as? URLSessionConfiguration
         let configuration = copy ?? .ephemeral
         // Linux: with a cache, a cancel that races a completion ends the process (Swift 6.3.1).

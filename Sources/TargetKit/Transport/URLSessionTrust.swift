@@ -13,12 +13,13 @@ struct URLSessionTrust: Sendable {
         var failure: URLError?
     }
 
-    /// Where certificates are judged, which may ask the network: never on the session's own queue, on which all of its calls wait.
+    /// The queue on which certificates are evaluated, which can use the network. It is not the session's own queue, on
+    /// which all of its calls wait.
     private static let queue = DispatchQueue(label: "TargetKit.URLSessionTrust")
 
     let policy: TLSPolicy
 
-    /// Answers a question, once: at once where the system's own judgement stands, else later, on another queue.
+    /// Answers a challenge once: immediately for the system's default handling, otherwise later on another queue.
     func answer(
         _ challenge: URLAuthenticationChallenge,
         for url: URL,
@@ -35,7 +36,7 @@ struct URLSessionTrust: Sendable {
         }
     }
 
-    /// Whether the policy says no more of that host than the system does.
+    /// Whether the policy adds no requirements for the host to the system's.
     private func leavesToSystem(_ host: String) -> Bool {
         guard policy.pinnedKeys(for: host) == nil else { return false }
         switch policy.trust {
@@ -45,7 +46,7 @@ struct URLSessionTrust: Sendable {
         }
     }
 
-    /// Judges a server's certificate, on the queue.
+    /// Evaluates a server's certificate on the queue.
     private func judge(_ space: URLProtectionSpace, for url: URL, then tell: @escaping @Sendable (Answer) -> Void) {
         guard let trust = space.serverTrust else { return tell(Answer(disposition: .performDefaultHandling)) }
         let host = space.host
@@ -67,14 +68,14 @@ struct URLSessionTrust: Sendable {
             }
             if !wasTold { tell(answer) }
         }
-        // By its documentation it has to be called on the queue that it gets.
+        // The documentation requires the call to be made on the queue that is passed.
         let status = SecTrustEvaluateAsyncWithError(trust, Self.queue) { trust, isTrusted, _ in
             tellOnce(isTrusted ? answerTrusted(trust, host, for: url) : untrusted())
         }
         if status != errSecSuccess { tellOnce(untrusted()) }
     }
 
-    /// The answer for a certificate that is trusted: it may have to have one of the pinned keys, too.
+    /// The answer for a trusted certificate, which may also have to match one of the pinned keys.
     private func answerTrusted(_ trust: SecTrust, _ host: String, for url: URL) -> Answer {
         guard let keys = policy.pinnedKeys(for: host), !keys.contains(Self.pin(of: trust) ?? "") else {
             return Answer(disposition: .useCredential, credential: URLCredential(trust: trust))

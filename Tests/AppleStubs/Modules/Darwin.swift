@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // swift-format-ignore-file
-// The C library of Apple's systems: Linux's, what that has not, and what that has of another type.
+// Approximates the C library of Apple's systems: Linux's, with missing declarations and declarations of different
+// types.
 @_exported import Glibc
 
 public let F_FULLFSYNC: Int32 = 51

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // swift-format-ignore-file
-// What Apple's Foundation declares and Linux's does not; imported everywhere, as if Foundation had it.
+// Declarations that only Apple's Foundation has; imported everywhere, as if they were part of Foundation.
 @_exported import Darwin
 @_exported import Foundation
 @_exported import FoundationURLLoading

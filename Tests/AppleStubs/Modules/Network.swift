@@ -17,7 +17,7 @@ public struct NWPath: Sendable {
     public func usesInterfaceType(_ type: NWInterface.InterfaceType) -> Bool { false }
 }
 
-// Sendable in newer SDKs only: the stub is the older one.
+// `Sendable` only in newer SDKs: the stub matches the older ones.
 @available(macOS 10.14, iOS 12, tvOS 12, watchOS 5, *)
 public final class NWPathMonitor {
     public init() {}

@@ -6,7 +6,7 @@ import Foundation
 import FoundationNetworking
 #endif
 
-// Core Foundation's types as those that they are bridged to.
+// Core Foundation's types as the types that they are bridged to.
 public typealias CFTypeRef = AnyObject
 public typealias CFString = NSString
 public typealias CFData = NSData
@@ -21,7 +21,7 @@ public func CFGetTypeID(_ cf: CFTypeRef!) -> CFTypeID { 0 }
 
 // ---- Certificates ----
 
-// Not Sendable, as in older SDKs.
+// Not `Sendable`, as in older SDKs.
 public final class SecTrust {}
 public final class SecCertificate {}
 public final class SecIdentity {}
@@ -125,9 +125,9 @@ public func SecItemDelete(_ query: CFDictionary) -> OSStatus {
     StubKeychain.shared.delete(query)
 }
 
-/// The items in memory, and what a test lets go wrong.
+/// The items in memory, and the failures that a test injects.
 public final class StubKeychain: @unchecked Sendable {
-    /// Where an item is: in which of the two keychains of macOS, and under which name.
+    /// The place of an item: one of the two keychains of macOS, and a name.
     public struct Place: Hashable {
         public var isDataProtection: Bool
         public var service: String
@@ -149,11 +149,11 @@ public final class StubKeychain: @unchecked Sendable {
     public static let shared = StubKeychain()
 
     public var items: [Place: Data] = [:]
-    /// What a process without entitlements is told of the data protection keychain.
+    /// Whether the process has the entitlement for the data protection keychain.
     public var isEntitled = true
-    /// Called before an item is added, and once: what another process does in that moment.
+    /// Called once before an item is added, to simulate another process.
     public var beforeAdding: (() -> Void)?
-    /// The same before an item is changed.
+    /// Called once before an item is changed, to simulate another process.
     public var beforeUpdating: (() -> Void)?
 
     public func reset() {
@@ -165,7 +165,7 @@ public final class StubKeychain: @unchecked Sendable {
 
     private func refuses(_ place: Place) -> Bool { place.isDataProtection && !isEntitled }
 
-    /// The login keychain has no protection classes.
+    /// The login keychain does not support protection classes.
     private func isWrong(_ attributes: CFDictionary, at place: Place) -> Bool {
         !place.isDataProtection && attributes[kSecAttrAccessible] != nil
     }

@@ -4,11 +4,11 @@ import TestSupport
 import Testing
 
 #if os(Linux)
-/// What a reader copies from a page into a file has to compile there. What the pages take for granted, an app's own types and
-/// functions, stands in a second file, `Tests/Pages/<page>.swift`.
-@Suite("Pages, compiled", .serialized, .enabled(if: BuiltModules.areThere))
+/// Code that a reader copies from a page into a file has to compile there. The app's own types and functions that a
+/// page uses are in a second file, `Tests/Pages/<page>.swift`.
+@Suite("Page compilation", .serialized, .enabled(if: BuiltModules.areThere))
 struct PageCompilationTests {
-    @Test("Each page compiles as a file of its own, with the imports that it shows and no others", arguments: pages)
+    @Test("Each page compiles as a separate file with only the imports that it shows", arguments: pages)
     func compiles(page: DocumentationPage) async throws {
         let folder = try TemporaryFolder()
         let file = try folder.file("Page.swift", Data(page.source().utf8))
@@ -18,7 +18,7 @@ struct PageCompilationTests {
         #expect(try await errors(strict + flags + ["-parse-as-library", file.path] + page.beside.map(\.path)) == "")
     }
 
-    @Test("The manifest that README shows compiles")
+    @Test("The README's manifest compiles")
     func manifest() async throws {
         let manifests = try DocumentationPage("README.md").manifests()
         #expect(manifests.count == 1)
@@ -42,7 +42,7 @@ struct PageCompilationTests {
         var paths: Paths
     }
 
-    /// What the compiler says against these files; empty when they are right.
+    /// The compiler's diagnostics for the files; empty when they compile.
     private func errors(_ arguments: [String]) async throws -> String {
         let compiled = try await output(of: ["swiftc", "-typecheck", "-module-name", "Page"] + arguments)
         return compiled.status == 0 ? "" : "status \(compiled.status): \(compiled.text)"
@@ -54,7 +54,7 @@ struct PageCompilationTests {
     }
 }
 
-/// The package's modules, beside the program of the tests, where `swift build` leaves them.
+/// The package's modules, which `swift build` places beside the test executable.
 private enum BuiltModules {
     static let folder = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
         .appending(path: "Modules")

@@ -174,7 +174,7 @@ struct EndpointTests {
     }
 
     @Test(
-        "A base URL without a host takes none from the path",
+        "A base URL without a host does not take one from the path",
         arguments: [
             "http://", "https://", "http:/", "http:", "https:///", "https:", "http://?q=1", "https://:443",
             "http://anna@",
@@ -190,7 +190,7 @@ struct EndpointTests {
         #expect(error.underlying as? InvalidRequest == .unsupportedURL(base))
     }
 
-    @Test("A TRACE has no body (RFC 9110 §9.3.8), in any spelling", arguments: ["TRACE", "Trace", "trace"])
+    @Test("A TRACE has no body (RFC 9110 §9.3.8), in any case", arguments: ["TRACE", "Trace", "trace"])
     func trace(method: String) throws {
         let method = HTTPMethod(rawValue: method)
         #expect(try request(method, .plain).httpMethod == method.rawValue)
@@ -234,9 +234,9 @@ struct EndpointTests {
         for other in others { #expect(other != base) }
     }
 
-    @Test("A dictionary that the caller's own encoder writes gives the same bytes each time")
+    @Test("A dictionary encoded by the caller's encoder gives the same bytes each time")
     func customEncoder() throws {
-        // In which order a dictionary's keys come depends on the one in which they went in.
+        // The order of a dictionary's keys depends on the order of their insertion.
         func values() -> [String: Int] {
             Dictionary(uniqueKeysWithValues: (0..<40).shuffled().map { ("key\($0)", $0) })
         }
@@ -255,7 +255,7 @@ struct EndpointTests {
         #expect(encoder.outputFormatting == [.withoutEscapingSlashes])
     }
 
-    @Test("Whatever the caller's encoder is set to counts, and an encoder of another class encodes by itself")
+    @Test("The settings of the caller's encoder apply, and a subclass is used as it is")
     func encoderSettings() throws {
         struct Value: Encodable, Sendable {
             var firstName = "a/b"

@@ -71,7 +71,7 @@ struct ErrorTextsTests {
     }
 
     @Test(
-        "An error with words of its own reaches the person in them, from a plugin, a closure or a transport",
+        "The person reads the own text of an error from a plugin, a closure or a transport",
         arguments: ["prepare", "endpoint", "request", "transport", "retry"]
     )
     func ownWords(place: String) async throws {
@@ -110,7 +110,7 @@ struct ErrorTextsTests {
         }
     }
 
-    @Test("An error whose words are for the developer does not reach the person")
+    @Test("The person does not read the text of an error for the developer")
     func developersWords() {
         for underlying in [
             InvalidRequest.twoBodies, MultipartForm.notAForm,
@@ -123,7 +123,7 @@ struct ErrorTextsTests {
         }
     }
 
-    @Test("The date of the device is named where a certificate was looked at, not where TLS itself failed")
+    @Test("The device's date is mentioned for a refused certificate, not for a failed TLS handshake")
     func date() {
         let dated: [URLError.Code] = [
             .serverCertificateHasBadDate, .serverCertificateNotYetValid, .serverCertificateUntrusted,

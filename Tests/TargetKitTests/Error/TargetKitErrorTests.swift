@@ -45,7 +45,7 @@ struct TargetKitErrorTests {
     }
 
     @Test(
-        "The description is one line whatever the request holds, without what a terminal takes for a command",
+        "The description of any request's error is one line without terminal control characters",
         arguments: ["GE\r\nT", "GE\u{1B}[2JT", "GE\u{2028}T", "GE\u{85}T", "GE\u{9B}2JT"]
     )
     func oneLine(method: String) {

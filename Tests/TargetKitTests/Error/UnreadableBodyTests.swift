@@ -8,14 +8,14 @@ import Testing
 import FoundationNetworking
 #endif
 
-/// What the one line of an error says of a body that is not the JSON that was asked for.
-@Suite("What an unreadable body says")
+/// The one-line description of an error about a body that is not the requested JSON.
+@Suite("Unreadable bodies")
 struct UnreadableBodyTests {
     struct Order: Decodable, Sendable { var id: Int }
 
     private static let html = "\n<!DOCTYPE html><html><body>s3cret</body></html>"
 
-    /// The errors of each way to read JSON from a body.
+    /// The errors of each way of reading JSON from a body.
     private func errors(_ response: Response) -> [TargetKitError] {
         func error(_ read: () throws -> Void) -> TargetKitError? {
             do { try read() } catch { return error as? TargetKitError }
@@ -32,7 +32,7 @@ struct UnreadableBodyTests {
     }
 
     @Test(
-        "The kind of a body that is not JSON is said, with its Content-Type, and nothing of what it holds",
+        "The error names the kind of a body that is not JSON, and its Content-Type, without its content",
         arguments: [
             ("", "application/json", "the body is empty (Content-Type: application/json)"),
             ("", nil, "the body is empty (no Content-Type)"),
@@ -69,7 +69,7 @@ struct UnreadableBodyTests {
     }
 
     @Test(
-        "JSON that breaks off or is broken is said to be, at its byte",
+        "The error names the byte at which JSON is truncated or invalid",
         arguments: [
             (#"{"id":7"#, "the JSON is broken at byte 7: expected a comma or the end of the object"),
             (#"{"id":s3cret}"#, "the JSON is broken at byte 6: expected a value"),
@@ -83,14 +83,14 @@ struct UnreadableBodyTests {
         #expect(error.underlying is DecodingError)
     }
 
-    @Test("JSON of another shape is told as it was", arguments: [#"{"id":"x"}"#, "{}", "7", "null", "[]", "true"])
+    @Test("JSON of another shape is a decoding error", arguments: [#"{"id":"x"}"#, "{}", "7", "null", "[]", "true"])
     func otherShape(body: String) throws {
         let response = Response(statusCode: 200, data: Data(body.utf8))
         let error = try #require(throws: TargetKitError.self) { try response.decode(Order.self) }
         for words in ["instead of JSON", "not JSON", "empty", "broken"] { #expect(!error.description.contains(words)) }
     }
 
-    @Test("Deep nesting elsewhere in the body is not what a missing key path is about")
+    @Test("Deep nesting elsewhere in the body does not hide a missing key path")
     func nesting() throws {
         let deep = String(repeating: "[", count: 2_000) + String(repeating: "]", count: 2_000)
         let response = Response(statusCode: 200, data: Data("{\"a\":\(deep)}".utf8))
@@ -98,7 +98,7 @@ struct UnreadableBodyTests {
         #expect(error.description.contains("no value at b"))
     }
 
-    @Test("A target whose sample was forgotten is told so, and a server's empty body is not called a sample")
+    @Test("A stub's empty sample is named as such, and a server's empty body is not")
     func sample() async throws {
         let target = TestTarget(.example).with { $0.sampleResponse = .response(status: 200, data: Data()) }
         let stubbed = Provider<TestTarget>(stubClosure: { _ in .immediate })
@@ -114,14 +114,14 @@ struct UnreadableBodyTests {
         #expect(served.description.contains("the body is empty"))
     }
 
-    @Test("A body that went into a file is said to be there")
+    @Test("The error of a downloaded body says that it is in a file")
     func file() throws {
         let response = Response(statusCode: 200, file: URL(filePath: "/tmp/s3cret/orders"))
         let error = try #require(throws: TargetKitError.self) { try response.decode(Order.self) }
         #expect(error.description.hasSuffix("the body is in a file, and was not read"))
     }
 
-    @Test("A decoder of the caller's own that reads another format speaks for itself")
+    @Test("The error of a caller's decoder for another format is kept")
     func otherFormat() throws {
         let response = Response(statusCode: 200, data: Data("<plist>".utf8))
         let error = try #require(throws: TargetKitError.self) {
@@ -131,7 +131,7 @@ struct UnreadableBodyTests {
     }
 
     @Test(
-        "The excerpt is the body's beginning in one line, without what could change the console",
+        "The excerpt is the body's beginning in one line, without control characters",
         arguments: [
             (Data(html.utf8), nil, "<!DOCTYPE html><html><body>s3cret</body></html>"), (Data(), nil, ""),
             (Data("a\r\n\tb\u{1B}[2J\u{202E}c\u{85}d\0".utf8), nil, "a b [2J c d"),
@@ -148,7 +148,7 @@ struct UnreadableBodyTests {
         #expect(Response(statusCode: 200, data: Data("xx".utf8) + body, headers: headers).excerpt.hasPrefix("xx"))
     }
 
-    @Test("Nothing that a text is made of has the body of a page", arguments: [html, "s3cret", "<?xml s3cret"])
+    @Test("No text of an error contains the body of a web page", arguments: [html, "s3cret", "<?xml s3cret"])
     func noText(body: String) throws {
         let error = try #require(errors(Response(statusCode: 200, data: Data(body.utf8))).first)
         let texts = ["\(error)", String(reflecting: error), error.localizedDescription, "\(error as NSError)"]

@@ -10,7 +10,7 @@ import FoundationNetworking
 
 @Suite("Downloads", .timeLimit(.minutes(1)))
 struct DownloadTests {
-    /// A folder with a file of three bytes that a call is to replace.
+    /// A folder with a three-byte file for a call to replace.
     private struct Place {
         let folder: TemporaryFolder
         let file: URL
@@ -20,7 +20,7 @@ struct DownloadTests {
             file = try folder.file("kept", Data("old".utf8))
         }
 
-        /// Whether the file is as it was, and alone.
+        /// Whether the file is unchanged, and the only one in its folder.
         var isUntouched: Bool { (try? Data(contentsOf: file)) == Data("old".utf8) && folder.names == ["kept"] }
     }
 
@@ -32,7 +32,7 @@ struct DownloadTests {
     }
 
     @Test(
-        "A refused response leaves the file as it was, and its error has the body",
+        "A refused response leaves the file unchanged, and its error has the body",
         arguments: Backend.allCases,
         [304, 404, 416, 500]
     )
@@ -52,7 +52,7 @@ struct DownloadTests {
     }
 
     @Test(
-        "A response that is no success leaves the file as it was, also where its status is accepted",
+        "A response that is not a success leaves the file unchanged, even if its status is accepted",
         arguments: Backend.allCases,
         [302, 404]
     )
@@ -69,7 +69,7 @@ struct DownloadTests {
         #expect(place.isUntouched)
     }
 
-    @Test("The error of a refused response has no more than the first mebibyte", arguments: Backend.allCases)
+    @Test("The error of a refused response has at most the first mebibyte", arguments: Backend.allCases)
     func largeRefusal(_ backend: Backend) async throws {
         let body = Data((0..<(3 << 20)).map { UInt8(truncatingIfNeeded: $0 >> 8) })
         let running = try RunningBackend(backend) { _ in .response(status: 500, data: body) }
@@ -82,7 +82,7 @@ struct DownloadTests {
         #expect(place.isUntouched)
     }
 
-    @Test("A status that the target does not expect leaves the file as it was, a success too")
+    @Test("An unexpected status leaves the file unchanged, even if it is a success")
     func unexpectedSuccess() async throws {
         let running = try RunningBackend(.system) { _ in .response(status: 206, data: Data("part".utf8)) }
         let place = try Place()
@@ -94,7 +94,7 @@ struct DownloadTests {
         #expect(place.isUntouched)
     }
 
-    @Test("A refused attempt leaves nothing behind, and the next one replaces the file", arguments: Backend.allCases)
+    @Test("A refused attempt leaves no file, and the next attempt replaces the file", arguments: Backend.allCases)
     func retried(_ backend: Backend) async throws {
         struct Again: Plugin {
             let place: Place
@@ -120,7 +120,7 @@ struct DownloadTests {
     }
 
     @Test(
-        "A file may have any name that the system allows",
+        "The file can have any name that the system allows",
         arguments: Backend.allCases,
         [
             String(repeating: "n", count: 235), String(repeating: "n", count: 255),
@@ -136,13 +136,13 @@ struct DownloadTests {
         #expect(response.file == file)
         #expect(try Data(contentsOf: file) == Data("new".utf8))
         #expect(folder.names == [name])
-        // Straight to the transport, too.
+        // The transport on its own as well.
         let request = TransportRequest(urlRequest: URLRequest(url: running.baseURL), destination: .file(file))
         _ = try await running.transport.send(request)
         #expect(folder.names == [name])
     }
 
-    @Test("A folder that is not there is named, and nothing is sent", arguments: Backend.allCases)
+    @Test("The error of a missing folder names it, and nothing is sent", arguments: Backend.allCases)
     func missingFolder(_ backend: Backend) async throws {
         let running = try RunningBackend(backend)
         let folder = try TemporaryFolder()
@@ -158,7 +158,7 @@ struct DownloadTests {
         #expect(folder.names.isEmpty)
     }
 
-    @Test("A pipe is refused as the body before anything is sent", arguments: Backend.allCases)
+    @Test("A pipe as the body is refused before anything is sent", arguments: Backend.allCases)
     func pipe(_ backend: Backend) async throws {
         let running = try RunningBackend(backend)
         let folder = try TemporaryFolder()

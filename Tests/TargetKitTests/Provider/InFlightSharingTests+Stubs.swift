@@ -6,7 +6,7 @@ import Testing
 
 extension InFlightSharingTests {
     @Test(
-        "A stubbed call and a real one never share, whichever comes first",
+        "A stubbed call and a real one never share, in either order",
         .timeLimit(.minutes(1)),
         arguments: [true, false]
     )
@@ -35,7 +35,7 @@ extension InFlightSharingTests {
     }
 
     @Test(
-        "Stubbed calls share when their samples are equal, and only then",
+        "Stubbed calls share only if their samples are equal",
         .timeLimit(.minutes(1)),
         arguments: [true, false]
     )

@@ -71,7 +71,7 @@ struct InFlightSharingTests {
         #expect(count { $0 == .process(.status(200)) } == 3)
     }
 
-    @Test("Calls whose bodies a JSONEncoder of the caller's makes of equal dictionaries share")
+    @Test("Calls with equal dictionaries encoded by the caller's JSONEncoder share")
     func customEncoder() async throws {
         let provider = provider()
         let targets = (0..<8).map { _ in

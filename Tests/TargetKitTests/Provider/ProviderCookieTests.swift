@@ -63,7 +63,7 @@ struct ProviderCookieTests {
         }
     }
 
-    @Test("willSend sees the store's cookies, those of each attempt, as they go out", arguments: Backend.allCases)
+    @Test("willSend sees the store's cookies of each attempt as they are sent", arguments: Backend.allCases)
     func willSend(_ backend: Backend) async throws {
         let (store, witness) = (CookieStore(), Witness())
         let running = try RunningBackend(backend) { _ in
@@ -77,7 +77,7 @@ struct ProviderCookieTests {
     }
 
     @Test(
-        "A redirect takes no cookie along that its own response has replaced or taken away",
+        "A redirect does not send a cookie that its own response has replaced or removed",
         arguments: Backend.allCases
     )
     func redirected(_ backend: Backend) async throws {

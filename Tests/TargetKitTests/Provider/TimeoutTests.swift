@@ -142,7 +142,7 @@ struct TimeoutTests {
         .seconds(Int64.max), .seconds(Int64.max) * 10, .seconds(1.5e20), .milliseconds(Int64.max),
     ]
 
-    @Test("A time that no clock can count is a very long one, wherever it is given", arguments: endlessTimes)
+    @Test("A timeout beyond a clock's range is a very long one", arguments: endlessTimes)
     func endless(time: Duration) async throws {
         let server = try LoopbackServer(reply: .status(200))
         let target = TestTarget(server.baseURL)
@@ -159,7 +159,7 @@ struct TimeoutTests {
         }
     }
 
-    @Test("A wait that no clock can count is a very long one, and can be cancelled", arguments: endlessTimes)
+    @Test("A wait beyond a clock's range is a very long one, and can be cancelled", arguments: endlessTimes)
     func endlessWaits(time: Duration) async throws {
         let delayed = Provider<TestTarget>(stubClosure: { _ in .delayed(time) })
         let slow = Provider<TestTarget>(transport: StubTransport(delay: time) { _ in .failure(Boom()) })
@@ -185,7 +185,7 @@ struct TimeoutTests {
         await #expect(throws: TargetKitError.self) { try await call.value }
     }
 
-    @Test("A server that asks for a wait which no clock can count is waited for until somebody cancels")
+    @Test("A server's wait beyond a clock's range lasts until the call is cancelled")
     func endlessReconnection() async throws {
         let data = Data("retry: 9223372036854775807\ndata: a\n\n".utf8)
         let sample = SampleResponse.response(status: 200, headers: ["Content-Type": "text/event-stream"], data: data)
@@ -204,7 +204,7 @@ struct TimeoutTests {
         #expect(read.elements == ["a"])
     }
 
-    @Test("A number that nothing can be counted up to is no limit", arguments: [Int.max, Int.max / 2 + 1, Int.min, 0])
+    @Test("Extreme numbers as limits do not trap", arguments: [Int.max, Int.max / 2 + 1, Int.min, 0])
     func endlessNumbers(number: Int) async throws {
         let provider = Provider<TestTarget>(stubClosure: { _ in .immediate }, redirects: .follow(limit: number))
         let target = TestTarget(.example)

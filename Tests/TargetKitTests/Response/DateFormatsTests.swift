@@ -54,7 +54,7 @@ struct DateFormatsTests {
     }
 
     @Test(
-        "A number that writes a day, or a day and its time, is that moment",
+        "A number with the digits of a day, or of a day and its time, is that date",
         arguments: [
             ("20240115", 1_705_276_800), ("20240115.0", 1_705_276_800), ("18000101", -5_364_662_400),
             ("22991231", 10_413_705_600),

@@ -85,7 +85,7 @@ struct DeepNestingTests {
         let response = Response(statusCode: 200, data: Data(Self.bodies[3].utf8))
         let path = String(repeating: "a.0.", count: Self.levels / 2) + "a"
         // Not by `#expect(throws:)`, which takes seconds to look at an error with such a path.
-        // Nor with typed throws: an array of such functions needs the runtime of macOS 15.
+        // Not with typed throws: an array of such functions requires the runtime of macOS 15.
         let reads: [() throws -> Void] = [
             { _ = try response.json(atKeyPath: path) },
             { _ = try response.decode(Tree.self, atKeyPath: path) },

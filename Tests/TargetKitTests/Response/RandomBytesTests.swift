@@ -58,7 +58,7 @@ struct RandomBytesTests {
     }
 
     @Test(
-        "A body of any bytes is a text, or an error of decoding where the charset is unknown or has sequences of its own"
+        "Any bytes are a text, or a decoding error if the charset is unknown or multibyte"
     )
     func charsets() throws {
         var random = RandomValues(seed: 6_023)

@@ -32,7 +32,7 @@ struct ResponseStreamTests {
     }
 
     @Test(
-        "A second reader of a body that was read to its end gets an error, and no empty body",
+        "A second reader of a body that was read to its end gets an error instead of an empty body",
         arguments: Reading.allCases
     )
     func secondReader(reading: Reading) async throws {
@@ -48,7 +48,7 @@ struct ResponseStreamTests {
         }
     }
 
-    @Test("While one task waits for a piece, another that asks gets an error, and the first loses nothing")
+    @Test("While a task waits for a piece, another reader gets an error, and the first loses nothing")
     func atTheSameTime() async throws {
         let (gate, asked) = (Gate(), Tally())
         let rest = TestLock(["a", "b"])
@@ -67,7 +67,7 @@ struct ResponseStreamTests {
         #expect(error == nil)
     }
 
-    @Test("A loop whose body another one has gone on with gets an error where it would miss pieces")
+    @Test("A loop gets an error if another loop has continued its body")
     func overtaken() async throws {
         let stream = ResponseStream(statusCode: 200, body: ResponseBody(pieces: ["a", "b", "c"].map { Data($0.utf8) }))
         var first = stream.makeAsyncIterator()

@@ -35,7 +35,7 @@ struct ResponseTests {
         #expect(try response.decode(User.self, atKeyPath: keyPath) == User(name: "a"))
     }
 
-    @Test("A byte order mark before the JSON hides nothing", arguments: [nil, "", "data", "data.list.1"] as [String?])
+    @Test("JSON is read after a byte order mark", arguments: [nil, "", "data", "data.list.1"] as [String?])
     func byteOrderMark(keyPath: String?) throws {
         let json: [String?: String] = [nil: #"{"name":"a"}"#, "": #"{"name":"a"}"#]
         let text = json[keyPath] ?? #"{"code":0,"data":{"name":"a","list":[0,{"name":"a"}]}}"#

@@ -57,8 +57,8 @@ struct HTTPHeadersTests {
         )
     }
 
-    /// Lists of 0 to 40 fields whose names repeat in other cases, and a copy in which the first letter of each name has the
-    /// other case.
+    /// Lists of 0 to 40 fields whose names repeat in different case, and a copy in which the first letter of each name
+    /// has the opposite case.
     private static let generated: [(HTTPHeaders, HTTPHeaders)] = {
         var random = SeededGenerator(seed: 30)
         let names = ["Accept", "Cookie", "X-Trace", "Set-Cookie", "X-Trace-Id", "Via", "X-Traces", "é", "É", ""]
@@ -75,7 +75,7 @@ struct HTTPHeadersTests {
         }
     }()
 
-    @Test("However many fields there are, the dictionary has the first spelling of each name and what reading it gives")
+    @Test("For any number of fields, the dictionary has each name's first spelling and its joined value")
     func manyFields() {
         for (headers, _) in Self.generated {
             var expected: [String: String] = [:]
@@ -87,7 +87,7 @@ struct HTTPHeadersTests {
         }
     }
 
-    @Test("However many fields there are, equal ones hash alike, and merging replaces the names that both have")
+    @Test("For any number of fields, equal ones have equal hashes, and merging replaces common names")
     func manyFieldsCompared() {
         for ((headers, other), (next, _)) in zip(Self.generated, Self.generated.dropFirst()) {
             #expect(headers == other)
@@ -101,9 +101,9 @@ struct HTTPHeadersTests {
         }
     }
 
-    @Test("Thirty thousand fields cost thirty times what a thousand cost", .timeLimit(.minutes(2)))
+    @Test("Thirty thousand fields cost thirty times as much as a thousand", .timeLimit(.minutes(2)))
     func linear() {
-        // Comparing each with each would take many minutes.
+        // Quadratic comparison would take many minutes.
         var headers = HTTPHeaders(
             (0..<30_000).map { HTTPHeaders.Field(name: .init(rawValue: "X-\($0)"), value: "\($0)") }
         )
@@ -132,7 +132,7 @@ extension HTTPHeaderName {
 }
 
 extension String {
-    /// A–Z for a–z, every other character as it is.
+    /// The text with a–z uppercased and every other character unchanged.
     fileprivate var asciiUppercased: String {
         String(decoding: utf8.map { (0x61...0x7A).contains($0) ? $0 & 0xDF : $0 }, as: UTF8.self)
     }

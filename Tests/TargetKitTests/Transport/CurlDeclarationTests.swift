@@ -4,9 +4,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Compares `CTargetKitCurl` with libcurl's own header, which only a development package brings.
+/// Compares `CTargetKitCurl` with libcurl's own header, which is part of its development package.
 @Suite(
-    "The declarations of libcurl",
+    "libcurl's declarations",
     .enabled(if: CurlHeader.isInstalled, "skipped: <curl/curl.h> is not installed, so there is nothing to compare with")
 )
 struct CurlDeclarationTests {
@@ -16,7 +16,7 @@ struct CurlDeclarationTests {
         folder = try TemporaryFolder()
     }
 
-    @Test("Every number and every layout is the one in <curl/curl.h>", .timeLimit(.minutes(1)))
+    @Test("Every number and layout equals the one in <curl/curl.h>", .timeLimit(.minutes(1)))
     func values() throws {
         let values = try String(contentsOf: CurlHeader.declarations.appendingPathComponent("Values.h"), encoding: .utf8)
         let names = CurlHeader.names(in: values)
@@ -39,7 +39,7 @@ struct CurlDeclarationTests {
         #expect(messages.isEmpty, "\(messages)")
     }
 
-    /// One line for each number and each layout, by a program that includes this header.
+    /// The output of a program that includes the header: one line for each number and each layout.
     private func printed(_ names: [String], including header: String) throws -> [String] {
         let lines =
             names.map { #"printf("\#($0) %lld\n", (long long)(\#($0)));"# }
@@ -68,13 +68,13 @@ struct CurlDeclarationTests {
     }
 }
 
-/// libcurl's header, where it is installed, and what compares with it.
+/// libcurl's header, if it is installed, and the comparison with it.
 enum CurlHeader {
     /// The folder of `CTargetKitCurl`.
     static let declarations = URL(filePath: #filePath)
         .deletingLastPathComponent().appending(path: "../../../Sources/CTargetKitCurl").standardizedFileURL
 
-    /// The C compiler that comes with Swift, or the system's.
+    /// The C compiler included with Swift, or the system's.
     static let compiler: String = {
         let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
         let places = ["clang", "cc"].flatMap { name in folders.map { "\($0)/\(name)" } }
@@ -88,7 +88,7 @@ enum CurlHeader {
         return (try? ChildProcess.run(compiler, ["-fsyntax-only", file.path]).status) == 0
     }()
 
-    /// Sizes and offsets: of whole structures, but for the one that libcurl allocates and that has grown.
+    /// Sizes and offsets of whole structures, except the one that libcurl allocates and that has grown.
     static let layouts =
         ["curl_off_t", "curl_socket_t", "CURLcode", "CURLoption", "CURLINFO", "CURLMcode", "CURLMoption", "CURLMSG"]
         .map { "sizeof(\($0))" }
@@ -101,7 +101,7 @@ enum CurlHeader {
             "curl_version_info_data, features",
         ].map { "offsetof(struct \($0))" }
 
-    /// The names that a header gives a number, in the order in which they stand.
+    /// The names that a header assigns a number, in their order.
     static func names(in header: String) -> [String] {
         header.matches(of: /(?m)^ +(CURL\w+) = [^,]+,$|^#define (CURL\w+) \S+$/)
             .compactMap { ($0.output.1 ?? $0.output.2).map(String.init) }

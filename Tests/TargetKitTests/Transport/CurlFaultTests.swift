@@ -166,7 +166,7 @@ struct CurlFaultTests {
         #expect(await download.failure(at: server.baseURL, with: CurlTransport.shared) == .cannotCreateFile)
     }
 
-    @Test("A pipe as the body is refused by name, and holds up nobody")
+    @Test("A pipe as the body is refused by name, and blocks no other call")
     func pipe() async throws {
         let server = try LoopbackServer(reply: .text("x"))
         let folder = try TemporaryFolder()
@@ -180,7 +180,7 @@ struct CurlFaultTests {
         #expect(try await TestCall().send(to: server, with: transport).text == "x")
     }
 
-    @Test("A pipe in the place of a certificate is refused by name, and holds up nobody", arguments: [true, false])
+    @Test("A pipe as a certificate is refused by name, and blocks no other call", arguments: [true, false])
     func pipeOfCertificates(isAuthority: Bool) async throws {
         let server = try LoopbackServer(reply: .text("x"))
         let folder = try TemporaryFolder()
@@ -212,7 +212,7 @@ struct CurlFaultTests {
         #expect(response.head.statusCode == 413)
     }
 
-    @Test("Where no more descriptors are to be had, that is said, of a socket and of a name that cannot be looked up")
+    @Test("Running out of file descriptors is reported, for a socket and for a name lookup")
     func noDescriptors() async throws {
         await #expect(processExitsWith: .success) {
             let server = try LoopbackServer(reply: .text("fine"))
@@ -220,7 +220,7 @@ struct CurlFaultTests {
             guard try await TestCall().send(to: server, with: transport).text == "fine" else { exit(2) }
             let port = try ClosedPort()
             let name = try #require(URL(string: "http://localhost:\(port.port)"))
-            // Every number that is free is taken.
+            // Uses up all file descriptors.
             let null = open("/dev/null", O_RDONLY)
             while dup(null) >= 0 {}
             for base in [port.baseURL, name] {
@@ -234,7 +234,7 @@ struct CurlFaultTests {
         }
     }
 
-    @Test("https to a port that speaks http says so")
+    @Test("The error of https to an http port says so")
     func secureToPlain() async throws {
         var options = LoopbackOptions()
         options.onConnect = { _ in [.stopReading, .text("HTTP/1.1 400 Bad Request\r\n\r\n"), .hang] }

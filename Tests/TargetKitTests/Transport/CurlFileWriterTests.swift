@@ -6,11 +6,11 @@ import Testing
 
 @testable import TargetKit
 
-@Suite("Writing a download beside the loop", .timeLimit(.minutes(1)))
+@Suite("Writing a download off the loop's thread", .timeLimit(.minutes(1)))
 struct CurlFileWriterTests {
     private let folder: TemporaryFolder
     private let file: URL
-    /// A disk that does not answer: nothing is written before the queue is resumed.
+    /// A disk that does not respond: nothing is written before the queue is resumed.
     private let disk = DispatchQueue(label: "test.disk")
     private let wakes = Tally()
     private let writer: CurlFileWriter
@@ -35,7 +35,7 @@ struct CurlFileWriterTests {
         .success(TransportResponse(head: ResponseHead(statusCode: 200), body: .file(file)))
     }
 
-    @Test("While a disk does not answer bytes are taken up to a limit, and wanted again when it does")
+    @Test("While a disk does not respond, bytes are accepted up to a limit, and again once it responds")
     func stuckDisk() async throws {
         disk.suspend()
         let piece = Data(count: 16 << 10)
@@ -51,7 +51,7 @@ struct CurlFileWriterTests {
         #expect(folder.names == ["file"])
     }
 
-    @Test("Bytes are written in their order, in any number of pieces")
+    @Test("Bytes are written in order, in any number of pieces")
     func order() async throws {
         let bytes = Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
         for start in stride(from: 0, to: bytes.count, by: 1_000) {
@@ -61,7 +61,7 @@ struct CurlFileWriterTests {
         #expect(try Data(contentsOf: file) == bytes)
     }
 
-    @Test("Nothing of a file is left when a failure is told, also while bytes wait to be written")
+    @Test("No partial file is left when a failure is reported, even while bytes wait to be written")
     func failure() async throws {
         disk.suspend()
         #expect(try give(Data(count: 100_000)))
@@ -74,7 +74,7 @@ struct CurlFileWriterTests {
         #expect(folder.names == [])
     }
 
-    @Test("A file that cannot be made is an error of the next piece, and of the end")
+    @Test("A file that cannot be created is an error of the next piece, and of the end")
     func missingFolder() async throws {
         try FileManager.default.removeItem(at: folder.url)
         #expect(try give(Data(count: 1)))

@@ -6,7 +6,7 @@ import TargetKit
 import TestSupport
 import Testing
 
-/// Where a response ends (RFC 9112 §6.3), and how much of it there may be beside its body.
+/// The end of a response's body (RFC 9112 §6.3), and the limits on its head and trailers.
 @Suite("CurlTransport: framing", .timeLimit(.minutes(1)))
 struct CurlFramingTests {
     private func transport(maxHeadSize: Int) -> CurlTransport {
@@ -16,7 +16,7 @@ struct CurlFramingTests {
     }
 
     @Test(
-        "A length that is no number, or two that differ, end the call and the connection",
+        "An invalid length, or two different ones, end the call and the connection",
         arguments: [
             "Content-Length: 5\r\nContent-Length: 7", "Content-Length: 7\r\ncontent-length: 5", "Content-Length: 5, 7",
             "Content-Length: 5x", "Content-Length: +5", "Content-Length: -5", "Content-Length: 0x5",
@@ -37,7 +37,7 @@ struct CurlFramingTests {
     }
 
     @Test(
-        "A length that is said twice alike, or with spaces around it, is one",
+        "Repeated equal lengths, or spaces around a length, are valid",
         arguments: ["5", " 5\t", "5, 5", "5\r\nContent-Length: 5", "0005"]
     )
     func goodLength(value: String) async throws {
@@ -47,13 +47,13 @@ struct CurlFramingTests {
         #expect(server.connectionCount == 1)
     }
 
-    @Test("Where there is no body its length does not count", arguments: [204, 304])
+    @Test("The length of a response that has no body is ignored", arguments: [204, 304])
     func noBody(status: Int) async throws {
         let server = try LoopbackServer(reply: [.text("HTTP/1.1 \(status) X\r\nContent-Length: 5\r\n\r\n")])
         #expect(try await TestCall().send(to: server, with: CurlTransport()).head.statusCode == status)
     }
 
-    @Test("Chunks go before a length, and nothing more is sent on that connection")
+    @Test("Chunks take precedence over a length, and the connection is not reused")
     func chunksAndLength() async throws {
         let transport = CurlTransport()
         let server = try LoopbackServer(reply: [
@@ -69,7 +69,7 @@ struct CurlFramingTests {
         .stream(buffer: 1 << 16),
     ]
 
-    @Test("Fields without end come to an end that names the limit", arguments: destinations.indices)
+    @Test("An endless head ends the call with an error that names the limit", arguments: destinations.indices)
     func endless(destination: Int) async throws {
         let ok = "HTTP/1.1 200 OK\r\n"
         let floods: [(start: String, piece: String)] = [
@@ -96,7 +96,7 @@ struct CurlFramingTests {
         }
     }
 
-    @Test("The limit is as it is set, and counts all heads of a response and its trailers together")
+    @Test("The configured limit applies to the total of a response's heads and trailers")
     func limit() async throws {
         let early = "HTTP/1.1 103 Early Hints\r\nA: b\r\n\r\n"
         let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -111,7 +111,7 @@ struct CurlFramingTests {
     }
 
     @Test(
-        "A line that is too long for libcurl ends in the same way",
+        "A line that is too long for libcurl ends the call with the same error",
         arguments: [
             "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nX-Long: \(String(repeating: "x", count: 150_000))\r\n\r\nok",
             "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n"
@@ -122,7 +122,7 @@ struct CurlFramingTests {
     )
     func longLine(text: String) async throws {
         let server = try LoopbackServer(reply: [.text(text)])
-        // More than libcurl itself takes.
+        // More than libcurl's own limit.
         let error = await #expect(throws: URLError.self) {
             try await TestCall().send(to: server, with: transport(maxHeadSize: 8 << 20))
         }

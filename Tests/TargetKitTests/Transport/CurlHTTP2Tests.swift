@@ -6,14 +6,14 @@ import TargetKit
 import TestSupport
 import Testing
 
-/// HTTP/2, frame by frame. OpenSSL's server does TLS; what it sends is written by the test.
+/// HTTP/2, frame by frame. OpenSSL's server handles TLS; the tests write the frames that it sends.
 @Suite(
     "CurlTransport: HTTP/2",
     .enabled(if: TLSServer.isAvailable, "skipped: there is no /usr/bin/openssl"),
     .timeLimit(.minutes(1))
 )
 struct CurlHTTP2Tests {
-    /// Is not shorter in HPACK's Huffman code, and so goes out as it is.
+    /// A text that HPACK's Huffman code does not shorten, so that it is sent as it is.
     private static let mark = "XXXXXXXXXXXX"
 
     private func transport(to server: TLSServer) -> CurlTransport {
@@ -22,20 +22,20 @@ struct CurlHTTP2Tests {
         return CurlTransport(configuration: configuration)
     }
 
-    /// A response of which something has come.
+    /// A response that has been received in part.
     private struct Opened {
         let server: TLSServer
         let response: Task<TransportResponse, any Error>
-        /// How many bytes of the body have come, time after time.
+        /// The number of bytes received of the body, at each report.
         let progress: AsyncStream<Int64>
 
-        /// Sends a frame, and another when so many bytes of the body have come, and returns the body.
+        /// Sends a frame, then another one when the given number of bytes has arrived, and returns the body.
         ///
-        /// libcurl 7.88 loses what comes together with the end of the stream while a request's body waits.
+        /// libcurl 7.88 loses data that arrives together with the end of the stream while a request's body waits.
         func rest(_ first: HTTP2Frame? = nil, after count: Int64 = 4, _ second: HTTP2Frame? = nil) async throws
             -> String
         {
-            // Progress is told 20 times a second at most.
+            // Progress is reported at most 20 times a second.
             try await Task.sleep(for: .milliseconds(100))
             if let first { server.send(first.bytes) }
             if let second {
@@ -46,7 +46,8 @@ struct CurlHTTP2Tests {
         }
     }
 
-    /// Sends a request, and those frames when its head has come; returns when four bytes of the response's body have.
+    /// Sends a request, then the frames when its head has arrived; returns when four bytes of the response's body have
+    /// arrived.
     private func open(uploading count: Int = 0, timeout: Duration? = nil, _ frames: HTTP2Frame...) async throws
         -> Opened
     {
@@ -67,14 +68,14 @@ struct CurlHTTP2Tests {
         return Opened(server: server, response: response, progress: progress)
     }
 
-    @Test("A response that is whole before the request has gone is taken when the server wants no more of the request")
+    @Test("An early response is returned if the server releases the rest of the request")
     func released() async throws {
         let opened = try await open(uploading: 1 << 20, .head(length: 8), .data("part"))
         #expect(try await opened.rest(.data("fine", isLast: true), after: 8, .reset(0)) == "partfine")
     }
 
     @Test(
-        "A response that is whole before the request has gone is no success when the server reports an error, or nothing"
+        "An early response is not a success if the server reports an error, or nothing"
     )
     func unread() async throws {
         let silent = try await open(uploading: 1 << 20, timeout: .seconds(3), .head(length: 8), .data("part"))
@@ -88,7 +89,7 @@ struct CurlHTTP2Tests {
         #expect(error?.code == .networkConnectionLost)
     }
 
-    @Test("A body of a known length that the server breaks off is an error")
+    @Test("A truncated body of known length is an error")
     func cutShort() async throws {
         for end in [HTTP2Frame.reset(0), .oversized] {
             let opened = try await open(.head(length: 100), .data("part"))
@@ -98,17 +99,18 @@ struct CurlHTTP2Tests {
     }
 
     @Test(
-        "A body of no known length that the server breaks off without an error, or against the rules, counts as whole"
+        "A body of unknown length that ends without an error or with an invalid frame counts as complete"
     )
     func cutShortUnseen() async throws {
-        // libcurl 7.88 does not say so. When this fails, it does, and the note in CurlTransport's documentation can go.
+        // libcurl 7.88 does not report it. If this fails, libcurl does, and the note in the documentation of
+        // `CurlTransport` can be removed.
         for end in [HTTP2Frame.reset(0), .oversized] {
             let opened = try await open(.head(length: nil), .data("part"))
             #expect(try await opened.rest(end) == "part")
         }
     }
 
-    @Test("A request with more fields than HTTP/2 can carry goes over HTTP/1.1, and the next one does not")
+    @Test("A request with too many fields for HTTP/2 uses HTTP/1.1, and the next one uses HTTP/2")
     func largeHead() async throws {
         let server = try TLSServer(arguments: ["-www", "-alpn", "h2,http/1.1"])
         let transport = transport(to: server)
@@ -116,13 +118,13 @@ struct CurlHTTP2Tests {
         for index in 0..<20 { call.headers["X-\(index)"] = String(repeating: "x", count: 4000) }
         let response = try await transport.send(call.request(to: server.baseURL))
         #expect(response.head.statusCode == 200)
-        // A page in HTTP/1.0 is no answer over HTTP/2.
+        // An HTTP/1.0 page is not a valid response over HTTP/2.
         let small = TestCall(timeout: .seconds(3))
         #expect(await small.failure(at: server.baseURL, with: transport) != nil)
     }
 }
 
-/// A frame of HTTP/2 (RFC 9113 §4.1), on stream 1 where it is one of a stream.
+/// An HTTP/2 frame (RFC 9113 §4.1), on stream 1 if it belongs to a stream.
 private struct HTTP2Frame {
     let bytes: Data
 
@@ -135,10 +137,10 @@ private struct HTTP2Frame {
 
     static let settings = Self(type: 4, stream: 0)
     static let settingsReceived = Self(type: 4, flags: 1, stream: 0)
-    /// More than a frame may have as long as nobody has allowed it.
+    /// Exceeds the default maximum frame size.
     static let oversized = Self(type: 0, Data(count: 17_000))
 
-    /// `:status: 200`, from HPACK's table, and a length as a literal with the table's name.
+    /// `:status: 200` from HPACK's static table, and a length as a literal with an indexed name.
     static func head(length: Int?) -> Self {
         let field = length.map { length in
             let digits = Data("\(length)".utf8)

@@ -6,7 +6,7 @@ import TargetKit
 import TestSupport
 import Testing
 
-/// What goes wrong with a proxy, and what is said of it.
+/// Failures of a proxy, and their error texts.
 @Suite("CurlTransport: proxies", .timeLimit(.minutes(1)))
 struct CurlProxyTests {
     private static let secret = "hunter2"
@@ -17,7 +17,7 @@ struct CurlProxyTests {
         return CurlTransport(configuration: configuration)
     }
 
-    /// Everything that an error says of itself.
+    /// All texts of an error.
     private func texts(of error: some Error) -> String {
         var text = "\(error)\(error.localizedDescription)\((error as NSError).userInfo)\(error as NSError)"
         dump(error, to: &text)
@@ -25,7 +25,7 @@ struct CurlProxyTests {
     }
 
     @Test(
-        "An address that is none of a proxy is named without its password",
+        "The error of an invalid proxy address names it without its password",
         arguments: [
             "ftp://user:hunter2@127.0.0.1:3128", "socks6://user:hunter2@127.0.0.1:1080",
             "http://user:hunter2@127.0.0.1:99999", "http://user:hunter2@127.0.0.1:0", "http://user:hunter2@:3128",
@@ -50,7 +50,7 @@ struct CurlProxyTests {
     }
 
     @Test(
-        "The environment's proxies are checked too, each by its name",
+        "The environment's proxies are checked as well, and errors name the variable",
         arguments: [
             ("http_proxy", "http"), ("https_proxy", "https"), ("HTTPS_PROXY", "https"), ("all_proxy", "http"),
             ("ALL_PROXY", "https"),
@@ -75,7 +75,7 @@ struct CurlProxyTests {
         }
     }
 
-    @Test("The environment's proxies are used as before: with a host of its own for each scheme, or for all")
+    @Test("The environment's proxies apply to one scheme, or to all")
     func goodEnvironment() async throws {
         await #expect(processExitsWith: .success) {
             for other in ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY", "no_proxy", "NO_PROXY"] {
@@ -83,7 +83,7 @@ struct CurlProxyTests {
             }
             let proxy = try LoopbackServer { .text($0.target) }
             setenv("http_proxy", "", 1)
-            // Without a scheme it is http's.
+            // The default scheme is http.
             setenv("ALL_PROXY", "user:pass@127.0.0.1:\(proxy.port)", 1)
             setenv("NO_PROXY", "localhost", 1)
             let base = try #require(URL(string: "http://host.invalid"))
@@ -93,7 +93,7 @@ struct CurlProxyTests {
         }
     }
 
-    @Test("A proxy that refuses the tunnel is said to have done so", arguments: [401, 403, 407, 502])
+    @Test("The error of a tunnel that the proxy refuses says so", arguments: [401, 403, 407, 502])
     func refusedTunnel(status: Int) async throws {
         let proxy = try LoopbackServer(
             reply: .text("no", status: status, headers: ["Proxy-Authenticate": "Basic realm=x"])
@@ -109,7 +109,7 @@ struct CurlProxyTests {
     }
 
     @Test(
-        "A SOCKS proxy that refuses is said to have done so",
+        "The error of a call that a SOCKS proxy refuses says so",
         arguments: [
             ("socks5", Data([5, 0xFF])), ("socks5", Data([5, 0, 5, 5, 0, 1, 0, 0, 0, 0, 0, 0])),
             ("socks5h", Data([5, 2, 1, 1])), ("socks4", Data([0, 91, 0, 0, 0, 0, 0, 0])),

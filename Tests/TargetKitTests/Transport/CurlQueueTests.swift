@@ -7,7 +7,7 @@ import Testing
 
 @testable import TargetKit
 
-/// In which order calls get their connections.
+/// The order in which calls get their connections.
 @Suite("CurlQueue", .timeLimit(.minutes(1)))
 struct CurlQueueTests {
     private let plain = CurlQueue.Host.Key(origin: "http://a", canShare: false)
@@ -21,7 +21,7 @@ struct CurlQueueTests {
         return CurlQueue(CurlQueue.Limits(configuration))
     }
 
-    /// Calls that somebody awaits, numbered by their paths.
+    /// Awaited calls, numbered by their paths.
     private func withStarts(_ count: Int, _ body: ([CurlStart]) -> Void) async throws {
         let starts = Recorder<CurlStart>()
         let arrived = Expectation(count: count)
@@ -53,7 +53,7 @@ struct CurlQueueTests {
         return taken
     }
 
-    @Test("The calls to a host go in their order, one for each connection")
+    @Test("Calls to a host start in order, one for each connection")
     func order() async throws {
         try await withStarts(10) { starts in
             let queue = queue(perHost: 3)
@@ -72,7 +72,7 @@ struct CurlQueueTests {
         }
     }
 
-    @Test("A host with few calls does not wait for all those of another")
+    @Test("A host with few calls does not wait for all calls of another host")
     func fairness() async throws {
         try await withStarts(10) { starts in
             let queue = queue(inAll: 1)
@@ -87,7 +87,7 @@ struct CurlQueueTests {
         }
     }
 
-    @Test("A call that is cancelled while it waits leaves the others in their order", arguments: [0, 2, 4])
+    @Test("Cancelling a waiting call keeps the order of the others", arguments: [0, 2, 4])
     func cancel(cancelled: Int) async throws {
         try await withStarts(6) { starts in
             let queue = queue()
@@ -100,7 +100,7 @@ struct CurlQueueTests {
         }
     }
 
-    @Test("Streams that share a connection count as one connection, and are many more")
+    @Test("Streams that share a connection count as one connection")
     func streams() async throws {
         try await withStarts(1300) { starts in
             let queue = queue(perHost: 20, inAll: 21)
@@ -117,7 +117,7 @@ struct CurlQueueTests {
         }
     }
 
-    @Test("Streams beyond what every server allows go one by one, until they are on a connection")
+    @Test("Streams beyond the default limit start one by one until they have a connection")
     func manyStreams() async throws {
         try await withStarts(200) { starts in
             let queue = queue()
@@ -133,7 +133,7 @@ struct CurlQueueTests {
         }
     }
 
-    @Test("Calls whose time is up are found among those that wait")
+    @Test("Waiting calls that have timed out are found")
     func overdue() async throws {
         try await withStarts(4) { starts in
             let queue = queue()
@@ -149,7 +149,7 @@ struct CurlQueueTests {
         }
     }
 
-    @Test("Hosts that nothing is asked of are not kept for ever")
+    @Test("Idle hosts are forgotten eventually")
     func manyHosts() async throws {
         try await withStarts(1000) { starts in
             let queue = queue()

@@ -6,15 +6,15 @@ import TargetKit
 import TestSupport
 import Testing
 
-/// Which requests go out a second time when a kept connection ends, and what comes on a connection that nobody asked.
+/// Which requests are repeated when a kept-alive connection closes, and data on an idle connection.
 @Suite("CurlTransport: kept connections", .timeLimit(.minutes(1)))
 struct CurlRepeatTests {
-    /// A server that closes a kept connection, without an answer, at the second request.
+    /// A server that closes a kept-alive connection at the second request without a response.
     private func closingServer() throws -> LoopbackServer {
         try LoopbackServer { $0.number == 0 ? .text("fine") : .close }
     }
 
-    @Test("Any number of calls may find their kept connection closed")
+    @Test("Any number of calls can find their kept-alive connection closed")
     func manyLostConnections() async throws {
         let server = try closingServer()
         let transport = CurlTransport()
@@ -23,7 +23,7 @@ struct CurlRepeatTests {
         }
     }
 
-    @Test("A call that finds its kept connection closed does not try all the others")
+    @Test("A call that finds its kept-alive connection closed does not try all others")
     func manyKeptConnections() async throws {
         let server = try closingServer()
         let transport = CurlTransport()
@@ -36,7 +36,7 @@ struct CurlRepeatTests {
         }
     }
 
-    @Test("Any number of calls are answered by a server that closes after each answer")
+    @Test("A server that closes after each response can answer any number of calls")
     func closedAfterEach() async throws {
         let server = try LoopbackServer(reply: [.text("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nfine"), .close])
         let transport = CurlTransport()
@@ -58,7 +58,7 @@ struct CurlRepeatTests {
         let call = TestCall(method: method, body: Self.bodies[body])
         #expect(await call.failure(at: server.baseURL, with: transport) == .networkConnectionLost)
         #expect(server.connectionCount == 1)
-        // The handle is used again for what may be repeated.
+        // The handle is reused for a request that may be repeated.
         #expect(try await TestCall().send(to: server, with: transport).text == "fine")
         #expect(try await TestCall().send(to: server, with: transport).text == "fine")
     }
@@ -92,7 +92,7 @@ struct CurlRepeatTests {
         ("a reset", "GET", fine, [.reset]),
     ]
 
-    @Test("A connection on which something came unasked is never used again", arguments: surpluses.indices)
+    @Test("A connection that receives data while it is idle is not reused", arguments: surpluses.indices)
     func surplus(index: Int) async throws {
         let (name, method, answer, surplus) = Self.surpluses[index]
         let gate = Gate()
@@ -113,7 +113,7 @@ struct CurlRepeatTests {
         #expect(server.connectionCount == 2, "\(name)")
     }
 
-    @Test("What comes together with an answer is not the next one", arguments: ["GET", "HEAD"])
+    @Test("Data that arrives together with a response is not the next response", arguments: ["GET", "HEAD"])
     func surplusAtOnce(method: String) async throws {
         let answer = method == "HEAD" ? "HTTP/1.1 204 No Content\r\n\r\n" : Self.fine
         let server = try LoopbackServer { request in
@@ -126,14 +126,14 @@ struct CurlRepeatTests {
         }
     }
 
-    @Test("A connection that had no room for all of a request is kept, and still watched")
+    @Test("A connection whose send buffer was full is kept alive and watched")
     func largeRequest() async throws {
         let gate = Gate()
         let server = try LoopbackServer { request in
             request.path == "/last" ? [.text(Self.fine), .pause(until: gate), .text(Self.fake)] : .text("fine")
         }
         let transport = CurlTransport()
-        // More than the kernel keeps for either side.
+        // More than the kernel's buffers on both sides.
         let upload = TestCall(method: "POST", body: .data(Data(count: 32 << 20)))
         for _ in 0..<3 { #expect(try await upload.send(to: server, with: transport).text == "fine") }
         let last = TestCall(path: "/last", method: "POST", body: .data(Data(count: 32 << 20)))
@@ -145,7 +145,7 @@ struct CurlRepeatTests {
         #expect(server.connectionCount == 2)
     }
 
-    @Test("A connection whose reader pauses stays, whatever comes on it")
+    @Test("A connection with a paused reader remains open when data arrives")
     func pausedReader() async throws {
         let server = try LoopbackServer(reply: .download(byteCount: 8 << 20, repeating: Data(count: 1 << 16)))
         let transport = CurlTransport()
@@ -154,7 +154,7 @@ struct CurlRepeatTests {
             guard case .stream(let body) = try await call.send(to: server, with: transport).body else {
                 throw URLError(.cannotParseResponse)
             }
-            // Nobody reads until the kernel takes no more.
+            // Unread until the kernel's buffers are full.
             await server.waitForBytes(sent: 1 << 20)
             var count = 0
             for try await piece in body { count += piece.count }

@@ -95,7 +95,7 @@ struct CurlRequestTests {
         #expect(server.headCount == 0)
     }
 
-    @Test("Fields that libcurl cannot send are refused, large ones go out")
+    @Test("Fields that libcurl cannot send are refused, and large ones are sent")
     func largeFields() async throws {
         let server = try LoopbackServer(reply: .text("fine"))
         let large = TestCall(headers: ["X-A": String(repeating: "a", count: 500_000)])

@@ -98,7 +98,7 @@ struct CurlResponseTests {
     }
 
     @Test(
-        "Bytes behind the end of a compressed body, another member of gzip too, are an error and never a part of the body",
+        "Bytes after the end of a compressed body, including a gzip member, are an error",
         arguments: [
             ("gzip", Gzip.helloWorld, Gzip.helloWorld), ("gzip", Gzip.helloWorld, Data("more".utf8)),
             ("gzip", Gzip.zeros, Data(count: 100_000)), ("deflate", Gzip.deflated, Data("more than four".utf8)),
@@ -118,7 +118,7 @@ struct CurlResponseTests {
         }
     }
 
-    @Test("A range is asked for as it is stored, unless the caller names an encoding")
+    @Test("A range request asks for the identity encoding, unless the caller sets another one")
     func range() async throws {
         let server = try LoopbackServer(reply: .text(""))
         let fields: [[String: String]] = [
@@ -130,7 +130,7 @@ struct CurlResponseTests {
         #expect(sent[1].first?.contains("gzip") == true)
     }
 
-    @Test("A part of a compressed body is given as it came, and the next whole one decoded")
+    @Test("A partial compressed body is returned as received, and the next complete one is decoded")
     func partOfGzip() async throws {
         let part = Gzip.zeros.prefix(50)
         let server = try LoopbackServer { request in
@@ -171,7 +171,7 @@ struct CurlResponseTests {
         #expect(whole.text.utf8.count == 100_000)
     }
 
-    @Test("A status line may end with its code")
+    @Test("A status line can end with its code")
     func noReason() async throws {
         let server = try LoopbackServer(reply: .raw("HTTP/1.1 201\r\nContent-Length: 1\r\n\r\nx"))
         let response = try await TestCall().send(to: server, with: transport)

@@ -6,7 +6,7 @@ import TargetKit
 import TestSupport
 import Testing
 
-/// How HTTP/2 connections are shared, kept and given up.
+/// How HTTP/2 connections are shared, kept alive and closed.
 @Suite(
     "CurlTransport: HTTP/2 connections",
     .serialized,
@@ -35,7 +35,7 @@ struct CurlSharingTests {
         }
     }
 
-    @Test("A thousand calls share one connection, also when they come before it")
+    @Test("A thousand calls share one connection, even if they start before it is made")
     func oneConnection() async throws {
         let server = try HTTP2Server()
         let transport = server.transport()
@@ -46,7 +46,7 @@ struct CurlSharingTests {
         #expect(events.filter { $0.hasPrefix("HEADERS") }.count == 1000)
     }
 
-    @Test("Another connection is opened when the server lets no more streams share the one that is there")
+    @Test("Another connection is opened when the server allows no more streams on the first")
     func fewStreams() async throws {
         let server = try HTTP2Server(streams: 100)
         let transport = server.transport()
@@ -55,13 +55,13 @@ struct CurlSharingTests {
         #expect(await connections(of: transport, to: server).count <= 20)
     }
 
-    /// The connections so far; it was the last call.
+    /// The number of connections so far; makes the last call.
     private func connections(of transport: CurlTransport, to server: HTTP2Server) async -> [String] {
         transport.shutdown()
         return await server.events(through: "CLOSED").filter { $0.hasPrefix("CONNECTION") }
     }
 
-    @Test("A host that speaks HTTP/1.1 over TLS gets as many connections as it may have")
+    @Test("A host that uses HTTP/1.1 over TLS gets the maximum number of connections")
     func http1() async throws {
         let server = try HTTP2Server(protocols: "http/1.1")
         let transport = server.transport { $0.maxConnectionsPerHost = 4 }
@@ -81,7 +81,7 @@ struct CurlSharingTests {
         #expect(events.filter { $0 == "REQUEST" }.count == 200)
     }
 
-    @Test("The server hears that nobody waits for the only stream any more", arguments: [true, false])
+    @Test("The server is notified when the only stream is cancelled", arguments: [true, false])
     func reset(isCancelled: Bool) async throws {
         let server = try HTTP2Server([.hang])
         let transport = server.transport()
@@ -101,7 +101,7 @@ struct CurlSharingTests {
         [.answer, .goAwayAndClose, .answer], [.goAwayAndClose, .answer], [.answerAndGoAway, .answer],
     ]
 
-    @Test("A request that the server says it has not touched is sent again", arguments: refusals, ["GET", "POST"])
+    @Test("A request that the server reports as not processed is sent again", arguments: refusals, ["GET", "POST"])
     func refused(behaviours: [HTTP2Server.Behaviour], method: String) async throws {
         let server = try HTTP2Server(behaviours)
         let transport = server.transport()
@@ -112,7 +112,7 @@ struct CurlSharingTests {
         }
     }
 
-    @Test("A POST whose HTTP/2 connection ends without a word is sent once")
+    @Test("A POST whose HTTP/2 connection closes without an error is sent once")
     func lost() async throws {
         let server = try HTTP2Server([.answer, .close, .answer])
         let transport = server.transport()
@@ -124,7 +124,7 @@ struct CurlSharingTests {
         #expect(events.filter { $0.hasPrefix("HEADERS") }.count == 2)
     }
 
-    @Test("A body that is streamed has a connection of its own, over HTTP/1.1")
+    @Test("A streamed body has its own connection, over HTTP/1.1")
     func stream() async throws {
         let server = try HTTP2Server()
         let transport = server.transport()
@@ -137,14 +137,15 @@ struct CurlSharingTests {
         var bytes = Data()
         for try await piece in body { bytes.append(piece) }
         #expect(bytes == Data("fine".utf8))
-        // Its version is not the host's.
+        // Its version does not change the host's.
         try await send(50, to: server, with: transport)
         #expect(await connections(of: transport, to: server).count <= 3)
     }
 
     @Test("A second HTTP/2 connection resumes the TLS session of the first")
     func resumed() async throws {
-        // One stream for each connection, and the first stays open: with one that it closes, libcurl 7.88 loses the session.
+        // One stream per connection, with the first one open: libcurl 7.88 loses the TLS session of a closed
+        // connection.
         let server = try HTTP2Server([.answer, .hang, .answer], streams: 1)
         let transport = server.transport()
         try await send(1, to: server, with: transport)
@@ -158,7 +159,7 @@ struct CurlSharingTests {
         #expect(events.filter { $0.hasPrefix("CONNECTION") } == ["CONNECTION h2 new", "CONNECTION h2 resumed"])
     }
 
-    @Test("A second connection over HTTP/1.1 resumes the TLS session of the first")
+    @Test("A second HTTP/1.1 connection resumes the TLS session of the first")
     func resumedOverHTTP1() async throws {
         let server = try HTTP2Server(protocols: "http/1.1")
         let transport = server.transport()

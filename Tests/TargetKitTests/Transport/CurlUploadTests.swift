@@ -6,10 +6,10 @@ import TargetKit
 import TestSupport
 import Testing
 
-/// Responses that come before the body of the request has gone.
+/// Responses that arrive before the body of the request has been sent.
 @Suite("CurlTransport: early responses", .timeLimit(.minutes(1)))
 struct CurlUploadTests {
-    /// More than the kernel keeps for both sides.
+    /// More than the kernel's buffers on both sides.
     static let large = Data(count: 64 << 20)
 
     private func server(_ reply: LoopbackReply) throws -> LoopbackServer {
@@ -41,7 +41,7 @@ struct CurlUploadTests {
         #expect(server.headCount == 1)
     }
 
-    @Test("A body that waits for 100 (Continue) goes out when it comes", arguments: bodies.indices)
+    @Test("A body that waits for 100 (Continue) is sent when the 100 arrives", arguments: bodies.indices)
     func expectation(index: Int) async throws {
         let server = try LoopbackServer { .text("\($0.bodyByteCount)") }
         let (_, body) = Self.bodies[index]
@@ -54,7 +54,7 @@ struct CurlUploadTests {
         #expect(try await server.request(at: 1).headers["Expect"] == nil)
     }
 
-    @Test("A 2xx to a body that nobody takes is no success: the call ends with its timeout, and says what was not sent")
+    @Test("An early 2xx to an unread body is not a success: the call times out and states what was sent")
     func unreadBody() async throws {
         let server = try server([
             .head(status: 200, headers: ["Content-Length": "4"]), .text("fine"), .stopReading, .hang,
@@ -73,7 +73,7 @@ struct CurlUploadTests {
     }
 
     @Test(
-        "A 2xx whose connection ends before the body has gone is no success",
+        "A 2xx is not a success if the connection closes before the body has been sent",
         arguments: [
             [
                 .head(status: 200, headers: ["Content-Length": "4", "Connection": "close"]), .text("fine"),
@@ -91,7 +91,7 @@ struct CurlUploadTests {
         #expect(error?.code == .networkConnectionLost)
     }
 
-    @Test("A refusal of a body that nobody takes is the response at once", arguments: [302, 400, 413, 500])
+    @Test("A refusal is returned at once when the server does not read the body", arguments: [302, 400, 413, 500])
     func refusal(status: Int) async throws {
         let server = try server([
             .head(status: status, headers: ["Content-Length": "2"]), .text("no"), .stopReading, .hang,
@@ -102,20 +102,20 @@ struct CurlUploadTests {
         #expect(response.text == "no")
     }
 
-    @Test("A source that takes its time is sent to its end, though the response is there", arguments: [nil, 30])
+    @Test("A slow source is sent to its end although the response has arrived", arguments: [nil, 30])
     func slowSource(length: Int64?) async throws {
         let server = try server(.text("fine"))
         let call = TestCall(method: "POST", body: .stream(SlowSource(length: length)))
         #expect(try await call.send(to: server, with: CurlTransport()).text == "fine")
         let head = try await server.request(at: 0).rawHead.count
         let framing = length == nil ? "a\r\n\r\n".utf8.count * 3 + "0\r\n\r\n".utf8.count : 0
-        // The client is done when the kernel has the bytes.
+        // For the client, the upload is complete when the kernel has accepted the bytes.
         await server.waitForBytes(received: head + 30 + framing)
         #expect(server.bytesReceived == head + 30 + framing)
     }
 }
 
-/// 30 bytes in three pieces; before the second and the third it waits, longer than anybody should take for the end.
+/// 30 bytes in three pieces, with long pauses before the second and the third.
 private struct SlowSource: BodySource {
     let length: Int64?
 

@@ -6,7 +6,7 @@ import TargetKit
 import TestSupport
 import Testing
 
-/// Calls for which there is no connection yet.
+/// Calls that wait for a connection.
 @Suite("CurlTransport: calls that wait", .timeLimit(.minutes(1)))
 struct CurlWaitingTests {
     private func transport(_ change: (inout CurlTransport.Configuration) -> Void) -> CurlTransport {
@@ -16,9 +16,9 @@ struct CurlWaitingTests {
         return CurlTransport(configuration: configuration)
     }
 
-    @Test("To wait for a connection is not to be idle")
+    @Test("Waiting for a connection is not idle time")
     func idle() async throws {
-        // The call in front takes longer than the limit, and is idle itself for a thirtieth of that.
+        // The call ahead takes longer than the limit, and is idle for a thirtieth of it.
         let drip: LoopbackReply = [
             .head(status: 200, headers: ["Content-Length": "40"]),
             .drip(Data(count: 40), chunkSize: 1, every: .milliseconds(100)),
@@ -31,7 +31,7 @@ struct CurlWaitingTests {
         #expect(try await slow == 40)
     }
 
-    @Test("The timeout of a call counts while it waits")
+    @Test("The timeout of a call includes its wait for a connection")
     func timeout() async throws {
         let server = try LoopbackServer(reply: .hang)
         let transport = transport { _ in }
@@ -44,7 +44,7 @@ struct CurlWaitingTests {
         _ = await first.result
     }
 
-    @Test("A call that is cancelled while it waits ends at once, and those behind it go on")
+    @Test("A waiting call that is cancelled ends at once, and those behind it continue")
     func cancel() async throws {
         let gate = Gate()
         let server = try LoopbackServer { request in
@@ -66,7 +66,7 @@ struct CurlWaitingTests {
         #expect(server.requests.map(\.path) == ["/held", "/"])
     }
 
-    @Test("Calls that wait end with the transport")
+    @Test("Waiting calls end with the transport")
     func shutdown() async throws {
         let server = try LoopbackServer(reply: .hang)
         let transport = transport { _ in }

@@ -4,23 +4,24 @@ import Foundation
 import TargetKit
 import TestSupport
 
-/// A server over TLS that speaks HTTP/2, and HTTP/1.1 to who asks for it, in Python. Ends when it is let go of.
+/// A TLS server in Python that supports HTTP/2, and HTTP/1.1 for clients that ask for it. Releasing the instance stops
+/// it.
 final class HTTP2Server: Sendable {
-    /// What the server does with a request.
+    /// How the server responds to a request.
     enum Behaviour: String {
         /// A 200 with four bytes.
         case answer
-        /// The same, and GOAWAY that names it as the last.
+        /// A 200 with four bytes, then GOAWAY with its stream as the last one.
         case answerAndGoAway = "answer+goaway"
         /// RST_STREAM with REFUSED_STREAM.
         case refuse
-        /// GOAWAY that names the stream before it as the last.
+        /// GOAWAY with the stream before it as the last one.
         case goAway = "goaway"
-        /// The same, and the end of the connection.
+        /// GOAWAY with the stream before it as the last one, then closes the connection.
         case goAwayAndClose = "goaway+close"
-        /// The end of the connection.
+        /// Closes the connection.
         case close
-        /// Nothing.
+        /// No response.
         case hang
     }
 
@@ -42,23 +43,23 @@ final class HTTP2Server: Sendable {
         return CurlTransport(configuration: configuration)
     }
 
-    /// Starts a server that lets so many streams share a connection, and treats each request by the next behaviour of the list;
-    /// when it is at its end, by the last one again.
+    /// Starts a server that allows the given number of streams per connection, and handles each request by the next
+    /// behavior of the list; the last one repeats.
     init(_ behaviours: [Behaviour] = [.answer], streams: Int = 1000, protocols: String = "h2,http/1.1") throws {
         let list = behaviours.map(\.rawValue).joined(separator: ",")
         let command = [Self.program.path, "python3", "server.py", protocols, "\(streams)", list]
         server = try TLSServer(command, in: Self.folder.get())
     }
 
-    /// The certificates and the program, which all servers have in common.
+    /// The certificates and the program, which all servers share.
     private static let folder = Result {
         let folder = try TLSServer.certificates()
         _ = try folder.file("server.py", Data(script.utf8))
         return folder
     }
 
-    /// What the server has seen since somebody last asked, up to the line that begins like that, or `CLOSED`: `CONNECTION` with its protocol and
-    /// `new` or `resumed`, `HEADERS` or `RESET` with a stream's number, `REQUEST` over HTTP/1.1, `CLOSED`.
+    /// The server's log since the last query, up to the line with the prefix, or `CLOSED`: `CONNECTION` with its
+    /// protocol and `new` or `resumed`, `HEADERS` or `RESET` with a stream's number, `REQUEST` over HTTP/1.1, `CLOSED`.
     func events(through start: String) async -> [String] {
         await server.output(through: start, "CLOSED").split(separator: "\n").map(String.init)
     }

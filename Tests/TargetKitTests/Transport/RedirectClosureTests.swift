@@ -8,10 +8,10 @@ import Testing
 import FoundationNetworking
 #endif
 
-/// What the closure of ``RedirectPolicy/custom(_:)`` gives is looked at like any request.
-@Suite("Redirects: what a closure gives")
+/// The request that the closure of ``RedirectPolicy/custom(_:)`` returns is checked like any request.
+@Suite("Redirects: closures")
 struct RedirectClosureTests {
-    /// A change that must not go out, and why.
+    /// A change that must not be sent, and the reason.
     struct Refusal: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let reason: InvalidRequest
@@ -67,7 +67,7 @@ struct RedirectClosureTests {
         }
     }
 
-    @Test("What could not be sent at first is not sent then", arguments: refusals, Backend.allCases)
+    @Test("A request that is invalid at first is invalid as a redirect", arguments: refusals, Backend.allCases)
     func refused(_ refusal: Refusal, _ backend: Backend) async throws {
         let running = try redirecting(backend)
         let provider = Provider<TestTarget>(
@@ -85,7 +85,7 @@ struct RedirectClosureTests {
         #expect(running.requests.count == 1)
     }
 
-    @Test("From https to http is refused, whether server or closure leads there", arguments: [true, false])
+    @Test("A redirect from https to http is refused, whether by the server or the closure", arguments: [true, false])
     func downgrade(byServer: Bool) async throws {
         let sent = Recorder<URL?>()
         let transport = StubTransport { request in
@@ -106,7 +106,7 @@ struct RedirectClosureTests {
         #expect(sent.count == 1)
     }
 
-    @Test("A closure that leads from http back to https is followed")
+    @Test("A closure can change a redirect from http back to https")
     func upgrade() async throws {
         let transport = StubTransport { request in
             request.urlRequest.url?.lastPathComponent == "end"
@@ -127,7 +127,7 @@ struct RedirectClosureTests {
     }
 
     @Test(
-        "Secrets stay behind when the closure leads to another origin, unless it sets them itself",
+        "Secrets are removed when the closure changes the origin, unless it sets them itself",
         arguments: [true, false]
     )
     func secrets(setsThem: Bool) async throws {
@@ -149,7 +149,7 @@ struct RedirectClosureTests {
         #expect(last.headers["X-Plain"] == "yes")
     }
 
-    @Test("The body that the closure gives is the one that is sent", arguments: [nil, "changed"], Backend.allCases)
+    @Test("The closure's body is sent", arguments: [nil, "changed"], Backend.allCases)
     func body(text: String?, backend: Backend) async throws {
         let running = try redirecting(backend)
         let provider = Provider<TestTarget>(

@@ -11,7 +11,7 @@ import FoundationNetworking
 @Suite("Redirects: Location")
 struct RedirectLocationTests {
     @Test(
-        "A Location that is not escaped as it has to be is taken as it is meant, and escapes in it stay",
+        "An unescaped Location is escaped, and its existing escapes are kept",
         arguments: [
             ("/a b", "/a%20b"), ("/a%2Fb c?x=%26&y= ", "/a%2Fb%20c?x=%26&y="),
             ("/ü?q=ü&x=%2F", "/%C3%BC?q=%C3%BC&x=%2F"),
@@ -30,12 +30,12 @@ struct RedirectLocationTests {
         #expect(response.statusCode == 200)
         #expect(server.requests.map(\.target) == ["/start", target])
         let url = try #require(response.redirects.last?.to)
-        // Foundation before iOS 17 takes no other.
+        // Foundation before iOS 17 accepts only this form.
         #expect(URL(string: url.absoluteString, encodingInvalidCharacters: false) == url)
     }
 
     @Test(
-        "A Location with a host of its own keeps it",
+        "A Location with its own host keeps it",
         arguments: [
             ("https://b.example/a b", "https://b.example/a%20b"),
             ("//b.example:8443/ü", "https://b.example:8443/%C3%BC"),
@@ -57,7 +57,7 @@ struct RedirectLocationTests {
     }
 
     @Test(
-        "A Location that takes its host from the path, or has none, leads nowhere",
+        "A Location without a host, or with one in its path, is not followed",
         arguments: [
             "https:///evil.test/x", "http:/evil.test", "https:evil.test", "//", "///evil.test", "https://:80/",
             "https://@/x", "",

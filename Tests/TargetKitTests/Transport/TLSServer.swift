@@ -3,7 +3,8 @@
 import Foundation
 import TestSupport
 
-/// `openssl s_server`, or another program, on a port of its own choice, with certificates that were made for it. Ends when it is let go of.
+/// `openssl s_server`, or another program, on a free port, with generated certificates. Releasing the instance stops
+/// it.
 final class TLSServer: Sendable {
     static let program = URL(fileURLWithPath: "/usr/bin/openssl")
     static var isAvailable: Bool { FileManager.default.isExecutableFile(atPath: program.path) }
@@ -18,7 +19,7 @@ final class TLSServer: Sendable {
     var baseURL: URL { URL(string: "https://localhost:\(port)") ?? URL(fileURLWithPath: "/") }
     var authority: URL { file("ca.pem") }
 
-    /// Starts OpenSSL's server, which answers each request with a page about its connection.
+    /// Starts OpenSSL's server, which responds to each request with a page about its connection.
     convenience init(days: Int = 2, arguments: [String] = ["-www"], name: String = "localhost") throws {
         let certificates = ["-cert", "server.pem", "-key", "server.key", "-CAfile", "ca.pem"]
         let folder = try Self.certificates(days: days, name: name)
@@ -26,14 +27,14 @@ final class TLSServer: Sendable {
         try self.init(program + certificates + arguments, in: folder)
     }
 
-    /// A folder with an authority, and certificates of its for a server and a client.
+    /// A folder with an authority, and with certificates that it has issued for a server and a client.
     static func certificates(days: Int = 2, name: String = "localhost") throws -> TemporaryFolder {
         let folder = try TemporaryFolder()
         try makeCertificates(in: folder.url, name: name, days: days)
         return folder
     }
 
-    /// Starts a program in a folder with certificates; it has to say `ACCEPT` and where it listens.
+    /// Starts a program in a folder with certificates. The program has to print `ACCEPT` and its address.
     init(_ command: [String], in folder: TemporaryFolder) throws {
         self.folder = folder
         let pipe = Pipe()
@@ -75,7 +76,7 @@ final class TLSServer: Sendable {
         ).trimmingCharacters(in: .whitespacesAndNewlines)
     }
 
-    /// What the server has printed since it was last asked, up to the line that begins like one of those.
+    /// The server's output since the last query, up to the line with one of the prefixes.
     func output(through starts: String...) async -> String {
         await withCheckedContinuation { continuation in
             DispatchQueue.global().async {
@@ -86,12 +87,12 @@ final class TLSServer: Sendable {
         }
     }
 
-    /// Sends those bytes.
+    /// Sends the bytes.
     func send(_ bytes: Data) {
         try? input.write(contentsOf: bytes)
     }
 
-    /// Sends those bytes once the client has sent that text, and throws away what comes after it.
+    /// Sends the bytes when the client has sent the text, and discards further data from the client.
     func answer(_ bytes: Data, to text: String) async {
         await withCheckedContinuation { continuation in
             DispatchQueue.global().async { [input, output] in
@@ -103,7 +104,7 @@ final class TLSServer: Sendable {
                 }
                 try? input.write(contentsOf: bytes)
                 continuation.resume()
-                // A server whose output nobody takes stands still.
+                // A server whose output is not read blocks.
                 while !output.availableData.isEmpty {}
             }
         }

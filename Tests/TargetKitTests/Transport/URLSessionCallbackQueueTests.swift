@@ -7,9 +7,9 @@ import Testing
 
 @testable import TargetKit
 
-@Suite("The queue of URLSession's callbacks", .timeLimit(.minutes(1)))
+@Suite("URLSession's callback queue", .timeLimit(.minutes(1)))
 struct URLSessionCallbackQueueTests {
-    @Test("Whoever adds to a full queue waits until one of its operations is done")
+    @Test("Adding to a full queue waits until one of its operations has finished")
     func limit() async throws {
         let queue = URLSessionCallbackQueue(patience: .never)
         let (gate, added, done) = (DispatchSemaphore(value: 0), Tally(), Tally())
@@ -26,7 +26,7 @@ struct URLSessionCallbackQueueTests {
         await done.waitRegardless(for: URLSessionCallbackQueue.limit * 2)
     }
 
-    @Test("An operation may add another, also to a full queue, and the order stays")
+    @Test("An operation can add another one to a full queue, in order")
     func reentry() async throws {
         let queue = URLSessionCallbackQueue()
         let seen = Recorder<Int>()
@@ -41,8 +41,8 @@ struct URLSessionCallbackQueueTests {
         #expect(numbers == Array(1..<URLSessionCallbackQueue.limit) + Array(1_000..<1_300))
     }
 
-    // In a process of its own: other tests' memory would count.
-    @Test("A download that is written more slowly than it comes stays small", .enabled(if: ProcessMemory.isReused))
+    // In a separate process, because the memory of other tests would count.
+    @Test("A download written more slowly than it arrives uses little memory", .enabled(if: ProcessMemory.isReused))
     func memory() async {
         await #expect(processExitsWith: .success) {
             let server = try LoopbackServer(reply: .download(byteCount: 256 << 20, repeating: Data(count: 256 << 10)))
@@ -52,7 +52,7 @@ struct URLSessionCallbackQueueTests {
             let request = TransportRequest(
                 urlRequest: URLRequest(url: server.baseURL),
                 destination: .file(folder.url.appendingPathComponent("file")),
-                // As a slow disk would, this holds up whoever writes; for less than the patience of the queue.
+                // Blocks the writer, like a slow disk, for less than the patience of the queue.
                 progress: { _ in
                     reports.add()
                     if reports.value < 5 { usleep(300_000) }

@@ -37,9 +37,9 @@ struct URLSessionDownloadTests {
         }
     }
 
-    @Test("A call that is cancelled by its last report has its file, or an error and nothing of it")
+    @Test("A call cancelled by its last report has its file, or an error and no file")
     func cancelledByLastReport() async throws {
-        // In chunks, so that the total is known at the end only.
+        // Chunked, so that the total is known only at the end.
         let server = try LoopbackServer(reply: [
             .head(status: 200, headers: ["Transfer-Encoding": "chunked"]), .chunk(Data(count: 1_000)), .endChunks,
         ])

@@ -9,14 +9,14 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("One exchange of URLSession")
+@Suite("URLSession exchange")
 struct URLSessionExchangeTests {
     private func exchange(_ request: TransportRequest) throws -> URLSessionExchange {
         let call = try URLSessionCall(request, idleTimeout: 60, streaming: .system)
         return URLSessionExchange(call, queue: DispatchQueue(label: "test"), streaming: .system)
     }
 
-    @Test("The bytes of a body in memory stay where they are when further ones come")
+    @Test("Appending to a body in memory does not copy it for each piece")
     func copies() throws {
         let exchange = try exchange(TransportRequest(urlRequest: URLRequest(url: .example)))
         var moves = 0
@@ -30,7 +30,7 @@ struct URLSessionExchangeTests {
             if next != place { moves += 1 }
             place = next
         }
-        // Room that doubles moves them some ten times; a copy for each piece, four hundred times.
+        // Doubling the capacity moves them about ten times; a copy for each piece, four hundred times.
         #expect(moves < 40)
     }
 }

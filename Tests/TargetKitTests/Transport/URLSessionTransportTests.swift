@@ -144,7 +144,7 @@ struct URLSessionTransportTests {
         #expect(next.head.statusCode == 200)
     }
 
-    @Test("A configuration for the background is refused in words, and nothing is sent")
+    @Test("A background configuration is refused with an explanation, and nothing is sent")
     func background() async throws {
         let server = try LoopbackServer(reply: .status(200))
         #if canImport(FoundationNetworking)
@@ -183,7 +183,7 @@ struct URLSessionTransportTests {
         #expect(try await transport.send(call(full.baseURL, method: "HEAD")).head.statusCode == 302)
     }
 
-    @Test("On Linux a request that asks for trailers is refused, since they would end the process")
+    @Test("On Linux a request that asks for trailers is refused, because they end the process")
     func asksForTrailers() async throws {
         let server = try LoopbackServer(reply: .status(200))
         var request = call(server.baseURL)
@@ -194,7 +194,7 @@ struct URLSessionTransportTests {
         #expect(server.connectionCount == 0)
     }
 
-    @Test("On Linux a response that announces trailers is given up before they come")
+    @Test("On Linux a response that announces trailers is abandoned before they arrive")
     func announcesTrailers() async throws {
         let fields: LoopbackHeaders = ["Transfer-Encoding": "chunked", "Trailer": "X-Digest"]
         let server = try LoopbackServer(reply: [.head(status: 200, headers: fields), .chunk(Data("x".utf8)), .hang])
@@ -204,7 +204,7 @@ struct URLSessionTransportTests {
         await server.waitForConnections(closed: 1)
     }
 
-    @Test("On Linux a status line that ends with its code is an error that says who can read it")
+    @Test("On Linux a status line that ends with its code is an error that suggests CurlTransport")
     func noReason() async throws {
         let server = try LoopbackServer(reply: .raw("HTTP/1.1 200\r\nContent-Length: 0\r\n\r\n"))
         let error = try #require(await error(call(server.baseURL)))
@@ -212,7 +212,7 @@ struct URLSessionTransportTests {
         #expect(error.localizedDescription.contains("CurlTransport"))
     }
 
-    @Test("On Linux the values of a repeated field are in order where their names are spelt alike, else by spelling")
+    @Test("On Linux the values of a repeated field are in order if their spelling is equal, else by spelling")
     func repeatedFields() async throws {
         let fields: LoopbackHeaders = ["X-A": "1", "x-a": "2", "X-A": "3", "X-a": "4", "Via": "a", "Via": "b"]
         let server = try LoopbackServer(reply: .status(200, headers: fields))

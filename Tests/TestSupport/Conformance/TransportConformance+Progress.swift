@@ -83,7 +83,7 @@ extension TransportConformance {
         },
     ]
 
-    /// Keeps the answer back until the report has come.
+    /// Delays the response until the report has arrived.
     private static func expectUpload(
         _ body: TransportRequest.Body,
         of size: Int64,

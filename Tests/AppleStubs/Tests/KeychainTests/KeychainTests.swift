@@ -5,7 +5,7 @@ import Testing
 
 @testable import Keychain
 
-@Suite("The credential in the keychain", .serialized)
+@Suite("Keychain credential store", .serialized)
 struct KeychainTests {
     private let keychain = StubKeychain.shared
     private let store = KeychainCredentialStore<String>(service: "shop")
@@ -17,7 +17,7 @@ struct KeychainTests {
     private let place = StubKeychain.Place(isDataProtection: true, service: "shop", account: "credential")
     private let loginPlace = StubKeychain.Place(isDataProtection: false, service: "shop", account: "credential")
 
-    @Test("What is saved is loaded, changed and cleared")
+    @Test("A saved credential is loaded, changed and cleared")
     func wholeLife() throws {
         #expect(try store.load() == nil)
         for credential in ["first", "second"] {
@@ -29,14 +29,14 @@ struct KeychainTests {
         #expect(try store.load() == nil)
     }
 
-    @Test("An item that another process adds at the same moment is changed")
+    @Test("An item that another process adds at the same time is changed")
     func duplicate() throws {
         keychain.beforeAdding = { keychain.items[place] = Data("\"theirs\"".utf8) }
         try store.save("ours")
         #expect(try store.load() == "ours")
     }
 
-    @Test("An item that another process removes and adds again is changed in the end")
+    @Test("An item that another process removes and adds again is changed eventually")
     func duplicateThatIsRemoved() throws {
         keychain.beforeAdding = {
             keychain.items[place] = Data("\"theirs\"".utf8)
@@ -46,7 +46,7 @@ struct KeychainTests {
         #expect(try store.load() == "ours")
     }
 
-    @Test("An item that comes and goes for ever is an error in the end")
+    @Test("An item that keeps appearing and disappearing is an error")
     func duplicateWithoutEnd() throws {
         func add() {
             keychain.items[place] = Data("\"theirs\"".utf8)
@@ -59,7 +59,7 @@ struct KeychainTests {
         #expect(throws: KeychainError(status: errSecDuplicateItem)) { try store.save("ours") }
     }
 
-    @Test("A program without entitlements keeps it in the login keychain")
+    @Test("A program without entitlements uses the login keychain")
     func withoutEntitlements() throws {
         keychain.isEntitled = false
         #expect(try store.load() == nil)
@@ -73,7 +73,7 @@ struct KeychainTests {
         #expect(keychain.items.isEmpty)
     }
 
-    @Test("A program with entitlements does not look into the login keychain")
+    @Test("A program with entitlements does not use the login keychain")
     func withEntitlements() throws {
         keychain.items[loginPlace] = Data("\"other\"".utf8)
         #expect(try store.load() == nil)
