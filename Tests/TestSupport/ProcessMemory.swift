@@ -7,9 +7,9 @@ public enum ProcessMemory {
     /// There is no such line in `/proc/self/status`.
     public struct Unknown: Error {}
 
-    /// Whether memory that is freed can be used again at once. The address sanitizer keeps some 256 MB from that, to find uses
-    /// that come too late: how much a program needs is not seen under it.
-    public static let isReused = dlsym(nil, "__asan_init") == nil
+    /// Whether the process uses as much memory as its program needs. The address sanitizer keeps about 256 MB of freed
+    /// memory, and the thread sanitizer a multiple of the memory in use.
+    public static let isReused = dlsym(nil, "__asan_init") == nil && dlsym(nil, "__tsan_init") == nil
 
     /// The largest size that this process has had in memory, in bytes.
     public static func peak() throws -> Int {

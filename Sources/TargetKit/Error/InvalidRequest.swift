@@ -25,6 +25,8 @@ public enum InvalidRequest: Error, Sendable, Hashable {
     case unreadableFile(path: String)
     /// The folder to download the response into does not exist.
     case missingFolder(path: String)
+    /// The destination of a download is not a regular file: a folder, a pipe, a device.
+    case notAFile(path: String)
     /// The value given for the body or the query could not be encoded.
     case unencodable(String)
     /// The timeout is zero or less.
@@ -59,6 +61,8 @@ extension InvalidRequest: CustomStringConvertible, CustomReflectable {
             "the file \(RedactedURL.inside(path).inOneLine) is not there, cannot be read, or is not a regular file"
         case .missingFolder(let path):
             "the folder \(path.inOneLine), which the response is to be downloaded into, does not exist: create it first"
+        case .notAFile(let path):
+            "the destination \(path.inOneLine) of the download is not a regular file: choose another path"
         case .unencodable(let reason):
             "the task's value cannot be encoded: \(reason.inOneLine)"
         case .invalidTimeout(let timeout):

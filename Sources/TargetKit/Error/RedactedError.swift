@@ -86,7 +86,11 @@ enum RedactedError {
         case let text as String:
             let safe = RedactedURL.inside(text)
             return safe == text ? nil : safe
-        case let error as any Error: return redacted(error, depth: depth)
+        case let error as any Error:
+            let type = type(of: error)
+            let isFoundations =
+                type is NSError.Type || type == URLError.self || type == CocoaError.self || type == POSIXError.self
+            return isFoundations ? redacted(error, depth: depth) : underlying(error)
         case let info as [String: Any]: return redacted(info, depth: depth)
         case let values as [Any]:
             guard depth < 8 else { return [] as [Any] }

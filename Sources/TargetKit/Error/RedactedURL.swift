@@ -12,16 +12,16 @@ package struct RedactedURL: Sendable, CustomStringConvertible {
     package init(_ text: String) {
         var text = text[...]
         if let end = text.firstIndex(where: { $0 == "?" || $0 == "#" }) { text = text[..<end] }
-        guard let scheme = text.range(of: "://") else {
-            description = String(text)
-            return
-        }
-        let authority = text[scheme.upperBound...].prefix { $0 != "/" }
-        guard let at = authority.lastIndex(of: "@") else {
-            description = String(text)
-            return
-        }
-        description = String(text[..<scheme.upperBound] + text[text.index(after: at)...])
+        // A text without white space, JSON for example, can have several URLs.
+        description = text.components(separatedBy: "://").enumerated()
+            .map { index, part in index == 0 ? part : "://" + Self.withoutUser(part) }
+            .joined()
+    }
+
+    /// What follows `://`, without the user and the password.
+    private static func withoutUser(_ text: String) -> Substring {
+        guard let at = text.prefix(while: { $0 != "/" }).lastIndex(of: "@") else { return text[...] }
+        return text[text.index(after: at)...]
     }
 
     /// The text with each URL in it redacted.

@@ -14,24 +14,29 @@ final class PendingDownload: Sendable {
     /// The temporary file.
     let part: URL
     private let file: URL
+    /// The file to replace: where a symbolic link at the destination leads.
+    private let place: URL
 
     init(of file: URL) {
         self.file = file
-        part = PartialFile.hiddenPlace(beside: file)
+        place = file.resolvingSymlinksInPath()
+        part = PartialFile.hiddenPlace(beside: place)
     }
 
     deinit {
         unlink(part.path)
     }
 
-    /// - Throws: ``InvalidRequest/missingFolder(path:)``, before anything is sent.
-    static func checkFolder(of file: URL) throws(InvalidRequest) {
+    /// - Throws: ``InvalidRequest/missingFolder(path:)`` or ``InvalidRequest/notAFile(path:)``, before anything is sent.
+    static func check(_ file: URL) throws(InvalidRequest) {
         guard file.isFileURL else { return }
         let folder = file.deletingLastPathComponent().path
         var status = stat()
         guard stat(folder, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
             throw .missingFolder(path: folder)
         }
+        // A rename would replace a pipe or a device with a file.
+        if stat(file.path, &status) == 0, status.st_mode & S_IFMT != S_IFREG { throw .notAFile(path: file.path) }
     }
 
     /// Moves the body to its destination if the response is an accepted success (RFC 9110 §15.3). Otherwise the
@@ -44,7 +49,10 @@ final class PendingDownload: Sendable {
         guard case .file = response.body else { return arrival }
         let status = response.head.statusCode
         if (200...299).contains(status), validation.accepts(status) {
-            guard rename(part.path, file.path) == 0 else {
+            // The file keeps its permissions.
+            var old = stat()
+            if stat(place.path, &old) == 0 { chmod(part.path, old.st_mode & 0o777) }
+            guard rename(part.path, place.path) == 0 else {
                 let words = "\(file.path): \(String(cString: strerror(errno)))"
                 throw URLError(.cannotMoveFile, userInfo: [NSLocalizedDescriptionKey: words])
             }

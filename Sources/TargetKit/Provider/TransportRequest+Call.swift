@@ -20,7 +20,7 @@ extension TransportRequest {
             if case .file = destination { throw InvalidRequest.streamedDownload }
             destination = .stream(buffer: buffer)
         }
-        if case .file(let file) = destination { try PendingDownload.checkFolder(of: file) }
+        if case .file(let file) = destination { try PendingDownload.check(file) }
         self.init(
             urlRequest: request,
             body: try endpoint.body(of: request),

@@ -15,6 +15,8 @@ struct CurlProxy {
 
     static let none = Self(checked: "", flaw: nil)
 
+    var isSOCKS: Bool { address.lowercased().hasPrefix("socks") }
+
     /// Creates the proxy with the given address, whose scheme is `http` by default.
     ///
     /// - Parameter place: Where the address was specified, for the error.

@@ -34,7 +34,8 @@ final class CurlSettings {
             // An empty text, so that `no_proxy` of the environment does not count.
             proxyExceptions = exceptions.joined(separator: ",")
         }
-        mayUseProxy = !proxy.address.isEmpty
+        // Hosts that the proxy is not for must not wait for one another. A SOCKS proxy has a connection for each host.
+        mayUseProxy = !proxy.address.isEmpty && proxyExceptions.isEmpty && !proxy.isSOCKS
         if case .insecureTrustAll = configuration.tls.trust {
             asksForHost = true
         } else {
@@ -54,6 +55,13 @@ extension CurlSettings {
         }
         let canShare = configuration.version == .automatic && !call.isStreamed
         return CurlQueue.Host.Key(origin: call.origin, canShare: canShare)
+    }
+}
+
+extension CurlSettings {
+    /// The oldest version of TLS, as libcurl counts them.
+    var minimumVersion: Int {
+        Int(configuration.tls.minimumVersion == .v1_3 ? CURL_SSLVERSION_TLSv1_3 : CURL_SSLVERSION_TLSv1_2)
     }
 }
 
@@ -78,8 +86,10 @@ extension CurlTransfer {
     }
 
     private func setUp(_ policy: TLSPolicy) throws(CurlFailure) {
-        let version = policy.minimumVersion == .v1_3 ? CURL_SSLVERSION_TLSv1_3 : CURL_SSLVERSION_TLSv1_2
-        try require(ccurl_setopt_long(easy, CURLOPT_SSLVERSION, Int(version)), "this version of TLS")
+        try require(
+            ccurl_setopt_long(easy, CURLOPT_SSLVERSION, Int(settings.minimumVersion)),
+            "this version of TLS"
+        )
         switch policy.trust {
         case .system, .insecureTrustAll:
             break

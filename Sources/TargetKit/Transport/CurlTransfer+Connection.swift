@@ -20,6 +20,11 @@ extension CurlTransfer {
         if options.canShare != canShare {
             options.canShare = canShare
             set(CURLOPT_HTTP_VERSION, Int(canShare ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1))
+            // Once one connection to a host uses HTTP/2, libcurl 7.88 also sends such a call on an HTTP/1.1 connection
+            // that is in use. It never takes one whose TLS settings differ: this limit is the default, spelled out.
+            // Watched by `CurlSharingTests.heldStream`.
+            let limit = canShare ? 0 : CURL_SSLVERSION_MAX_TLSv1_3
+            set(CURLOPT_SSLVERSION, Int(settings.minimumVersion) | Int(limit))
         }
         // The request waits for the connection that is being made, in case HTTP/2 lets it share that. Over HTTP/1.1
         // this would queue it behind another response.
@@ -76,6 +81,7 @@ extension CurlTransfer {
     /// Counts an attempt to send the request; returning `false` ends the exchange.
     private func mayBeSent() -> Bool {
         sendings += 1
+        lastMove = clock.now
         noteConnected()
         guard sendings > 1 else {
             // Other kept-alive connections may be closed as well, and libcurl gives up after five. Over HTTP/2, each

@@ -37,7 +37,7 @@ final class CurlTransfer {
     /// What came of the exchange before, until it is delivered.
     @exclusivity(unchecked) var ending: CurlEnding?
     /// When the last byte came or went.
-    @exclusivity(unchecked) private(set) var lastMove: UInt64 = 0
+    @exclusivity(unchecked) var lastMove: UInt64 = 0
     /// Whether the head arrived before the request had been sent.
     @exclusivity(unchecked) var isAnsweredEarly = false
     /// Whether libcurl has been told to pause the body. The sink may have room again before the loop resumes the transfer,
@@ -82,7 +82,9 @@ final class CurlTransfer {
     var due: UInt64 {
         if let deadline = start?.deadline { return deadline }
         let limit = settings.configuration.idleTimeout.curlNanoseconds
-        return (isHeldUp ? clock.now : lastMove) + limit
+        // Before the request is sent it waits for a connection, which has a timeout of its own.
+        let isWaiting = CurlLibrary.tellsSendings && sendings == 0
+        return (isHeldUp || isWaiting ? clock.now : lastMove) + limit
     }
 
     /// The failure to report when the transfer times out.

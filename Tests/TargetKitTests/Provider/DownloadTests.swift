@@ -158,6 +158,39 @@ struct DownloadTests {
         #expect(folder.names.isEmpty)
     }
 
+    @Test("A pipe or a folder as the destination is refused before anything is sent", arguments: Backend.allCases)
+    func destination(_ backend: Backend) async throws {
+        let running = try RunningBackend(backend)
+        let folder = try TemporaryFolder()
+        let pipe = folder.url.appendingPathComponent("pipe")
+        #expect(mkfifo(pipe.path, 0o600) == 0)
+        for place in [pipe, folder.url] {
+            let error = try await #require(throws: TargetKitError.self) {
+                try await Provider<TestTarget>(transport: running.transport).request(target(running.baseURL, to: place))
+            }
+            #expect(error.kind == .invalidRequest)
+            #expect(error.description.contains("not a regular file"))
+        }
+        #expect(running.requests.isEmpty)
+        #expect(folder.names == ["pipe"])
+    }
+
+    @Test("A download keeps the permissions of the file, and a symbolic link to it", arguments: Backend.allCases)
+    func permissions(_ backend: Backend) async throws {
+        let running = try RunningBackend(backend) { _ in .response(status: 200, data: Data("new".utf8)) }
+        let folder = try TemporaryFolder()
+        let file = try folder.file("file", Data("old".utf8))
+        #expect(chmod(file.path, 0o600) == 0)
+        let link = folder.url.appendingPathComponent("link")
+        try FileManager.default.createSymbolicLink(at: link, withDestinationURL: file)
+        _ = try await Provider<TestTarget>(transport: running.transport).request(target(running.baseURL, to: link))
+        #expect(try Data(contentsOf: file) == Data("new".utf8))
+        var status = stat()
+        #expect(stat(file.path, &status) == 0 && status.st_mode & 0o777 == 0o600)
+        #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link.path) == file.path)
+        #expect(Set(folder.names) == ["file", "link"])
+    }
+
     @Test("A pipe as the body is refused before anything is sent", arguments: Backend.allCases)
     func pipe(_ backend: Backend) async throws {
         let running = try RunningBackend(backend)

@@ -10,7 +10,7 @@ struct ResponseStreamMemoryTests {
     // In a process of its own: other tests' memory would count.
     @Test(
         "100 MB of lines from a server are read within 16 MiB",
-        .enabled(if: ProcessMemory.isReused, "the address sanitizer keeps what is freed")
+        .enabled(if: ProcessMemory.isReused, "a sanitizer changes the use of memory")
     )
     func lines() async {
         await #expect(processExitsWith: .success) {

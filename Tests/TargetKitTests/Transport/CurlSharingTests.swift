@@ -142,6 +142,19 @@ struct CurlSharingTests {
         #expect(await connections(of: transport, to: server).count <= 3)
     }
 
+    @Test("Calls beside a streamed body that is not read get their own responses")
+    func heldStream() async throws {
+        let server = try HTTP2Server()
+        let transport = server.transport()
+        let response = try await transport.send(
+            TestCall(path: "/held", destination: .stream(buffer: 1 << 16)).request(to: server.baseURL)
+        )
+        for _ in 0..<4 { try await send(1, to: server, with: transport) }
+        try await send(50, to: server, with: transport)
+        withExtendedLifetime(response) {}
+        #expect(await connections(of: transport, to: server).count <= 3)
+    }
+
     @Test("A second HTTP/2 connection resumes the TLS session of the first")
     func resumed() async throws {
         // One stream per connection, with the first one open: libcurl 7.88 loses the TLS session of a closed

@@ -18,17 +18,30 @@ struct CurlWaitingTests {
 
     @Test("Waiting for a connection is not idle time")
     func idle() async throws {
-        // The call ahead takes longer than the limit, and is idle for a thirtieth of it.
+        // The call ahead takes longer than the limit, and is idle for a small part of it, so that a busy machine is
+        // not idle for as long.
         let drip: LoopbackReply = [
-            .head(status: 200, headers: ["Content-Length": "40"]),
-            .drip(Data(count: 40), chunkSize: 1, every: .milliseconds(100)),
+            .head(status: 200, headers: ["Content-Length": "110"]),
+            .drip(Data(count: 110), chunkSize: 1, every: .milliseconds(100)),
         ]
         let server = try LoopbackServer { $0.path == "/slow" ? drip : .text("fine") }
-        let transport = transport { $0.idleTimeout = .seconds(3) }
+        let transport = transport { $0.idleTimeout = .seconds(10) }
         async let slow = TestCall(path: "/slow").send(to: server, with: transport).bytes.count
         await server.waitForRequests(1)
         #expect(try await TestCall().send(to: server, with: transport).text == "fine")
-        #expect(try await slow == 40)
+        #expect(try await slow == 110)
+    }
+
+    @Test("A host that the proxy excludes does not wait for another one")
+    func excluded() async throws {
+        let (held, other) = (try LoopbackServer(reply: .hang), try LoopbackServer(reply: .text("fine")))
+        let address = try #require(URL(string: "http://127.0.0.1:9"))
+        let transport = transport { $0.proxy = .url(address, except: ["127.0.0.1"]) }
+        let first = Task { try await TestCall().send(to: held, with: transport) }
+        await held.waitForRequests(1)
+        #expect(try await TestCall().send(to: other, with: transport).text == "fine")
+        first.cancel()
+        _ = await first.result
     }
 
     @Test("The timeout of a call includes its wait for a connection")

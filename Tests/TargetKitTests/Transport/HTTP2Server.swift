@@ -117,6 +117,9 @@ final class HTTP2Server: Sendable {
                 while not head.endswith(b"\r\n\r\n"):
                     head += read(1)
                 say("REQUEST")
+                if b" /held " in head:
+                    connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 8\r\n\r\nheld")
+                    read(1)
                 connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nfine")
                 if b"connection: close" in head.lower():
                     raise EOFError
