@@ -21,7 +21,8 @@ let package = Package(
             swiftSettings: [.swiftLanguageMode(.v5)]
         ),
         // Symbolic links to files in Sources/Plugins.
-        .target(name: "Keychain", dependencies: ["Security"]),
+        .target(name: "TargetKit"),
+        .target(name: "Keychain", dependencies: ["Security", "TargetKit"]),
         .testTarget(name: "KeychainTests", dependencies: ["Keychain", "Security"]),
     ],
     swiftLanguageModes: [.v6]

@@ -31,7 +31,7 @@ struct RedirectLocationTests {
         #expect(server.requests.map(\.target) == ["/start", target])
         let url = try #require(response.redirects.last?.to)
         // Foundation before iOS 17 accepts only this form.
-        #expect(URL(string: url.absoluteString, encodingInvalidCharacters: false) == url)
+        #expect(URL(escaped: url.absoluteString) == url)
     }
 
     @Test(
