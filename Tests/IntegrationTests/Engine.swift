@@ -22,9 +22,9 @@ enum Engine: String, Sendable, CaseIterable {
     var transport: any Transport {
         switch self {
         #if os(Linux)
-        case .curl: CurlTransport.shared
+        case .curl: CurlTransport.patient
         #endif
-        case .urlSession: URLSessionTransport()
+        case .urlSession: URLSessionTransport.another()
         }
     }
 
@@ -33,7 +33,7 @@ enum Engine: String, Sendable, CaseIterable {
     var ownTransport: any Transport {
         switch self {
         #if os(Linux)
-        case .curl: return CurlTransport()
+        case .curl: return CurlTransport.another()
         #endif
         case .urlSession:
             let configuration = URLSessionConfiguration.ephemeral

@@ -191,7 +191,7 @@ extension Engine {
         switch self {
         #if os(Linux)
         case .curl:
-            var configuration = CurlTransport.Configuration()
+            var configuration = CurlTransport.Configuration.patient
             configuration.maxConnectionsPerHost = 256
             return CurlTransport(configuration: configuration)
         #endif

@@ -12,7 +12,7 @@ struct TLSTests {
         ServerCall
     > {
         let path = try #require(ProcessInfo.processInfo.environment["TARGETKIT_NGINX_CA"])
-        var configuration = CurlTransport.Configuration()
+        var configuration = CurlTransport.Configuration.patient
         configuration.tls.trust = .authoritiesFile(URL(filePath: path))
         change(&configuration)
         return Provider(transport: CurlTransport(configuration: configuration))

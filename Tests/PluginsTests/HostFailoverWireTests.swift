@@ -19,7 +19,7 @@ struct HostFailoverWireTests {
         _ first: URL
     ) async throws -> (RecordingPlugin.Outcome, moved: Bool) {
         let plugin = HostFailoverPlugin(hosts: [first, good.baseURL])
-        let transport: any Transport = engine == .urlSession ? URLSessionTransport() : SystemTransport.shared
+        let transport: any Transport = engine == .urlSession ? URLSessionTransport.another() : SystemTransport.patient
         let provider = Provider<SturdyTarget>(transport: transport, plugins: [plugin])
         let result = await provider.result(SturdyTarget(method: method))
         return (.init(result), plugin.currentHost == good.baseURL)
@@ -68,7 +68,7 @@ struct HostFailoverWireTests {
     func whole(_ engine: Backend) async throws {
         let port = try ClosedPort()
         let plugin = HostFailoverPlugin(hosts: [port.baseURL, good.baseURL])
-        let transport: any Transport = engine == .urlSession ? URLSessionTransport() : SystemTransport.shared
+        let transport: any Transport = engine == .urlSession ? URLSessionTransport.another() : SystemTransport.patient
         let provider = Provider<SturdyTarget>(transport: transport, plugins: [plugin])
         let name = "a/b?c"
         let task = HTTPTask.data(Data("body".utf8)).query(["q": "1+1"])

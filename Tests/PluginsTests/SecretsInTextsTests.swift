@@ -122,7 +122,7 @@ struct SecretsInTextsTests {
             let port = try ClosedPort()
             let base = URL(string: "http://anna:s3cret@127.0.0.1:\(port.port)/?token=s3cret") ?? .shop
             return await #expect(throws: URLError.self) {
-                try await SystemTransport.shared.send(TransportRequest(urlRequest: URLRequest(url: base)))
+                try await SystemTransport.patient.send(TransportRequest(urlRequest: URLRequest(url: base)))
             } as Any
         },
         Holder("the error of too many redirects") {
@@ -214,7 +214,7 @@ struct SecretsInTextsTests {
     #if os(Linux)
     static let configurations: [Holder] = [
         Holder("CurlTransport.Configuration") {
-            var configuration = CurlTransport.Configuration()
+            var configuration = CurlTransport.Configuration.patient
             configuration.proxy = .url(url)
             configuration.tls.clientCertificate = .init(file: URL(filePath: "/c.p12"), password: "s3cret")
             return [configuration, configuration.proxy, CurlTransport(configuration: configuration)] as [Any]

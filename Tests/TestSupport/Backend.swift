@@ -77,7 +77,7 @@ public final class RunningBackend: Sendable {
         }
         self.server = server
         baseURL = server.baseURL
-        transport = backend == .system ? SystemTransport.shared : URLSessionTransport.shared
+        transport = backend == .system ? SystemTransport.patient : URLSessionTransport.patient
     }
 }
 

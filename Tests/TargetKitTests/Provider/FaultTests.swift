@@ -171,7 +171,7 @@ struct FaultTests {
         arguments: breaks + waits + redirects + oddities
     )
     func fault(_ fault: Fault) async throws {
-        let transport = CurlTransport()
+        let transport = CurlTransport.another()
         let provider = Provider<TestTarget>(transport: transport)
         let server = try LoopbackServer(options: fault.options) { $0.path == "/fault" ? fault.reply : .text("fine") }
         var target = TestTarget(server.baseURL).with { $0.path = "/fault" }
@@ -211,7 +211,7 @@ struct FaultTests {
             }
         let base = try #require(URL(string: text))
         let error = try await #require(throws: TargetKitError.self) {
-            try await Provider<TestTarget>(transport: CurlTransport()).request(TestTarget(base))
+            try await Provider<TestTarget>(transport: CurlTransport.another()).request(TestTarget(base))
         }
         #expect(error.stage == .transport)
         #expect(error.kind == kind)
@@ -220,7 +220,7 @@ struct FaultTests {
 
     @Test("A connection that the server closed while it was idle costs no call")
     func keepAliveGap() async throws {
-        let provider = Provider<TestTarget>(transport: CurlTransport())
+        let provider = Provider<TestTarget>(transport: CurlTransport.another())
         let server = try LoopbackServer { _ in .text("fine") }
         for round in 1...3 {
             let target = TestTarget(server.baseURL).with {

@@ -146,7 +146,7 @@ struct TimeoutTests {
     func endless(time: Duration) async throws {
         let server = try LoopbackServer(reply: .status(200))
         let target = TestTarget(server.baseURL)
-        for transport in [SystemTransport.shared, URLSessionTransport.shared] as [any Transport] {
+        for transport in [SystemTransport.patient, URLSessionTransport.patient] as [any Transport] {
             for timeout in [CallTimeout.wholeCall(time), .exchange(time), CallTimeout(exchange: time, wholeCall: time)]
             {
                 let provider = Provider<TestTarget>(transport: transport, timeout: timeout)
@@ -216,7 +216,7 @@ struct TimeoutTests {
         let result = await Result<Response, any Error> { try await provider.request(limited) }
         #expect((try? result.get()) == nil ? isLimit : !isLimit)
         let server = try LoopbackServer(reply: .text("0123456789"))
-        for transport in [SystemTransport.shared, URLSessionTransport.shared] as [any Transport] {
+        for transport in [SystemTransport.patient, URLSessionTransport.patient] as [any Transport] {
             let real = Provider<TestTarget>(transport: transport)
             let call = TestTarget(server.baseURL).with { $0.task = .plain.limit(bytes: number) }
             let result = await Result<Response, any Error> { try await real.request(call) }

@@ -45,7 +45,7 @@ struct ProviderServerSentEventTests {
             .chunk(Data("data:a\n".utf8)), .wait(.zero), .chunk(Data("\n".utf8)), .pause(until: gate),
             .chunk(Data("data:b\n\ndata:c".utf8)), .hang,
         ])
-        let provider = Provider<TestTarget>()
+        let provider = Provider<TestTarget>(transport: SystemTransport.patient)
         var received: [String] = []
         for try await event in provider.serverSentEvents(for: TestTarget(server.baseURL)) {
             received.append(event.data)
@@ -87,7 +87,7 @@ struct ProviderServerSentEventTests {
         let server = try LoopbackServer(reply: [
             .head(status: 200, headers: ["Content-Type": "text/event-stream"]), .text("data:a\n\n"), .hang,
         ])
-        let events = Provider<TestTarget>().serverSentEvents(
+        let events = Provider<TestTarget>(transport: SystemTransport.patient).serverSentEvents(
             for: TestTarget(server.baseURL),
             reconnecting: .always(after: .zero)
         )

@@ -18,7 +18,7 @@ struct ResponseStreamMemoryTests {
             var piece = Data()
             for _ in 0..<64 { piece.append(line) }
             let server = try LoopbackServer(reply: .download(byteCount: 100_000_000, repeating: piece))
-            let provider = Provider<TestTarget>()
+            let provider = Provider<TestTarget>(transport: SystemTransport.patient)
             let stream = try await provider.stream(TestTarget(server.baseURL))
             let before = try ProcessMemory.peak()
             var count = 0

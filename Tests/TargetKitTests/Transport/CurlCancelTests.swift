@@ -15,7 +15,7 @@ struct CurlCancelTests {
     )
     func cancel(reply: LoopbackReply) async throws {
         let server = try LoopbackServer(reply: reply)
-        let transport = CurlTransport()
+        let transport = CurlTransport.another()
         let task = Task { await TestCall().failure(at: server.baseURL, with: transport) }
         await server.waitForHeads(1)
         task.cancel()
@@ -30,7 +30,7 @@ struct CurlCancelTests {
         let gate = Gate()
         let task = Task {
             await gate.wait()
-            return await TestCall().failure(at: server.baseURL, with: CurlTransport.shared)
+            return await TestCall().failure(at: server.baseURL, with: CurlTransport.patient)
         }
         task.cancel()
         gate.open()
@@ -41,7 +41,7 @@ struct CurlCancelTests {
     @Test("While a name is looked up a call can be cancelled, and others go on")
     func cancelLookup() async throws {
         let server = try LoopbackServer(reply: .text("fine"))
-        let transport = CurlTransport()
+        let transport = CurlTransport.another()
         let request = TransportRequest(
             urlRequest: URLRequest(url: try #require(URL(string: "http://slow.invalid/")))
         )
@@ -55,7 +55,7 @@ struct CurlCancelTests {
     @Test("A cancel that races with the completion ends each call once")
     func race() async throws {
         let server = try LoopbackServer(reply: .text("x"))
-        let transport = CurlTransport()
+        let transport = CurlTransport.another()
         let ended = Tally()
         await withTaskGroup(of: Void.self) { group in
             for worker in 0..<16 {
@@ -77,7 +77,7 @@ struct CurlCancelTests {
     @Test("A thousand hanging calls are cancelled together")
     func storm() async throws {
         let server = try LoopbackServer(reply: .hang)
-        var configuration = CurlTransport.Configuration()
+        var configuration = CurlTransport.Configuration.patient
         configuration.maxConnectionsPerHost = 300
         let transport = CurlTransport(configuration: configuration)
         let tasks = (0..<1000).map { _ in
@@ -94,7 +94,7 @@ struct CurlCancelTests {
     @Test("shutdown() cancels what runs and refuses what comes")
     func shutdown() async throws {
         let server = try LoopbackServer(reply: .hang)
-        let transport = CurlTransport()
+        let transport = CurlTransport.another()
         let task = Task { await TestCall().failure(at: server.baseURL, with: transport) }
         await server.waitForHeads(1)
         transport.shutdown()
@@ -111,7 +111,7 @@ struct CurlCancelTests {
             await gate.wait()
             return .text("late")
         }
-        let task = Task { try await TestCall().send(to: server, with: CurlTransport()).text }
+        let task = Task { try await TestCall().send(to: server, with: CurlTransport.another()).text }
         await server.waitForHeads(1)
         gate.open()
         #expect(try await task.value == "late")
@@ -122,7 +122,7 @@ struct CurlCancelTests {
     func letGoAfterCancel() async throws {
         let server = try LoopbackServer { $0.path == "/first" ? .text("x") : .hang }
         for _ in 0..<200 {
-            let transport = CurlTransport()
+            let transport = CurlTransport.another()
             try await TestCall(path: "/first").send(to: server, with: transport)
             let task = Task { await TestCall().failure(at: server.baseURL, with: transport) }
             await Task.yield()

@@ -10,7 +10,7 @@ import Testing
 @Suite("CurlTransport: configuration", .timeLimit(.minutes(1)))
 struct CurlConfigurationTests {
     private func transport(_ change: (inout CurlTransport.Configuration) -> Void) -> CurlTransport {
-        var configuration = CurlTransport.Configuration()
+        var configuration = CurlTransport.Configuration.patient
         change(&configuration)
         return CurlTransport(configuration: configuration)
     }
@@ -88,7 +88,7 @@ struct CurlConfigurationTests {
             }
         }
         let server = try LoopbackServer(reply: .text("x"))
-        let transport = CurlTransport()
+        let transport = CurlTransport.another()
         let sources = [Source(), Source()]
         let tasks = sources.map { source in
             Task { try await TestCall(method: "POST", body: .stream(source)).send(to: server, with: transport).text }

@@ -57,7 +57,7 @@ struct CurlFaultTests {
     @Test("Each fault has its code, and the next call works", arguments: cases.indices)
     func fault(index: Int) async throws {
         let (name, reply, code) = Self.cases[index]
-        let transport = CurlTransport()
+        let transport = CurlTransport.another()
         let server = try LoopbackServer { $0.path == "/fault" ? reply : .text("fine") }
         #expect(await TestCall(path: "/fault").failure(at: server.baseURL, with: transport) == code, "\(name)")
         #expect(try await TestCall().send(to: server, with: transport).text == "fine", "\(name)")
@@ -67,7 +67,7 @@ struct CurlFaultTests {
     func userInfo() async throws {
         let port = try ClosedPort()
         let error = await #expect(throws: URLError.self) {
-            try await CurlTransport().send(TestCall(path: "/a").request(to: port.baseURL))
+            try await CurlTransport.another().send(TestCall(path: "/a").request(to: port.baseURL))
         }
         #expect(error?.code == .cannotConnectToHost)
         #expect(
@@ -90,7 +90,7 @@ struct CurlFaultTests {
     func unreachable(address: String, code: URLError.Code) async throws {
         guard let url = URL(string: address) else { return }
         let request = TransportRequest(urlRequest: URLRequest(url: url))
-        let error = await #expect(throws: URLError.self) { try await CurlTransport.shared.send(request) }
+        let error = await #expect(throws: URLError.self) { try await CurlTransport.patient.send(request) }
         #expect(error?.code == code)
     }
 
@@ -101,19 +101,19 @@ struct CurlFaultTests {
     func timeout(reply: LoopbackReply) async throws {
         let server = try LoopbackServer(reply: reply)
         let call = TestCall(timeout: .milliseconds(50))
-        #expect(await call.failure(at: server.baseURL, with: CurlTransport()) == .timedOut)
-        #expect(await TestCall(timeout: .zero).failure(at: server.baseURL, with: CurlTransport()) == .timedOut)
+        #expect(await call.failure(at: server.baseURL, with: CurlTransport.another()) == .timedOut)
+        #expect(await TestCall(timeout: .zero).failure(at: server.baseURL, with: CurlTransport.another()) == .timedOut)
     }
 
     @Test("A timeout beyond all measure is no limit", arguments: [Duration.seconds(Int64.max), .seconds(1 << 40)])
     func longTimeout(timeout: Duration) async throws {
         let server = try LoopbackServer(reply: .text("fine"))
-        #expect(try await TestCall(timeout: timeout).send(to: server, with: CurlTransport()).text == "fine")
+        #expect(try await TestCall(timeout: timeout).send(to: server, with: CurlTransport.another()).text == "fine")
     }
 
     @Test("An exchange that is idle for too long ends; one that drips for longer than that does not")
     func idle() async throws {
-        var configuration = CurlTransport.Configuration()
+        var configuration = CurlTransport.Configuration.patient
         // A hundred times what is between two drops, which a busy machine may stretch.
         configuration.idleTimeout = .seconds(5)
         let transport = CurlTransport(configuration: configuration)
@@ -148,9 +148,9 @@ struct CurlFaultTests {
         }
         let server = try LoopbackServer(reply: .text(""))
         let call = TestCall(method: "POST", body: .stream(Source(isShort: false)))
-        await #expect(throws: Broken.self) { try await call.send(to: server, with: CurlTransport.shared) }
+        await #expect(throws: Broken.self) { try await call.send(to: server, with: CurlTransport.patient) }
         let short = TestCall(method: "POST", body: .stream(Source(isShort: true)))
-        #expect(await short.failure(at: server.baseURL, with: CurlTransport.shared) == .requestBodyStreamExhausted)
+        #expect(await short.failure(at: server.baseURL, with: CurlTransport.patient) == .requestBodyStreamExhausted)
     }
 
     @Test("Files that are not there, or cannot be made, are named")
@@ -158,12 +158,12 @@ struct CurlFaultTests {
         let server = try LoopbackServer(reply: .text("x"))
         let missing = URL(fileURLWithPath: "/nowhere/at/all")
         let upload = TestCall(method: "POST", body: .file(missing))
-        #expect(await upload.failure(at: server.baseURL, with: CurlTransport.shared) == .fileDoesNotExist)
+        #expect(await upload.failure(at: server.baseURL, with: CurlTransport.patient) == .fileDoesNotExist)
         let folder = TestCall(method: "POST", body: .file(URL(fileURLWithPath: "/tmp")))
-        #expect(await folder.failure(at: server.baseURL, with: CurlTransport.shared) == .fileIsDirectory)
+        #expect(await folder.failure(at: server.baseURL, with: CurlTransport.patient) == .fileIsDirectory)
         #expect(server.headCount == 0)
         let download = TestCall(destination: .file(missing))
-        #expect(await download.failure(at: server.baseURL, with: CurlTransport.shared) == .cannotCreateFile)
+        #expect(await download.failure(at: server.baseURL, with: CurlTransport.patient) == .cannotCreateFile)
     }
 
     @Test("A pipe as the body is refused by name, and blocks no other call")
@@ -172,7 +172,7 @@ struct CurlFaultTests {
         let folder = try TemporaryFolder()
         let pipe = folder.url.appendingPathComponent("pipe")
         #expect(mkfifo(pipe.path, 0o600) == 0)
-        let transport = CurlTransport()
+        let transport = CurlTransport.another()
         let request = try TestCall(method: "POST", body: .file(pipe)).request(to: server.baseURL)
         let error = await #expect(throws: URLError.self) { try await transport.send(request) }
         #expect(error?.code == .cannotOpenFile)
@@ -186,7 +186,7 @@ struct CurlFaultTests {
         let folder = try TemporaryFolder()
         let pipe = folder.url.appendingPathComponent("pipe.pem")
         #expect(mkfifo(pipe.path, 0o600) == 0)
-        var configuration = CurlTransport.Configuration()
+        var configuration = CurlTransport.Configuration.patient
         if isAuthority {
             configuration.tls.trust = .authoritiesFile(pipe)
         } else {
@@ -207,7 +207,7 @@ struct CurlFaultTests {
         let source = CountingSource(byteCount: 3 << 20, length: nil)
         let response = try await TestCall(method: "POST", body: .stream(source)).send(
             to: server,
-            with: CurlTransport.shared
+            with: CurlTransport.patient
         )
         #expect(response.head.statusCode == 413)
     }
@@ -216,7 +216,7 @@ struct CurlFaultTests {
     func noDescriptors() async throws {
         await #expect(processExitsWith: .success) {
             let server = try LoopbackServer(reply: .text("fine"))
-            let transport = CurlTransport()
+            let transport = CurlTransport.another()
             guard try await TestCall().send(to: server, with: transport).text == "fine" else { exit(2) }
             let port = try ClosedPort()
             let name = try #require(URL(string: "http://localhost:\(port.port)"))
@@ -241,7 +241,7 @@ struct CurlFaultTests {
         let server = try LoopbackServer(options: options, reply: .hang)
         let base = try #require(URL(string: "https://127.0.0.1:\(server.port)"))
         let error = await #expect(throws: URLError.self) {
-            try await CurlTransport().send(TestCall().request(to: base))
+            try await CurlTransport.another().send(TestCall().request(to: base))
         }
         #expect(error?.code == .secureConnectionFailed)
         #expect(error?.localizedDescription.contains("does not speak TLS") == true)

@@ -10,7 +10,7 @@ import Testing
 @Suite("CurlTransport: framing", .timeLimit(.minutes(1)))
 struct CurlFramingTests {
     private func transport(maxHeadSize: Int) -> CurlTransport {
-        var configuration = CurlTransport.Configuration()
+        var configuration = CurlTransport.Configuration.patient
         configuration.maxHeadSize = maxHeadSize
         return CurlTransport(configuration: configuration)
     }
@@ -26,7 +26,7 @@ struct CurlFramingTests {
         ]
     )
     func badLength(fields: String) async throws {
-        let transport = CurlTransport()
+        let transport = CurlTransport.another()
         let server = try LoopbackServer { request in
             request.path == "/bad" ? [.text("HTTP/1.1 200 OK\r\n\(fields)\r\n\r\nhello")] : .text("fine")
         }
@@ -41,7 +41,7 @@ struct CurlFramingTests {
         arguments: ["5", " 5\t", "5, 5", "5\r\nContent-Length: 5", "0005"]
     )
     func goodLength(value: String) async throws {
-        let transport = CurlTransport()
+        let transport = CurlTransport.another()
         let server = try LoopbackServer(reply: [.text("HTTP/1.1 200 OK\r\nContent-Length: \(value)\r\n\r\nhello")])
         for _ in 0..<2 { #expect(try await TestCall().send(to: server, with: transport).text == "hello") }
         #expect(server.connectionCount == 1)
@@ -50,12 +50,12 @@ struct CurlFramingTests {
     @Test("The length of a response that has no body is ignored", arguments: [204, 304])
     func noBody(status: Int) async throws {
         let server = try LoopbackServer(reply: [.text("HTTP/1.1 \(status) X\r\nContent-Length: 5\r\n\r\n")])
-        #expect(try await TestCall().send(to: server, with: CurlTransport()).head.statusCode == status)
+        #expect(try await TestCall().send(to: server, with: CurlTransport.another()).head.statusCode == status)
     }
 
     @Test("Chunks take precedence over a length, and the connection is not reused")
     func chunksAndLength() async throws {
-        let transport = CurlTransport()
+        let transport = CurlTransport.another()
         let server = try LoopbackServer(reply: [
             .head(status: 200, headers: ["Content-Length": "3", "Transfer-Encoding": "chunked"]),
             .chunk(Data("hello".utf8)), .endChunks,
@@ -85,7 +85,7 @@ struct CurlFramingTests {
             ])
             let call = TestCall(destination: Self.destinations[destination])
             let error = await #expect(throws: URLError.self) {
-                let response = try await call.send(to: server, with: CurlTransport())
+                let response = try await call.send(to: server, with: CurlTransport.another())
                 if case .stream(let body) = response.body { for try await _ in body {} }
             }
             #expect(error?.code == .dataLengthExceedsMaximum)

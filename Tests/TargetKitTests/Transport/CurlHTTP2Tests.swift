@@ -17,7 +17,7 @@ struct CurlHTTP2Tests {
     private static let mark = "XXXXXXXXXXXX"
 
     private func transport(to server: TLSServer) -> CurlTransport {
-        var configuration = CurlTransport.Configuration()
+        var configuration = CurlTransport.Configuration.patient
         configuration.tls = TLSPolicy(trust: .authoritiesFile(server.authority))
         return CurlTransport(configuration: configuration)
     }

@@ -12,7 +12,7 @@ struct CurlProxyTests {
     private static let secret = "hunter2"
 
     private func transport(_ address: String, except: [String] = []) throws -> CurlTransport {
-        var configuration = CurlTransport.Configuration()
+        var configuration = CurlTransport.Configuration.patient
         configuration.proxy = .url(try #require(URL(string: address)), except: except)
         return CurlTransport(configuration: configuration)
     }
@@ -62,7 +62,7 @@ struct CurlProxyTests {
             setenv(name, "ftp://user:hunter2@127.0.0.1:1", 1)
             setenv("no_proxy", "localhost,127.0.0.1", 1)
             let server = try LoopbackServer(reply: .text("direct"))
-            let transport = CurlTransport()
+            let transport = CurlTransport.another()
             guard try await TestCall().send(to: server, with: transport).text == "direct" else { exit(2) }
             let base = try #require(URL(string: "\(scheme)://host.invalid"))
             do {
@@ -87,7 +87,7 @@ struct CurlProxyTests {
             setenv("ALL_PROXY", "user:pass@127.0.0.1:\(proxy.port)", 1)
             setenv("NO_PROXY", "localhost", 1)
             let base = try #require(URL(string: "http://host.invalid"))
-            let response = try await CurlTransport().send(TestCall(path: "/a").request(to: base))
+            let response = try await CurlTransport.another().send(TestCall(path: "/a").request(to: base))
             guard response.text == "http://host.invalid/a" else { exit(2) }
             guard proxy.requests[0].headers["Proxy-Authorization"] == "Basic dXNlcjpwYXNz" else { exit(3) }
         }

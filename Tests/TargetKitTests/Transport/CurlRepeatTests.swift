@@ -17,7 +17,7 @@ struct CurlRepeatTests {
     @Test("Any number of calls can find their kept-alive connection closed")
     func manyLostConnections() async throws {
         let server = try closingServer()
-        let transport = CurlTransport()
+        let transport = CurlTransport.another()
         for number in 0..<40 {
             #expect(await TestCall().failure(at: server.baseURL, with: transport) == nil, "call \(number)")
         }
@@ -26,7 +26,7 @@ struct CurlRepeatTests {
     @Test("A call that finds its kept-alive connection closed does not try all others")
     func manyKeptConnections() async throws {
         let server = try closingServer()
-        let transport = CurlTransport()
+        let transport = CurlTransport.another()
         for _ in 0..<3 {
             let codes = await withTaskGroup(of: URLError.Code?.self) { group in
                 for _ in 0..<200 { group.addTask { await TestCall().failure(at: server.baseURL, with: transport) } }
@@ -39,7 +39,7 @@ struct CurlRepeatTests {
     @Test("A server that closes after each response can answer any number of calls")
     func closedAfterEach() async throws {
         let server = try LoopbackServer(reply: [.text("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nfine"), .close])
-        let transport = CurlTransport()
+        let transport = CurlTransport.another()
         for number in 0..<40 {
             #expect(await TestCall().failure(at: server.baseURL, with: transport) == nil, "call \(number)")
         }
@@ -53,7 +53,7 @@ struct CurlRepeatTests {
     @Test("A request that is not idempotent is sent once", arguments: ["POST", "PATCH", "LOCK"], bodies.indices)
     func sentOnce(method: String, body: Int) async throws {
         let server = try closingServer()
-        let transport = CurlTransport()
+        let transport = CurlTransport.another()
         try await TestCall().send(to: server, with: transport)
         let call = TestCall(method: method, body: Self.bodies[body])
         #expect(await call.failure(at: server.baseURL, with: transport) == .networkConnectionLost)
@@ -66,7 +66,7 @@ struct CurlRepeatTests {
     @Test("A request that is idempotent is sent again", arguments: ["GET", "HEAD", "PUT", "DELETE", "OPTIONS"])
     func sentAgain(method: String) async throws {
         let server = try closingServer()
-        let transport = CurlTransport()
+        let transport = CurlTransport.another()
         try await TestCall().send(to: server, with: transport)
         let body: TransportRequest.Body = method == "PUT" ? .data(Data(count: 100_000)) : .none
         #expect(await TestCall(method: method, body: body).failure(at: server.baseURL, with: transport) == nil)
@@ -100,7 +100,7 @@ struct CurlRepeatTests {
             request.path == "/first"
                 ? LoopbackReply(steps: [.text(answer), .pause(until: gate)] + surplus) : .text("second")
         }
-        let transport = CurlTransport()
+        let transport = CurlTransport.another()
         let body: TransportRequest.Body = method == "POST" ? .data(Data("x".utf8)) : .none
         _ = try await TestCall(path: "/first", method: method, body: body).send(to: server, with: transport)
         gate.open()
@@ -119,7 +119,7 @@ struct CurlRepeatTests {
         let server = try LoopbackServer { request in
             request.path == "/first" ? [.text(answer + Self.fake)] : .text("second")
         }
-        let transport = CurlTransport()
+        let transport = CurlTransport.another()
         for _ in 0..<3 {
             _ = try await TestCall(path: "/first", method: method).send(to: server, with: transport)
             #expect(try await TestCall(path: "/second").send(to: server, with: transport).text == "second")
@@ -132,7 +132,7 @@ struct CurlRepeatTests {
         let server = try LoopbackServer { request in
             request.path == "/last" ? [.text(Self.fine), .pause(until: gate), .text(Self.fake)] : .text("fine")
         }
-        let transport = CurlTransport()
+        let transport = CurlTransport.another()
         // More than the kernel's buffers on both sides.
         let upload = TestCall(method: "POST", body: .data(Data(count: 32 << 20)))
         for _ in 0..<3 { #expect(try await upload.send(to: server, with: transport).text == "fine") }
@@ -148,7 +148,7 @@ struct CurlRepeatTests {
     @Test("A connection with a paused reader remains open when data arrives")
     func pausedReader() async throws {
         let server = try LoopbackServer(reply: .download(byteCount: 8 << 20, repeating: Data(count: 1 << 16)))
-        let transport = CurlTransport()
+        let transport = CurlTransport.another()
         for _ in 0..<3 {
             let call = TestCall(destination: .stream(buffer: 1))
             guard case .stream(let body) = try await call.send(to: server, with: transport).body else {

@@ -9,7 +9,7 @@ import Testing
 /// What reaches the server.
 @Suite("CurlTransport: the request", .timeLimit(.minutes(1)))
 struct CurlRequestTests {
-    let transport = CurlTransport()
+    let transport = CurlTransport.another()
 
     @Test(
         "The method goes out as it is written",

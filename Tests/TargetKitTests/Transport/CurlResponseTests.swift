@@ -9,7 +9,7 @@ import Testing
 /// What comes back from the server.
 @Suite("CurlTransport: the response", .timeLimit(.minutes(1)))
 struct CurlResponseTests {
-    let transport = CurlTransport()
+    let transport = CurlTransport.another()
 
     @Test(
         "Any status is a response, redirects and refusals too",

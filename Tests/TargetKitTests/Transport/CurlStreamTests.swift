@@ -12,7 +12,7 @@ struct CurlStreamTests {
     private func open(
         _ server: LoopbackServer,
         buffer: Int = 64 << 10,
-        with transport: CurlTransport = .shared
+        with transport: CurlTransport = .patient
     ) async throws -> (TransportResponse, ResponseBody) {
         let response = try await TestCall(destination: .stream(buffer: buffer)).send(to: server, with: transport)
         guard case .stream(let body) = response.body else { throw URLError(.cannotParseResponse) }
@@ -97,7 +97,7 @@ struct CurlStreamTests {
     func beforeHead() async throws {
         let server = try LoopbackServer(reply: .close)
         let call = TestCall(destination: .stream(buffer: 1))
-        #expect(await call.failure(at: server.baseURL, with: CurlTransport.shared) == .networkConnectionLost)
+        #expect(await call.failure(at: server.baseURL, with: CurlTransport.patient) == .networkConnectionLost)
     }
 
     @Test("A compressed body is decoded on its way, an empty one ends at once")
@@ -107,7 +107,7 @@ struct CurlStreamTests {
                 ? LoopbackReply(headers: ["Content-Encoding": "gzip"], body: Gzip.zeros) : .status(204)
         }
         var count = 0
-        let transport = CurlTransport()
+        let transport = CurlTransport.another()
         for try await piece in try await open(server, buffer: 1, with: transport).1 { count += piece.count }
         #expect(count == 100_000)
         for try await _ in try await open(server, with: transport).1 { count += 1 }
@@ -120,7 +120,7 @@ struct CurlStreamTests {
         let server = try LoopbackServer(reply: [
             .head(status: 200, headers: ["Content-Length": "3"]), .pause(until: gate), .text("abc"),
         ])
-        let (_, body) = try await open(server, with: CurlTransport())
+        let (_, body) = try await open(server, with: CurlTransport.another())
         gate.open()
         var received = Data()
         for try await piece in body { received.append(piece) }
@@ -131,7 +131,7 @@ struct CurlStreamTests {
     @Test("shutdown() breaks off the bodies that are read")
     func shutdown() async throws {
         let server = try LoopbackServer(reply: [.head(status: 200), .hang])
-        let transport = CurlTransport()
+        let transport = CurlTransport.another()
         let (_, body) = try await open(server, with: transport)
         transport.shutdown()
         let error = await #expect(throws: URLError.self) { for try await _ in body {} }
@@ -143,7 +143,7 @@ struct CurlStreamTests {
         let server = try LoopbackServer(reply: LoopbackReply(body: Data(count: size)))
         let reports = Recorder<TransferProgress>()
         let call = TestCall(method: "POST", body: .data(Data(count: size)), progress: { reports.append($0) })
-        try await call.send(to: server, with: CurlTransport.shared)
+        try await call.send(to: server, with: CurlTransport.patient)
         for direction in [TransferProgress.Direction.upload, .download] {
             let own = reports.elements.filter { $0.direction == direction }
             let end = TransferProgress(completed: Int64(size), total: Int64(size), direction: direction)
@@ -156,7 +156,7 @@ struct CurlStreamTests {
     func noUpload() async throws {
         let server = try LoopbackServer(reply: .text("abc"))
         let reports = Recorder<TransferProgress>()
-        try await TestCall(progress: { reports.append($0) }).send(to: server, with: CurlTransport.shared)
+        try await TestCall(progress: { reports.append($0) }).send(to: server, with: CurlTransport.patient)
         #expect(reports.elements.allSatisfy { $0.direction == .download })
         #expect(reports.elements.last?.fraction == 1)
     }
@@ -164,7 +164,7 @@ struct CurlStreamTests {
     @Test("A listener that takes its time holds up nobody else")
     func slowListener() async throws {
         let server = try LoopbackServer(reply: .text("abc"))
-        let transport = CurlTransport()
+        let transport = CurlTransport.another()
         let listening = Expectation()
         let block = DispatchSemaphore(value: 0)
         let slow = TestCall(progress: { _ in

@@ -14,7 +14,7 @@ import Testing
 )
 struct CurlTLSTests {
     private func transport(_ policy: TLSPolicy) -> CurlTransport {
-        var configuration = CurlTransport.Configuration()
+        var configuration = CurlTransport.Configuration.patient
         configuration.tls = policy
         return CurlTransport(configuration: configuration)
     }
@@ -118,9 +118,9 @@ struct CurlTLSTests {
         options.onConnect = { _ in [.text("HTTP/1.1 400 Bad Request\r\n\r\n"), .close] }
         let plain = try LoopbackServer(options: options, reply: .text("x"))
         let base = try #require(URL(string: "https://127.0.0.1:\(plain.port)"))
-        #expect(await TestCall().failure(at: base, with: CurlTransport.shared) == .secureConnectionFailed)
+        #expect(await TestCall().failure(at: base, with: CurlTransport.patient) == .secureConnectionFailed)
         let wrong = try #require(URL(string: "http://localhost:\(server.port)"))
-        #expect(await TestCall().failure(at: wrong, with: CurlTransport.shared) != nil)
+        #expect(await TestCall().failure(at: wrong, with: CurlTransport.patient) != nil)
     }
 }
 #endif

@@ -36,7 +36,7 @@ struct CurlUploadTests {
             body: Self.bodies[index].body,
             timeout: .seconds(10)
         )
-        let response = try await call.send(to: server, with: CurlTransport())
+        let response = try await call.send(to: server, with: CurlTransport.another())
         #expect(response.head.statusCode == 417)
         #expect(server.headCount == 1)
     }
@@ -46,7 +46,7 @@ struct CurlUploadTests {
         let server = try LoopbackServer { .text("\($0.bodyByteCount)") }
         let (_, body) = Self.bodies[index]
         let call = TestCall(method: "POST", headers: ["Expect": "100-continue"], body: body)
-        let transport = CurlTransport()
+        let transport = CurlTransport.another()
         let response = try await call.send(to: server, with: transport)
         #expect(response.text == ["0", "1", "1048576", "100000"][index])
         #expect(try await server.request(at: 0).headers["Expect"] == "100-continue")
@@ -59,7 +59,7 @@ struct CurlUploadTests {
         let server = try server([
             .head(status: 200, headers: ["Content-Length": "4"]), .text("fine"), .stopReading, .hang,
         ])
-        var configuration = CurlTransport.Configuration()
+        var configuration = CurlTransport.Configuration.patient
         configuration.idleTimeout = .seconds(3)
         for timeout in [nil, Duration.seconds(3)] {
             let call = TestCall(method: "POST", body: .data(Self.large), timeout: timeout)
@@ -87,7 +87,9 @@ struct CurlUploadTests {
     func closedUnderBody(reply: LoopbackReply) async throws {
         let server = try server(reply)
         let call = TestCall(method: "POST", body: .data(Self.large))
-        let error = await #expect(throws: URLError.self) { try await call.send(to: server, with: CurlTransport()) }
+        let error = await #expect(throws: URLError.self) {
+            try await call.send(to: server, with: CurlTransport.another())
+        }
         #expect(error?.code == .networkConnectionLost)
     }
 
@@ -97,7 +99,7 @@ struct CurlUploadTests {
             .head(status: status, headers: ["Content-Length": "2"]), .text("no"), .stopReading, .hang,
         ])
         let call = TestCall(method: "POST", body: .data(Self.large))
-        let response = try await call.send(to: server, with: CurlTransport())
+        let response = try await call.send(to: server, with: CurlTransport.another())
         #expect(response.head.statusCode == status)
         #expect(response.text == "no")
     }
@@ -106,7 +108,7 @@ struct CurlUploadTests {
     func slowSource(length: Int64?) async throws {
         let server = try server(.text("fine"))
         let call = TestCall(method: "POST", body: .stream(SlowSource(length: length)))
-        #expect(try await call.send(to: server, with: CurlTransport()).text == "fine")
+        #expect(try await call.send(to: server, with: CurlTransport.another()).text == "fine")
         let head = try await server.request(at: 0).rawHead.count
         let framing = length == nil ? "a\r\n\r\n".utf8.count * 3 + "0\r\n\r\n".utf8.count : 0
         // For the client, the upload is complete when the kernel has accepted the bytes.

@@ -10,7 +10,7 @@ import Testing
 @Suite("CurlTransport: calls that wait", .timeLimit(.minutes(1)))
 struct CurlWaitingTests {
     private func transport(_ change: (inout CurlTransport.Configuration) -> Void) -> CurlTransport {
-        var configuration = CurlTransport.Configuration()
+        var configuration = CurlTransport.Configuration.patient
         configuration.maxConnectionsPerHost = 1
         change(&configuration)
         return CurlTransport(configuration: configuration)

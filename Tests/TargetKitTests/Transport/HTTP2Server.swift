@@ -37,7 +37,7 @@ final class HTTP2Server: Sendable {
 
     /// A transport that trusts the server.
     func transport(_ change: (inout CurlTransport.Configuration) -> Void = { _ in }) -> CurlTransport {
-        var configuration = CurlTransport.Configuration()
+        var configuration = CurlTransport.Configuration.patient
         configuration.tls.trust = .authoritiesFile(server.authority)
         change(&configuration)
         return CurlTransport(configuration: configuration)

@@ -26,7 +26,7 @@ struct RedirectLocationTests {
             request.target == "/start" ? .redirect(to: location) : .status(200)
         }
         let start = TestTarget(server.baseURL).with { $0.path = "/start" }
-        let response = try await Provider<TestTarget>(transport: SystemTransport.shared).request(start)
+        let response = try await Provider<TestTarget>(transport: SystemTransport.patient).request(start)
         #expect(response.statusCode == 200)
         #expect(server.requests.map(\.target) == ["/start", target])
         let url = try #require(response.redirects.last?.to)

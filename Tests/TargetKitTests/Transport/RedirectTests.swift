@@ -206,7 +206,7 @@ struct RedirectTests {
             return [.head(status: 302, headers: fields), .hang]
         }
         let target = TestTarget(server.baseURL).with { $0.path = "/start" }
-        async let stream = Provider<TestTarget>(transport: SystemTransport.shared).stream(target)
+        async let stream = Provider<TestTarget>(transport: SystemTransport.patient).stream(target)
         await server.waitForConnections(closed: 2)
         gate.open()
         #expect(try await stream.redirects.map(\.statusCode) == [302, 302])

@@ -17,7 +17,7 @@ struct URLSessionDownloadTests {
         ])
         defer { server.stop() }
         let folder = try TemporaryFolder()
-        let transport = URLSessionTransport()
+        let transport = URLSessionTransport.another()
         for number in 0..<100 {
             let started = Gate()
             let request = TransportRequest(
@@ -53,7 +53,7 @@ struct URLSessionDownloadTests {
         let gate = Gate()
         let task = Task {
             await gate.wait()
-            return try await URLSessionTransport().send(request)
+            return try await URLSessionTransport.another().send(request)
         }
         call.withLock { $0 = task }
         gate.open()

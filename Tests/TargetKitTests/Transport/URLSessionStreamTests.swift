@@ -128,7 +128,7 @@ struct URLSessionLinuxStreamTests {
     @Test("Without the switch a body is refused before anything is sent, and the words name what can stream it")
     func refused() async throws {
         let server = try LoopbackServer(reply: .text("x"))
-        let provider = Provider<TestTarget>(transport: URLSessionTransport())
+        let provider = Provider<TestTarget>(transport: URLSessionTransport.another())
         let failure = await #expect(throws: TargetKitError.self) {
             try await provider.stream(TestTarget(server.baseURL))
         }

@@ -11,7 +11,7 @@ import FoundationNetworking
 /// What is URLSessionTransport's own; what it shares with every transport is in `TransportConformanceTests`.
 @Suite("URLSessionTransport", .timeLimit(.minutes(1)))
 struct URLSessionTransportTests {
-    private let transport = URLSessionTransport()
+    private let transport = URLSessionTransport.another()
 
     private func call(
         _ base: URL,
@@ -93,7 +93,7 @@ struct URLSessionTransportTests {
         let server = try LoopbackServer(
             reply: LoopbackReply(steps: [.pause(until: gate)] + LoopbackReply.text("x").steps)
         )
-        var transport: URLSessionTransport? = URLSessionTransport()
+        var transport: URLSessionTransport? = URLSessionTransport.another()
         weak let released = transport
         let call = Task { [transport, request = call(server.baseURL)] in try await transport?.send(request) }
         await server.waitForRequests(1)
