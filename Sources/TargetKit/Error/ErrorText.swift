@@ -23,7 +23,7 @@ struct ErrorText: CustomStringConvertible {
             case let error as any LocalizedError: error.errorDescription ?? Self.name(of: error)
             default: Self.name(of: error)
             }
-        description = text.split(whereSeparator: \.isNewline).joined(separator: " ").inOneLine
+        description = RedactedURL.inside(text).split(whereSeparator: \.isNewline).joined(separator: " ").inOneLine
     }
 
     /// The `userInfo` key of a sentence written by TargetKit, a `String` without quoted content.

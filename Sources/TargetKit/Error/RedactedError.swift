@@ -18,39 +18,31 @@ enum RedactedError {
     /// An error whose text is not known to be safe is replaced by its domain and code: its associated values can be
     /// secrets.
     static func underlying(_ error: any Error) -> any Error {
+        nested(error, depth: 0) ?? error
+    }
+
+    /// What replaces an error within another; `nil` when it is safe as it is.
+    static func nested(_ error: any Error, depth: Int) -> (any Error)? {
+        if let foundation = FoundationError(error) {
+            if let safe = foundation.redacted(depth: depth) { return safe }
+            // A type of the app that inherits from `NSError` can have more than its `userInfo`.
+            return foundation.isInherited ? foundation.with(foundation.userInfo) : nil
+        }
         switch error {
         case is TargetKitError, is InvalidRequest, is MultipartError, is ParameterEncodingError, is ServerDefinedError,
-            is CancellationError, is any FailureOfKind, is URLError, is CocoaError, is POSIXError, is DecodingError,
-            is EncodingError:
-            return of(error)
+            is CancellationError, is any FailureOfKind, is DecodingError, is EncodingError:
+            return redacted(coding: error)
         default:
-            if type(of: error) is NSError.Type { return of(error) }
             let bridged = error as NSError
             let info = [NSLocalizedDescriptionKey: "\(ErrorText(error))"]
             return NSError(domain: bridged.domain, code: bridged.code, userInfo: info)
         }
     }
 
-    /// The redacted error; `nil` when there is nothing to redact. Checks the error's own type: on Linux, an `NSError`
-    /// of any domain can be cast to `CocoaError` (Swift 6.3.1), whose underlying error is the error itself, without
-    /// end.
-    private static func redacted(_ error: any Error, depth: Int = 0) -> (any Error)? {
-        let type = type(of: error)
-        if type is NSError.Type {
-            let error = error as NSError
-            let info = redacted(error.userInfo, depth: depth)
-            return info.map { NSError(domain: error.domain, code: error.code, userInfo: $0) }
-        }
-        if type == URLError.self, let error = error as? URLError {
-            return redacted(error.userInfo, depth: depth).map { URLError(error.code, userInfo: $0) }
-        }
-        if type == CocoaError.self, let error = error as? CocoaError {
-            return redacted(error.userInfo, depth: depth).map { CocoaError(error.code, userInfo: $0) }
-        }
-        if type == POSIXError.self, let error = error as? POSIXError {
-            return redacted(error.userInfo, depth: depth).map { POSIXError(error.code, userInfo: $0) }
-        }
-        return redacted(coding: error)
+    /// The redacted error; `nil` when there is nothing to redact.
+    private static func redacted(_ error: any Error) -> (any Error)? {
+        guard let foundation = FoundationError(error) else { return redacted(coding: error) }
+        return foundation.redacted(depth: 0)
     }
 
     private static func redacted(coding error: any Error) -> (any Error)? {
@@ -66,41 +58,42 @@ enum RedactedError {
         }
     }
 
-    private static func redacted(_ info: [String: Any], depth: Int) -> [String: Any]? {
-        // No transport nests errors more deeply.
-        guard depth < 8 else { return info.isEmpty ? nil : [:] }
-        var result = info
-        var isChanged = false
-        for (key, value) in info {
-            guard let safe = redacted(any: value, depth: depth + 1) else { continue }
-            result[key] = safe
-            isChanged = true
-        }
-        return isChanged ? result : nil
-    }
-
-    private static func redacted(any value: Any, depth: Int) -> Any? {
-        switch value {
-        case let url as URL:
-            return url.redacted == url ? nil : url.redacted
-        case let text as String:
-            let safe = RedactedURL.inside(text)
-            return safe == text ? nil : safe
-        case let error as any Error:
-            let type = type(of: error)
-            let isFoundations =
-                type is NSError.Type || type == URLError.self || type == CocoaError.self || type == POSIXError.self
-            return isFoundations ? redacted(error, depth: depth) : underlying(error)
-        case let info as [String: Any]: return redacted(info, depth: depth)
-        case let values as [Any]:
-            guard depth < 8 else { return [] as [Any] }
-            let safe = values.map { redacted(any: $0, depth: depth + 1) }
-            return safe.contains { $0 != nil } ? zip(values, safe).map { $1 ?? $0 } : nil
-        default: return nil
-        }
-    }
-
     private static let placeholder = HeaderRedaction.placeholder
+}
+
+/// An error of Foundation, whose values are in its `userInfo`.
+///
+/// The error's own type counts: on Linux, an `NSError` of any domain can be cast to `CocoaError` (Swift 6.3.1), whose
+/// underlying error is the error itself, without end.
+private struct FoundationError {
+    let userInfo: [String: Any]
+    /// Whether the type only inherits from one of Foundation's.
+    let isInherited: Bool
+    /// The error with another `userInfo`.
+    let with: ([String: Any]) -> any Error
+
+    /// `nil` for an error of another type.
+    init?(_ error: any Error) {
+        let type = type(of: error)
+        isInherited = type is NSError.Type && type != NSError.self
+        if type is NSError.Type {
+            let error = error as NSError
+            (userInfo, with) = (error.userInfo, { NSError(domain: error.domain, code: error.code, userInfo: $0) })
+        } else if type == URLError.self, let error = error as? URLError {
+            (userInfo, with) = (error.userInfo, { URLError(error.code, userInfo: $0) })
+        } else if type == CocoaError.self, let error = error as? CocoaError {
+            (userInfo, with) = (error.userInfo, { CocoaError(error.code, userInfo: $0) })
+        } else if type == POSIXError.self, let error = error as? POSIXError {
+            (userInfo, with) = (error.userInfo, { POSIXError(error.code, userInfo: $0) })
+        } else {
+            return nil
+        }
+    }
+
+    /// The redacted error; `nil` when there is nothing to redact.
+    func redacted(depth: Int) -> (any Error)? {
+        RedactedInfo.of(userInfo, depth: depth).map(with)
+    }
 }
 
 /// Replaces a value that could not be encoded.

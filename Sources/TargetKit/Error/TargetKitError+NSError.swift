@@ -13,8 +13,8 @@ extension TargetKitError: CustomNSError {
     public var errorCode: Int { kind.number }
 
     /// The failing URL, without user, query and fragment, which can contain secrets; the underlying error; and the
-    /// sentences of ``ErrorTexts/current``. An error thrown by a closure or plugin is represented by its domain and
-    /// code, because its text can contain secrets: ``underlying`` has the error itself.
+    /// sentences of ``ErrorTexts/current``. The app's own error, and one thrown by a closure or plugin, is represented
+    /// by its domain and code, because its values can be secrets: ``appError`` and ``underlying`` have the error itself.
     public var errorUserInfo: [String: Any] {
         // Foundation on Linux (Swift 6.3.1) takes them from here alone, where an error has this property.
         var info: [String: Any] = [
@@ -23,7 +23,7 @@ extension TargetKitError: CustomNSError {
             NSLocalizedRecoverySuggestionErrorKey: text(.recoverySuggestion),
         ]
         if let url = request?.url ?? response?.request?.url { info[NSURLErrorFailingURLErrorKey] = url.redacted }
-        if let error = appError ?? underlying.map(RedactedError.underlying) { info[NSUnderlyingErrorKey] = error }
+        if let error = appError ?? underlying { info[NSUnderlyingErrorKey] = RedactedError.underlying(error) }
         return info
     }
 }

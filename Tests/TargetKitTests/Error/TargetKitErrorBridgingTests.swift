@@ -25,10 +25,13 @@ struct TargetKitErrorBridgingTests {
         #expect(bridged.localizedDescription == error.errorDescription)
     }
 
-    @Test("The app's own error is the underlying one, where there is one")
-    func appError() {
+    @Test("The app's own error is the underlying one, where there is one, by its domain and code")
+    func appError() throws {
         let error = TargetKitError(stage: .status, underlying: URLError(.timedOut), appError: Boom())
-        #expect(error.errorUserInfo[NSUnderlyingErrorKey] is Boom)
+        let shown = try #require(error.errorUserInfo[NSUnderlyingErrorKey] as? NSError)
+        #expect(shown.domain == (Boom() as NSError).domain)
+        #expect(shown.code == (Boom() as NSError).code)
+        #expect(shown.localizedDescription == "Boom")
     }
 
     @Test("Each kind has a code of its own")
