@@ -129,8 +129,7 @@ public struct HostFailoverPlugin: Plugin {
 
     /// Takes note of whether the request may arrive twice.
     public func willSend(_ request: URLRequest, context: RequestContext) {
-        let isSafe = request.isSafeToRepeat && request.httpBodyStream == nil
-        change { $0.sends(context.id, isSafeToRepeat: isSafe) }
+        change { $0.sends(context.id, isSafeToRepeat: request.isSafeToRepeat) }
     }
 
     /// Leaves a host that has failed, and comes back to the first one when it has answered.

@@ -24,7 +24,6 @@ import FoundationNetworking
 /// - A call that was cancelled is not repeated, nor one that failed before it was sent. The wait runs on the provider's clock,
 ///   and a cancel ends it.
 /// - Every body of TargetKit can be sent again; a source that cannot be opened a second time ends the call with its own error.
-///   A request that a closure or plugin has given an `httpBodyStream` is not repeated.
 ///
 /// Order: last among the plugins that repeat calls, so that a token is renewed and another host is tried before there is a wait.
 ///
@@ -137,8 +136,7 @@ public struct RetryPlugin: Plugin {
     }
 
     private func isRepeatable(_ request: URLRequest, by policy: RetryPolicy) -> Bool {
-        guard request.httpBodyStream == nil else { return false }
-        return request.hasIdempotencyKey || policy.methods.contains(request.method)
+        request.hasIdempotencyKey || policy.methods.contains(request.method)
     }
 
     /// A shared exchange whose first caller has gone: the request behind redirects is all that is known of it.

@@ -124,21 +124,4 @@ struct RetryWireTests {
         #expect(opened.value == 2)
         #expect(sleeps.count == 1)
     }
-
-    @Test("A request with a stream that somebody has given it is not sent again")
-    func bodyStream() async throws {
-        let script = ScriptedTransport(.status(503))
-        let streaming = RecordingPlugin(prepare: { request, _ in
-            var request = request
-            request.httpBodyStream = InputStream(data: Data("once".utf8))
-            return request
-        })
-        let provider = Provider<SturdyTarget>(
-            transport: script.transport,
-            plugins: [streaming, RetryPlugin(clock: clock)],
-            clock: clock
-        )
-        _ = await clock.stepping { await provider.result(SturdyTarget(method: .put)) }
-        #expect(script.requests.count == 1)
-    }
 }

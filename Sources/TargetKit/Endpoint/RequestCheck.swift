@@ -22,6 +22,7 @@ struct RequestCheck {
     }
 
     func check(_ request: URLRequest) throws(InvalidRequest) {
+        guard request.httpBodyStream == nil else { throw .bodyStream }
         try check(request.url, request.allHTTPHeaderFields)
     }
 
@@ -43,7 +44,7 @@ struct RequestCheck {
 
 extension HTTPMethod {
     /// GET, HEAD and TRACE do not allow a body, in any case: Foundation uppercases the first two.
-    fileprivate var allowsBody: Bool {
+    var allowsBody: Bool {
         !["GET", "HEAD", "TRACE"].contains { rawValue.equalsIgnoringASCIICase($0) }
     }
 }

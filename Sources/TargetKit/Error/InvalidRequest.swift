@@ -20,6 +20,8 @@ public enum InvalidRequest: Error, Sendable, Hashable {
     case bodyNotAllowed(method: String)
     /// The task holds two bodies.
     case twoBodies
+    /// A closure or plugin has set the request's `httpBodyStream`, which can be read only once, and is not sent.
+    case bodyStream
     /// The file to upload does not exist, cannot be read, or is not a regular file, for example a folder, pipe or
     /// device.
     case unreadableFile(path: String)
@@ -57,6 +59,9 @@ extension InvalidRequest: CustomStringConvertible, CustomReflectable {
             "a \(method.inOneLine) request has no body: send the values as a query, or use another method"
         case .twoBodies:
             "the task has two bodies: give one of data, json, form, multipart, file, or parameters that go into the body"
+        case .bodyStream:
+            "a closure or plugin has set the request's httpBodyStream, which is not sent: set httpBody, or give the target a "
+                + "file or a form as its HTTPTask"
         case .unreadableFile(let path):
             "the file \(RedactedURL.inside(path).inOneLine) is not there, cannot be read, or is not a regular file"
         case .missingFolder(let path):

@@ -57,9 +57,9 @@ extension RedirectFollower {
             next.body = .none
         }
         next.urlRequest.allHTTPHeaderFields = request.urlRequest.allHTTPHeaderFields?.filter { field in
-            let describesBody = becomesGet && field.key.lowercased().hasPrefix("content-")
+            let isOfBody = becomesGet && field.key.describesBody
             let isOld = request.hasStoredCookies && HTTPHeaderName(rawValue: field.key) == .cookie
-            return !describesBody && !isOld && !(redirect.isCrossOrigin && isForOneOrigin(field.key))
+            return !isOfBody && !isOld && !(redirect.isCrossOrigin && isForOneOrigin(field.key))
         }
         return next
     }
@@ -70,6 +70,10 @@ extension RedirectFollower {
         next.urlRequest = decided
         if decided.httpBody != shown.urlRequest.httpBody {
             next.body = decided.httpBody.map(TransportRequest.Body.data) ?? .none
+        } else if decided.httpBody == nil, !HTTPMethod(rawValue: decided.httpMethod ?? "GET").allowsBody {
+            // A body that is read as it is sent is not part of the closure's request.
+            next.body = .none
+            next.urlRequest.allHTTPHeaderFields = decided.allHTTPHeaderFields?.filter { !$0.key.describesBody }
         }
         let hasBody = if case .none = next.body { false } else { true }
         do {
@@ -82,7 +86,7 @@ extension RedirectFollower {
         try checkSecurity(of: step)
         if step.isCrossOrigin, !redirect.isCrossOrigin {
             // Fields that the closure has set are intended for the new origin.
-            next.urlRequest.allHTTPHeaderFields = decided.allHTTPHeaderFields?.filter { name, value in
+            next.urlRequest.allHTTPHeaderFields = next.urlRequest.allHTTPHeaderFields?.filter { name, value in
                 !isForOneOrigin(name) || shown.urlRequest.value(forHTTPHeaderField: name) != value
             }
         }
@@ -111,4 +115,9 @@ extension RedirectFollower {
             ]
         )
     }
+}
+
+extension String {
+    /// Whether a header field of that name describes the body.
+    fileprivate var describesBody: Bool { lowercased().hasPrefix("content-") }
 }

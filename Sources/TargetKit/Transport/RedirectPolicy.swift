@@ -26,7 +26,8 @@ public enum RedirectPolicy: Sendable {
     /// The returned request is checked like any request, and the call ends with an error of stage `.request` if it is
     /// invalid. A redirect from https to http is refused. If the returned request's origin differs from the server's,
     /// fields that contain secrets are removed unless the closure changed them. Its `httpBody` replaces a body in
-    /// memory.
+    /// memory; a body from a file or a form is sent again, unless the returned method is GET, HEAD or TRACE. An
+    /// `httpBodyStream` is refused.
     case custom(@Sendable (_ next: URLRequest, _ redirect: Redirect) -> URLRequest?)
 
     var limit: Int {

@@ -34,7 +34,7 @@ public struct TransportRequest: Sendable {
         case stream(buffer: Int)
     }
 
-    /// Method, URL and header fields. Its `httpBody` and `timeoutInterval` do not count.
+    /// Method, URL and header fields. Its `httpBody`, `httpBodyStream` and `timeoutInterval` do not count.
     public var urlRequest: URLRequest
     /// Where the body's bytes come from; default: none.
     public var body: Body

@@ -47,6 +47,9 @@ struct RedirectClosureTests {
         Refusal(testDescription: "no host", reason: .unsupportedURL("https:///h.example/x")) {
             $0.url = URL(string: "https:///h.example/x")
         },
+        Refusal(testDescription: "a stream as the body", reason: .bodyStream) {
+            $0.httpBodyStream = InputStream(data: Data("lost".utf8))
+        },
         Refusal(testDescription: "no URL", reason: .unsupportedURL("")) { $0.url = nil },
     ]
 
@@ -165,5 +168,34 @@ struct RedirectClosureTests {
         #expect(response.statusCode == 200)
         #expect(running.requests.last?.text == text ?? "")
         #expect(running.requests.last?.method == (text == nil ? "GET" : "POST"))
+    }
+    @Test("A closure that answers with GET or HEAD sends no body", arguments: ["GET", "HEAD"], Backend.allCases)
+    func noBody(method: String, backend: Backend) async throws {
+        let running = try redirecting(backend)
+        let folder = try TemporaryFolder()
+        let file = try folder.file("body.json", Data("{}".utf8))
+        let provider = Provider<TestTarget>(
+            transport: running.transport,
+            redirects: .custom { next, _ in
+                var next = next
+                next.httpMethod = method
+                return next
+            }
+        )
+        for task in [HTTPTask.upload(file: file), .multipart([.file(file, name: "f")])] {
+            let response = try await provider.request(call(running).with { $0.task = task })
+            #expect(response.statusCode == 200)
+            let last = try #require(running.requests.last)
+            #expect(last.method == method)
+            #expect(last.body.isEmpty)
+            #expect(last.headers.names(startingWith: "content-").isEmpty)
+            #expect(last.headers["X-Plain"] == "yes")
+        }
+    }
+}
+
+extension HTTPHeaders {
+    fileprivate func names(startingWith prefix: String) -> [String] {
+        map(\.name.rawValue).filter { $0.lowercased().hasPrefix(prefix) }
     }
 }
