@@ -123,7 +123,7 @@ extension CurlLoop {
         }
         let (overdue, next) = queue.removeOverdue(at: clock.now)
         for start in overdue { start.fail(with: .timedOut) }
-        // Each check costs time proportional to the number of waiting calls.
+        // Each check costs time proportional to the number of running transfers.
         if let next { clock.setAlarm(max(next, clock.now + Self.lookInterval)) }
     }
 

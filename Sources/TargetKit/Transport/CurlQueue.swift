@@ -56,6 +56,7 @@ final class CurlQueue {
         /// Whether the host is in the round-robin list.
         fileprivate var isInTurn = false
         fileprivate var nextInTurn: Host?
+        fileprivate unowned var previousInTurn: Host?
 
         fileprivate init(_ key: Key) {
             self.key = key
@@ -75,12 +76,15 @@ final class CurlQueue {
 
     /// The maximum number of idle hosts that are remembered.
     private static let hostLimit = 256
+    /// The maximum number of entries that are kept while no call waits.
+    private static let entryLimit = 1024
 
     private let limits: Limits
     private var hosts: [Host.Key: Host] = [:]
     private var entries: [Entry] = []
     /// The index of the first unused entry; the others follow by `next`.
     private var unused = CurlCall.nowhere
+    private var deadlines = CurlDeadlines()
     private var firstInTurn: Host?
     private var lastInTurn: Host?
     /// The maximum number of connections that the running transfers use.
@@ -92,8 +96,13 @@ final class CurlQueue {
         self.limits = limits
     }
 
-    /// The number of hosts that are remembered.
-    var hostCount: Int { hosts.count }
+    /// The number of things that are kept.
+    var sizes: (hosts: Int, turns: Int, entries: Int, deadlines: Int) {
+        var turns = 0
+        var host = firstInTurn
+        while let next = host { (turns, host) = (turns + 1, next.nextInTurn) }
+        return (hosts.count, turns, entries.count, deadlines.count)
+    }
 
     /// Adds a call behind those that already wait for its host.
     func add(_ start: consuming CurlStart, for key: Host.Key) {
@@ -104,6 +113,7 @@ final class CurlQueue {
         entries[index] = Entry(start: start, host: host, previous: host.last)
         if host.isWaiting { entries[host.last].next = index } else { host.first = index }
         host.last = index
+        if let deadline = start.deadline { deadlines.add(deadline, of: index) }
         count += 1
         giveTurn(to: host)
     }
@@ -129,7 +139,7 @@ final class CurlQueue {
         connections -= taken(by: host)
         host.running -= 1
         connections += taken(by: host)
-        if host.isUnused, hosts.count > Self.hostLimit { hosts[host.key] = nil }
+        forget(host)
         giveTurn(to: host)
     }
 
@@ -153,27 +163,22 @@ final class CurlQueue {
     func remove(_ call: CurlCall) -> CurlStart? {
         let index = call.place.load(ordering: .relaxed)
         guard entries.indices.contains(index), entries[index].start?.call === call else { return nil }
-        return take(index)
+        return drop(index)
     }
 
     /// Removes the calls that have timed out, and returns the next deadline.
     func removeOverdue(at now: UInt64) -> (overdue: [CurlStart], next: UInt64?) {
         var overdue: [CurlStart] = []
-        var next: UInt64?
-        for index in entries.indices {
-            guard let deadline = entries[index].start?.deadline else { continue }
-            if deadline > now {
-                next = min(next ?? .max, deadline)
-            } else if let start = take(index) {
-                overdue.append(start)
-            }
+        while let first = deadlines.first {
+            guard first.deadline <= now, let start = drop(first.entry) else { return (overdue, first.deadline) }
+            overdue.append(start)
         }
-        return (overdue, next)
+        return (overdue, nil)
     }
 
     /// Removes all waiting calls.
     func removeAll() -> [CurlStart] {
-        entries.indices.compactMap { take($0) }
+        entries.indices.compactMap { drop($0) }
     }
 }
 
@@ -212,16 +217,29 @@ extension CurlQueue {
     private func giveTurn(to host: Host) {
         guard !host.isInTurn, host.isWaiting, hasRoom(host) else { return }
         host.isInTurn = true
-        if let lastInTurn { lastInTurn.nextInTurn = host } else { firstInTurn = host }
+        if let lastInTurn {
+            lastInTurn.nextInTurn = host
+            host.previousInTurn = lastInTurn
+        } else {
+            firstInTurn = host
+        }
         lastInTurn = host
     }
 
-    /// Removes the first host from the round-robin list.
+    /// Removes a host from the round-robin list.
     private func dropTurn(of host: Host) {
+        guard host.isInTurn else { return }
         host.isInTurn = false
-        firstInTurn = host.nextInTurn
-        if firstInTurn == nil { lastInTurn = nil }
+        let (previous, next) = (host.previousInTurn, host.nextInTurn)
+        if let previous { previous.nextInTurn = next } else { firstInTurn = next }
+        if let next { next.previousInTurn = previous } else { lastInTurn = previous }
+        host.previousInTurn = nil
         host.nextInTurn = nil
+    }
+
+    /// Forgets a host without calls when many are remembered.
+    private func forget(_ host: Host) {
+        if host.isUnused, hosts.count > Self.hostLimit { hosts[host.key] = nil }
     }
 }
 
@@ -238,6 +256,16 @@ extension CurlQueue {
         return index
     }
 
+    /// Takes a call that will not be sent, and its host with it if that has no other.
+    private func drop(_ index: Int) -> CurlStart? {
+        guard entries.indices.contains(index), let host = entries[index].host, let start = take(index) else {
+            return nil
+        }
+        if !host.isWaiting { dropTurn(of: host) }
+        forget(host)
+        return start
+    }
+
     /// Unlinks an entry and returns its call; `nil` when there is none.
     private func take(_ index: Int) -> CurlStart? {
         guard entries.indices.contains(index), let start = entries[index].start, let host = entries[index].host else {
@@ -248,7 +276,11 @@ extension CurlQueue {
         if next == CurlCall.nowhere { host.last = previous } else { entries[next].previous = previous }
         entries[index] = Entry(next: unused)
         unused = index
+        deadlines.remove(index)
         count -= 1
+        if count == 0, entries.count > Self.entryLimit {
+            (entries, unused, deadlines) = ([], CurlCall.nowhere, CurlDeadlines())
+        }
         start.call.place.store(CurlCall.nowhere, ordering: .relaxed)
         return start
     }

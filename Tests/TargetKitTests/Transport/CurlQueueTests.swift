@@ -15,7 +15,7 @@ struct CurlQueueTests {
     private let secure = CurlQueue.Host.Key(origin: "https://a", canShare: true)
 
     private func queue(perHost: Int = 0, inAll: Int = 0) -> CurlQueue {
-        var configuration = CurlTransport.Configuration()
+        var configuration = CurlTransport.Configuration.patient
         configuration.maxConnectionsPerHost = perHost
         configuration.maxConnections = inAll
         return CurlQueue(CurlQueue.Limits(configuration))
@@ -143,9 +143,36 @@ struct CurlQueueTests {
                 queue.add(start, for: plain)
             }
             let (overdue, next) = queue.removeOverdue(at: 20)
-            #expect(overdue.map(number) == [0, 2])
+            #expect(overdue.map(number) == [2, 0])
             #expect(next == 30)
             #expect(taken(from: queue).map(\.number) == [1, 3])
+        }
+    }
+
+    @Test("Deadlines are found in their order, whichever calls start or are cancelled in between")
+    func deadlines() async throws {
+        try await withStarts(200) { starts in
+            let queue = queue(inAll: 50)
+            for (number, start) in starts.enumerated() {
+                var start = start
+                // In an order of its own: 37 and 200 have no common factor.
+                start.deadline = UInt64(1000 + number * 37 % 200)
+                queue.add(start, for: plain)
+            }
+            #expect(taken(from: queue).count == 50)
+            var expected = Set((50..<200).map { 1000 + $0 * 37 % 200 })
+            for number in stride(from: 51, to: 200, by: 3) {
+                #expect(queue.remove(starts[number].call) != nil)
+                expected.remove(1000 + number * 37 % 200)
+            }
+            var found: [Int] = []
+            for moment in 1000..<1200 {
+                let (overdue, next) = queue.removeOverdue(at: UInt64(moment))
+                found += overdue.compactMap(number).map { 1000 + $0 * 37 % 200 }
+                #expect(next.map(Int.init) == expected.filter { $0 > moment }.min())
+            }
+            #expect(found == expected.sorted())
+            #expect(queue.count == 0)
         }
     }
 
@@ -157,7 +184,69 @@ struct CurlQueueTests {
                 queue.add(start, for: CurlQueue.Host.Key(origin: "http://\(number)", canShare: false))
                 for (_, host) in taken(from: queue) { queue.release(host) }
             }
-            #expect(queue.hostCount <= 257)
+            #expect(queue.sizes.hosts <= 257)
+        }
+    }
+
+    /// How calls leave the queue without being sent.
+    enum Leaving: CaseIterable {
+        case cancelled
+        case overdue
+        case closed
+    }
+
+    @Test("Nothing is kept of calls that end while they wait, nor of their hosts", arguments: Leaving.allCases)
+    func neverSent(leaving: Leaving) async throws {
+        try await withStarts(5001) { starts in
+            let queue = queue(inAll: 1)
+            queue.add(starts[0], for: plain)
+            let running = taken(from: queue)
+            for (number, start) in starts.enumerated().dropFirst() {
+                var start = start
+                start.deadline = UInt64(number)
+                queue.add(start, for: CurlQueue.Host.Key(origin: "http://\(number)", canShare: false))
+            }
+            switch leaving {
+            case .cancelled: for start in starts.dropFirst().shuffled() { _ = queue.remove(start.call) }
+            case .overdue: #expect(queue.removeOverdue(at: 5001).overdue.count == 5000)
+            case .closed: #expect(queue.removeAll().count == 5000)
+            }
+            #expect(queue.count == 0)
+            #expect(queue.sizes.hosts <= 257)
+            #expect(queue.sizes.turns == 0)
+            #expect(queue.sizes.deadlines == 0)
+            #expect(queue.sizes.entries <= 1024)
+            // The others go on.
+            queue.add(starts[1], for: plain)
+            queue.release(running[0].host)
+            #expect(taken(from: queue).map(\.number) == [1])
+        }
+    }
+
+    @Test("A call that waits within libcurl is not idle", .enabled(if: CurlLibrary.tellsSendings))
+    func waitingWithinLibcurl() async throws {
+        try await withStarts(1) { starts in
+            var configuration = CurlTransport.Configuration.patient
+            configuration.idleTimeout = .milliseconds(1)
+            let loop = CurlLoop(inbox: CurlInbox(), configuration: configuration)
+            let transfer = loop.flatMap { CurlTransfer(slot: 0, loop: $0) }
+            loop?.queue.add(starts[0], for: secure)
+            guard let loop, let transfer, let (start, host) = loop.queue.next() else {
+                Issue.record("there is no loop")
+                return
+            }
+            do {
+                try transfer.begin(start, at: host, room: [])
+            } catch {
+                Issue.record(error)
+            }
+            let began = loop.clock.now
+            while loop.clock.now <= began + 1_000_000 { loop.clock.tick() }
+            #expect(transfer.due > loop.clock.now)
+            transfer.sendings = 1
+            #expect(transfer.due == began + 1_000_000)
+            transfer.end(with: .failure(CurlFailure.cancelled))
+            transfer.ending = nil
         }
     }
 }
