@@ -21,6 +21,7 @@ final class PendingDownload: Sendable {
         self.file = file
         place = file.resolvingSymlinksInPath()
         part = PartialFile.hiddenPlace(beside: place)
+        PartialFile.reserve(part, replacing: place)
     }
 
     deinit {

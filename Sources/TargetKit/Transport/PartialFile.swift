@@ -21,12 +21,15 @@ final class PartialFile: Sendable {
     let url: URL
     private let descriptor: Int32
 
-    /// A file beside the one that it will replace, so that moving it is one step.
+    /// A file beside the one that it will replace, so that moving it is one step, and with the same permissions.
     convenience init(replacing url: URL) throws(Failure) {
         guard url.isFileURL else {
             throw Failure(code: .cannotCreateFile, message: "\(url.scheme ?? "") is not the scheme of a file URL")
         }
-        try self.init(at: Self.hiddenPlace(beside: url), mode: 0o666)
+        let mode = Self.permissions(of: url)
+        try self.init(at: Self.hiddenPlace(beside: url), mode: mode ?? 0o666)
+        // What the process withholds from new files, the old one may have.
+        if let mode { fchmod(descriptor, mode) }
     }
 
     /// A file in the system's folder for temporary ones, that only this user can read.
@@ -46,6 +49,25 @@ final class PartialFile: Sendable {
             close(descriptor)
             remove()
         }
+    }
+
+    /// Makes an empty file at that place with the permissions of the file that is to be replaced, if there is one. A
+    /// ``PartialFile`` that replaces the empty file gets them too.
+    ///
+    /// Nothing is made where that fails: whoever writes the file finds out why.
+    static func reserve(_ place: URL, replacing url: URL) {
+        guard let mode = permissions(of: url) else { return }
+        let descriptor = open(place.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
+        guard descriptor >= 0 else { return }
+        fchmod(descriptor, mode)
+        close(descriptor)
+    }
+
+    /// The permissions of a regular file; `nil` when there is none.
+    private static func permissions(of url: URL) -> mode_t? {
+        var status = stat()
+        guard stat(url.path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+        return status.st_mode & 0o777
     }
 
     /// A new hidden file name in the file's folder.

@@ -142,36 +142,34 @@ struct DownloadTests {
         #expect(folder.names == [name])
     }
 
-    @Test("The error of a missing folder names it, and nothing is sent", arguments: Backend.allCases)
-    func missingFolder(_ backend: Backend) async throws {
+    /// Expects a download to that place to be refused with those words before anything is sent.
+    private func expectRefusal(of place: URL, naming words: String, _ backend: Backend) async throws {
         let running = try RunningBackend(backend)
-        let folder = try TemporaryFolder()
-        let missing = folder.url.appendingPathComponent("not/there")
         let error = try await #require(throws: TargetKitError.self) {
-            try await Provider<TestTarget>(transport: running.transport)
-                .request(target(running.baseURL, to: missing.appendingPathComponent("file")))
+            try await Provider<TestTarget>(transport: running.transport).request(target(running.baseURL, to: place))
         }
         #expect(error.stage == .request)
         #expect(error.kind == .invalidRequest)
-        #expect(error.description.contains(missing.path))
+        #expect(error.description.contains(words))
         #expect(running.requests.isEmpty)
+    }
+
+    @Test("The error of a missing folder names it, and nothing is sent", arguments: Backend.allCases)
+    func missingFolder(_ backend: Backend) async throws {
+        let folder = try TemporaryFolder()
+        let missing = folder.url.appendingPathComponent("not/there")
+        try await expectRefusal(of: missing.appendingPathComponent("file"), naming: missing.path, backend)
         #expect(folder.names.isEmpty)
     }
 
     @Test("A pipe or a folder as the destination is refused before anything is sent", arguments: Backend.allCases)
     func destination(_ backend: Backend) async throws {
-        let running = try RunningBackend(backend)
         let folder = try TemporaryFolder()
         let pipe = folder.url.appendingPathComponent("pipe")
         #expect(mkfifo(pipe.path, 0o600) == 0)
         for place in [pipe, folder.url] {
-            let error = try await #require(throws: TargetKitError.self) {
-                try await Provider<TestTarget>(transport: running.transport).request(target(running.baseURL, to: place))
-            }
-            #expect(error.kind == .invalidRequest)
-            #expect(error.description.contains("not a regular file"))
+            try await expectRefusal(of: place, naming: "not a regular file", backend)
         }
-        #expect(running.requests.isEmpty)
         #expect(folder.names == ["pipe"])
     }
 
@@ -185,10 +183,55 @@ struct DownloadTests {
         try FileManager.default.createSymbolicLink(at: link, withDestinationURL: file)
         _ = try await Provider<TestTarget>(transport: running.transport).request(target(running.baseURL, to: link))
         #expect(try Data(contentsOf: file) == Data("new".utf8))
-        var status = stat()
-        #expect(stat(file.path, &status) == 0 && status.st_mode & 0o777 == 0o600)
+        #expect(file.mode == 0o600)
         #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link.path) == file.path)
         #expect(Set(folder.names) == ["file", "link"])
+    }
+
+    /// Notes the permissions of the file that the transport has written, before the provider moves it.
+    private struct Watching: Transport {
+        let inner: any Transport
+        let modes = Recorder<mode_t?>()
+
+        func send(_ request: TransportRequest) async throws -> TransportResponse {
+            let response = try await inner.send(request)
+            if case .file(let file) = request.destination { modes.append(file.mode) }
+            return response
+        }
+    }
+
+    @Test(
+        "What replaces a private file is as private before it is moved",
+        arguments: Backend.allCases,
+        [0o600, 0o640, 0o400] as [mode_t]
+    )
+    func privacy(_ backend: Backend, mode: mode_t) async throws {
+        let running = try RunningBackend(backend) { _ in .response(status: 200, data: Data("new".utf8)) }
+        let place = try Place()
+        #expect(chmod(place.file.path, mode) == 0)
+        let transport = Watching(inner: running.transport)
+        _ = try await Provider<TestTarget>(transport: transport).request(target(running.baseURL, to: place.file))
+        #expect(transport.modes.elements == [mode])
+        #expect(place.file.mode == mode)
+        #expect(place.folder.names == ["kept"])
+    }
+
+    @Test("Of two downloads to one file, one is there as a whole", arguments: Backend.allCases)
+    func together(_ backend: Backend) async throws {
+        let bodies = ["a", "b"].map { Data(String(repeating: $0, count: 1 << 20).utf8) }
+        let running = try RunningBackend(backend) { request in
+            .response(status: 200, data: request.target.hasSuffix("a") ? bodies[0] : bodies[1])
+        }
+        let place = try Place()
+        let provider = Provider<TestTarget>(transport: running.transport)
+        let call = target(running.baseURL, to: place.file)
+        for _ in 0..<10 {
+            async let first = provider.request(call.with { $0.path = "/a" })
+            async let second = provider.request(call.with { $0.path = "/b" })
+            #expect(try await [first.file, second.file] == [place.file, place.file])
+            #expect(bodies.contains(try Data(contentsOf: place.file)))
+            #expect(place.folder.names == ["kept"])
+        }
     }
 
     @Test("A pipe as the body is refused before anything is sent", arguments: Backend.allCases)
@@ -209,5 +252,12 @@ struct DownloadTests {
             #expect(error.description.contains(pipe.path))
         }
         #expect(running.requests.isEmpty)
+    }
+}
+
+extension URL {
+    fileprivate var mode: mode_t? {
+        var status = stat()
+        return stat(path, &status) == 0 ? status.st_mode & 0o777 : nil
     }
 }
