@@ -34,7 +34,9 @@ extension CurlTransport {
         /// How long no byte may come or go before the exchange ends with `.timedOut`; default: 60 seconds.
         ///
         /// Does not apply to a request that has a timeout of its own, or while a request waits for a connection or for
-        /// the reader of a stream.
+        /// the reader of a stream. It does apply while a request's body is read: a ``BodySource`` that gives no byte for
+        /// so long ends the exchange, because a server would not wait either. A call whose source is slower needs a
+        /// timeout of its own, for example ``CallTimeout/exchange(_:)``.
         public var idleTimeout: Duration = .seconds(60)
         /// The maximum number of open connections to one host; further requests wait in order. Default: 128; 0: no
         /// limit.
