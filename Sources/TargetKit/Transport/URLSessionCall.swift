@@ -57,12 +57,7 @@ struct URLSessionCall: Sendable {
         guard url.hasHTTPScheme else { throw URLSessionFailure(.unsupportedURL, "only http and https are spoken") }
         guard url.isCallable, let host = url.host else { throw URLSessionFailure(.badURL, "the URL has no host") }
         #if canImport(FoundationNetworking)
-        guard !host.contains(":") else {
-            throw URLSessionFailure(
-                .unsupportedURL,
-                "URLSession on Linux cannot reach an IPv6 address that stands in the URL; CurlTransport can"
-            )
-        }
+        guard !host.contains(":") else { throw .notOnLinux("reach an IPv6 address that stands in the URL") }
         #endif
         guard url.user != nil || url.password != nil else { return url }
         let text = url.absoluteString
@@ -95,10 +90,7 @@ struct URLSessionCall: Sendable {
         #if canImport(FoundationNetworking)
         let codings = request.value(forHTTPHeaderField: "TE")?.lowercased() ?? ""
         guard !codings.contains("trailers") else {
-            throw URLSessionFailure(
-                .unsupportedURL,
-                "URLSession on Linux cannot read the trailers that the field TE asks for; CurlTransport can"
-            )
+            throw .notOnLinux("read the trailers that the field TE asks for")
         }
         #endif
     }

@@ -19,6 +19,13 @@ struct URLSessionFailure: Error {
         self.init(failure.code, failure.message)
     }
 
+    #if canImport(FoundationNetworking)
+    /// A refusal of what Foundation on Linux cannot do, in words that follow "cannot".
+    static func notOnLinux(_ words: String, _ code: URLError.Code = .unsupportedURL) -> Self {
+        Self(code, "URLSession on Linux cannot \(words); CurlTransport can")
+    }
+    #endif
+
     static func overLimit(_ limit: Int) -> Self {
         Self(.dataLengthExceedsMaximum, "the body is over the limit of \(limit) bytes")
     }
@@ -38,7 +45,7 @@ struct URLSessionFailure: Error {
         guard let given = error as? URLError else { return error }
         // The timeout without any byte is the one error that comes without words.
         let words = given.userInfo[NSLocalizedDescriptionKey] as? String ?? "no byte came or went for too long"
-        let said = words == Self.refusedHead ? Self.unreadableHead : words
+        let said = words == Self.refusedHead ? Self.notOnLinux(Self.readingHead).message : words
         return Self.error(code(given.code, words: words, hasHead: hasHead), said, for: url)
         #else
         return RedactedError.of(error)
@@ -48,9 +55,8 @@ struct URLSessionFailure: Error {
     #if canImport(FoundationNetworking)
     /// libcurl's message when Foundation cannot parse a line of the head.
     private static let refusedHead = "Failed writing header"
-    private static let unreadableHead =
-        "URLSession on Linux cannot read this head: its status line may lack the space behind the code (RFC 9112 §4), "
-        + "or a field is not UTF-8; CurlTransport can"
+    private static let readingHead =
+        "read this head: its status line may lack the space behind the code (RFC 9112 §4), or a field is not UTF-8"
 
     /// What a code of Linux's means. Foundation there leaves most of libcurl's results at `.unknown`; only the words tell them
     /// apart (libcurl's strings of `curl_easy_strerror` and of its error buffer).

@@ -27,10 +27,7 @@ extension ResponseHead {
     func checkForTrailers() throws(URLSessionFailure) {
         #if canImport(FoundationNetworking)
         guard !headers.contains("Trailer") else {
-            throw URLSessionFailure(
-                .cannotParseResponse,
-                "the response announces trailers, which URLSession on Linux cannot read; CurlTransport can"
-            )
+            throw .notOnLinux("read the trailers that the response announces", .cannotParseResponse)
         }
         #endif
     }
