@@ -1,29 +1,6 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
 
-struct NewOrder: Encodable, Sendable { var product: String }
-
-struct Order: Decodable, Sendable {
-    var id: String
-    var total: Double
-}
-
-enum Orders: RoutedTarget {
-    case latest
-    case order(id: String)
-    case place(NewOrder)
-
-    var baseURL: URL { URL(filePath: "/") }
-
-    var route: Route {
-        switch self {
-        case .latest: .get("/orders")
-        case .order(let id): .get("/orders/\(id)")
-        case .place(let order): .post("/orders", .json(order))
-        }
-    }
-}
-
 let order = NewOrder(product: "7")
 let ids = ["A1", "A2"]
 

@@ -57,11 +57,14 @@ public struct DocumentationPage: Sendable, CustomStringConvertible {
         return (imports + types + ["func page() async throws {"] + statements + ends + ["}"]).joined(separator: "\n")
     }
 
-    /// The file with the declarations that the page assumes; empty if there are none.
+    /// The files with the declarations that the page assumes: those with the page's name among the names, joined by
+    /// `+`, that their own consists of.
     public var beside: [URL] {
-        let name = file.deletingPathExtension().lastPathComponent
-        let beside = Self.package.appending(path: "Tests/Pages/\(name).swift")
-        return FileManager.default.fileExists(atPath: beside.path) ? [beside] : []
+        let page = file.deletingPathExtension().lastPathComponent
+        let names = Self.names(in: "Tests/Pages").filter { name in
+            name.hasSuffix(".swift") && name.dropLast(".swift".count).split(separator: "+").contains { $0 == page }
+        }
+        return names.sorted().map { Self.package.appending(path: "Tests/Pages/" + $0) }
     }
 
     /// The folders with the module maps of the package's C modules, which the compiler requires to import them.
