@@ -32,6 +32,43 @@ struct CurlWaitingTests {
         #expect(try await slow == 110)
     }
 
+    /// A body whose only byte comes when somebody says so.
+    private final class HeldSource: BodySource, BodyReader {
+        let length: Int64? = 1
+        let hold = DispatchSemaphore(value: 0)
+        private let isAtEnd = Tally()
+
+        func open() throws -> any BodyReader { self }
+
+        func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
+            hold.wait()
+            if isAtEnd.value > 0 { return 0 }
+            isAtEnd.add()
+            buffer.copyBytes(from: [7])
+            return 1
+        }
+    }
+
+    @Test("A source that gives no byte for the idle timeout ends the call, unless that has a timeout of its own")
+    func slowSource() async throws {
+        let server = try LoopbackServer(reply: .text("fine"))
+        let transport = transport {
+            $0.maxConnectionsPerHost = 2
+            $0.idleTimeout = .milliseconds(200)
+        }
+        let patient = HeldSource()
+        let call = TestCall(method: "POST", body: .stream(patient), timeout: .seconds(600))
+        async let answer = call.send(to: server, with: transport).text
+        for _ in 0..<2 {
+            let source = HeldSource()
+            let idle = TestCall(method: "POST", body: .stream(source))
+            #expect(await idle.failure(at: server.baseURL, with: transport) == .timedOut)
+            for _ in 0..<2 { source.hold.signal() }
+        }
+        for _ in 0..<2 { patient.hold.signal() }
+        #expect(try await answer == "fine")
+    }
+
     @Test("A host that the proxy excludes does not wait for another one")
     func excluded() async throws {
         let (held, other) = (try LoopbackServer(reply: .hang), try LoopbackServer(reply: .text("fine")))
