@@ -105,6 +105,13 @@ public final class EnvironmentStore: Sendable {
         return Task { for await environment in updates { body(environment) } }
     }
 
+    /// The same, also after selections that have been taken back before they were seen. The closure is called once at the
+    /// beginning, and gets the environment that is current when it asks.
+    func onEachChange(_ body: @escaping @Sendable (() -> ServerEnvironment) -> Void) -> Task<Void, Never> {
+        let (state, changes) = (state, state.changes())
+        return Task { for await _ in changes { body { state.value.current } } }
+    }
+
     /// Makes the environment of that name the current one, and stores the choice.
     ///
     /// - Throws: ``EnvironmentError/unknownName(_:from:known:)``; nothing is changed then.

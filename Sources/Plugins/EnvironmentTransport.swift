@@ -41,10 +41,13 @@ public final class EnvironmentTransport: Transport {
     ) {
         self.store = store
         self.make = make
-        switches = store.onChange { [entries] current in
+        // An environment that was the current one only for a moment may have got a transport.
+        switches = store.onEachChange { [entries] current in
             // Let go of outside the lock.
             _ = entries.withLock { entries in
-                let unused = entries.filter { $0.key != current.name && $0.value.calls == 0 }
+                // Looked up with the lock held, or the transport of what is selected now would be let go of.
+                let current = current().name
+                let unused = entries.filter { $0.key != current && $0.value.calls == 0 }
                 for name in unused.keys { entries[name] = nil }
                 return unused
             }

@@ -145,6 +145,20 @@ struct EnvironmentTransportTests {
         #expect(log.sent.count == 302)
     }
 
+    @Test("A transport is let go of even if its environment was the current one only for a moment")
+    func momentary() async throws {
+        let transport = transport()
+        var request = URLRequest(url: .shop)
+        for round in 1...500 {
+            try store.select(.test)
+            request.url = store.current.baseURL
+            _ = try await transport.send(TransportRequest(urlRequest: request))
+            store.reset()
+            await log.ended.waitForCount(round)
+        }
+        #expect(transport.names.isEmpty)
+    }
+
     @Test("It is let go of with its transports, and so is the store")
     func letGo() async throws {
         var store: EnvironmentStore? = .shop()
