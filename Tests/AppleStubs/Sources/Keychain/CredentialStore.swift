@@ -1,1 +1,1 @@
-../../../../Sources/Plugins/CredentialStore.swift
+../../../../Sources/Plugins/Authentication/CredentialStore.swift

@@ -1,1 +1,1 @@
-../../../../Sources/Plugins/KeychainCredentialStore.swift
+../../../../Sources/Plugins/Authentication/KeychainCredentialStore.swift

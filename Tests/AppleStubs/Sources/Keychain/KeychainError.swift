@@ -1,1 +1,1 @@
-../../../../Sources/Plugins/KeychainError.swift
+../../../../Sources/Plugins/Authentication/KeychainError.swift
