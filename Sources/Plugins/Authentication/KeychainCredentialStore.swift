@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
-
 #if canImport(Security)
 import Foundation
 import Security
+import TargetKit
 
 /// Keeps the credential in the keychain of Apple's systems, as a generic password: on this device alone, and readable since the
 /// device was first unlocked, so that calls in the background have it.
@@ -102,5 +102,21 @@ public struct KeychainCredentialStore<Credential: Codable & Sendable>: Credentia
         query[kSecUseDataProtectionKeychain] = nil
         return operation(query)
     }
+}
+
+/// Why the keychain has refused a ``KeychainCredentialStore``.
+public struct KeychainError: Error, Sendable, Hashable {
+    /// The code of the Security framework; `errSecInteractionNotAllowed` before the device was first unlocked.
+    public let status: OSStatus
+}
+
+extension KeychainError: CustomStringConvertible, LocalizedError, DeveloperError {
+    /// The system's words for the code, in one line.
+    public var description: String {
+        "keychain: \(SecCopyErrorMessageString(status, nil) as String? ?? "unknown failure") (\(status))"
+    }
+
+    /// The description.
+    public var errorDescription: String? { description }
 }
 #endif

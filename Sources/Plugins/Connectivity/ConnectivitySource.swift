@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import TargetKit
 
 /// Where a ``Reachability`` has its statuses from.
 ///
@@ -19,4 +20,72 @@ public protocol ConnectivitySource: Sendable {
     /// - Returns: what ends it. It is called once at most, on any thread, and returns soon; a report that comes after it is
     ///   ignored. When it is let go of without a call, the source should end too.
     func start(_ report: @escaping @Sendable (Reachability.Status) -> Void) -> @Sendable () -> Void
+}
+
+/// The statuses that the system reports: from Network's path monitor on Apple's systems, and from rtnetlink on Linux.
+/// On watchOS and on other systems the status is unknown.
+public struct SystemConnectivity: ConnectivitySource {
+    /// The system's source.
+    public init() {}
+
+    /// Begins to report.
+    public func start(_ report: @escaping @Sendable (Reachability.Status) -> Void) -> @Sendable () -> Void {
+        #if canImport(Network)
+        return PathMonitorConnectivity().start(report)
+        #elseif os(Linux)
+        return NetlinkConnectivity().start(report)
+        #else
+        report(.unknown)
+        return {}
+        #endif
+    }
+}
+
+/// Statuses that a test or a preview sets.
+///
+/// ```swift
+/// let connectivity = ManualConnectivity(.offline)
+/// let reachability = Reachability(source: connectivity)
+/// reachability.start()
+/// connectivity.set(.online(.wifi, isExpensive: false))
+/// ```
+public final class ManualConnectivity: ConnectivitySource {
+    private typealias Report = @Sendable (Reachability.Status) -> Void
+
+    private struct State: Sendable {
+        var status: Reachability.Status
+        var reports: [Int: Report] = [:]
+        var lastReport = 0
+    }
+
+    private let state: Locked<State>
+
+    /// A source with that status; nothing is known unless told.
+    public init(_ status: Reachability.Status = .unknown) {
+        state = Locked(State(status: status))
+    }
+
+    /// How many have started this source and not ended it.
+    public var startCount: Int { state.withLock { $0.reports.count } }
+
+    /// Sets the status: every ``Reachability`` that runs by this source has it when this returns. Set it from one place at a
+    /// time.
+    public func set(_ status: Reachability.Status) {
+        let reports = state.withLock { state in
+            state.status = status
+            return Array(state.reports.values)
+        }
+        for report in reports { report(status) }
+    }
+
+    /// Reports the status at once.
+    public func start(_ report: @escaping @Sendable (Reachability.Status) -> Void) -> @Sendable () -> Void {
+        let (id, status) = state.withLock { state in
+            state.lastReport += 1
+            state.reports[state.lastReport] = report
+            return (state.lastReport, state.status)
+        }
+        report(status)
+        return { [self] in _ = state.withLock { $0.reports.removeValue(forKey: id) } }
+    }
 }

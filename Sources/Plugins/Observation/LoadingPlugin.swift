@@ -81,3 +81,9 @@ public struct LoadingPlugin: Plugin {
         return result
     }
 }
+
+/// A target that says whether the person has to see that its call runs. Targets that do not conform are shown.
+public protocol LoadingTarget: TargetType {
+    /// Whether a ``LoadingPlugin`` shows this call.
+    var showsLoading: Bool { get }
+}

@@ -27,3 +27,52 @@ extension NetworkLoggerPlugin {
         }
     }
 }
+
+extension NetworkLoggerPlugin {
+    /// What is logged: one of the levels, or a choice of parts.
+    ///
+    /// ```swift
+    /// NetworkLoggerPlugin(level: .basic)
+    /// NetworkLoggerPlugin(level: [.basic, .errorBody])
+    /// NetworkLoggerPlugin(level: [.curl, .response, .failure])
+    /// ```
+    public struct Level: OptionSet, Sendable, Hashable {
+        /// A bit for each part.
+        public let rawValue: Int
+
+        /// The parts whose bits are set.
+        public init(rawValue: Int) {
+            self.rawValue = rawValue
+        }
+
+        /// Method and URL.
+        public static let request = Level(rawValue: 1 << 0)
+        /// The request's header fields.
+        public static let requestHeaders = Level(rawValue: 1 << 1)
+        /// The request's body.
+        public static let requestBody = Level(rawValue: 1 << 2)
+        /// Status, size and time.
+        public static let response = Level(rawValue: 1 << 3)
+        /// The response's header fields.
+        public static let responseHeaders = Level(rawValue: 1 << 4)
+        /// The response's body.
+        public static let responseBody = Level(rawValue: 1 << 5)
+        /// Why a call failed, in one line; and the ``response`` line of a status of 400 or more.
+        public static let failure = Level(rawValue: 1 << 6)
+        /// The body of a response that the target does not accept, or whose status is 400 or more.
+        public static let errorBody = Level(rawValue: 1 << 7)
+        /// The request as a curl command, in the place of its other parts.
+        public static let curl = Level(rawValue: 1 << 8)
+
+        /// Nothing.
+        public static let none: Level = []
+        /// What went wrong, with the server's words: for an app that people use.
+        public static let errors: Level = [.failure, .errorBody]
+        /// A line for each request, response and failure.
+        public static let basic: Level = [.request, .response, .failure]
+        /// The same with header fields.
+        public static let headers: Level = [.basic, .requestHeaders, .responseHeaders]
+        /// The same with header fields and bodies.
+        public static let body: Level = [.headers, .requestBody, .responseBody, .errorBody]
+    }
+}

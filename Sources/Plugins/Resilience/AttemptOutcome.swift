@@ -52,3 +52,50 @@ struct AttemptEnding {
         return ServerOrigin(asked) != ServerOrigin(url)
     }
 }
+
+/// What the codes of `URLError` say about the server and about the request.
+enum ConnectionFailure {
+    /// No connection came about: the name is not known, it was refused, TLS could not be agreed. Nothing of the request was
+    /// sent, so no server has done anything.
+    static let beforeSending: Set<URLError.Code> = [
+        .cannotFindHost, .dnsLookupFailed, .cannotConnectToHost, .secureConnectionFailed, .serverCertificateUntrusted,
+        .serverCertificateHasUnknownRoot, .serverCertificateHasBadDate, .serverCertificateNotYetValid,
+    ]
+
+    /// The exchange broke or took too long. The server may have done what it was asked for.
+    static let whileExchanging: Set<URLError.Code> = [.timedOut, .networkConnectionLost]
+
+    /// What goes by without anybody's doing, more often than not. TLS that is refused stays refused.
+    static let transient: Set<URLError.Code> = [
+        .cannotFindHost, .dnsLookupFailed, .cannotConnectToHost, .timedOut, .networkConnectionLost,
+        .notConnectedToInternet,
+    ]
+}
+
+extension URLRequest {
+    /// The method, as it goes out.
+    var method: HTTPMethod { httpMethod.map(HTTPMethod.init(rawValue:)) ?? .get }
+
+    /// Whether the server can tell a repetition by a key.
+    var hasIdempotencyKey: Bool { value(forHTTPHeaderField: HTTPHeaderName.idempotencyKey.rawValue) != nil }
+
+    /// Whether it does no harm when the server gets it twice: the method is idempotent (RFC 9110 §9.2.2), or it has a key.
+    var isSafeToRepeat: Bool { hasIdempotencyKey || RetryPolicy.idempotentMethods.contains(method) }
+}
+
+/// Scheme, host and port of a URL (RFC 9110 §4.3.1): what makes two URLs the same server.
+struct ServerOrigin: Sendable, Hashable, CustomStringConvertible {
+    /// `https://shop.example`, in lower case, without the port that the scheme implies.
+    let description: String
+
+    /// `nil` for a URL that is not http or https, or has no host.
+    init?(_ url: URL) {
+        guard let scheme = url.scheme?.lowercased(), scheme == "http" || scheme == "https",
+            let host = url.host(percentEncoded: true)?.lowercased(), !host.isEmpty
+        else { return nil }
+        let isAddress = host.utf8.contains(UInt8(ascii: ":")) && !host.hasPrefix("[")
+        var text = scheme + "://" + (isAddress ? "[\(host)]" : host)
+        if let port = url.port, port != (scheme == "https" ? 443 : 80) { text += ":\(port)" }
+        description = text
+    }
+}

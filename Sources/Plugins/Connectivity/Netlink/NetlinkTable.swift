@@ -38,4 +38,121 @@ package struct NetlinkTable: Sendable, Hashable {
         }
     }
 }
+
+/// A network device, as the kernel describes it (`struct ifinfomsg`).
+package struct NetlinkLink: Sendable, Hashable {
+    /// The number by which addresses and routes name it.
+    package var index: Int32
+    /// Its name, `eth0` for one.
+    package var name: String
+    /// `IFF_…`
+    package var flags: UInt32
+    /// What its frames are, `ARPHRD_…`.
+    package var hardware: UInt16
+    /// What made it, `veth`, `wireguard`; empty for what a driver has made of a piece of hardware.
+    package var kind: String
+
+    package init(index: Int32, name: String, flags: UInt32, hardware: UInt16 = 1, kind: String = "") {
+        self.index = index
+        self.name = name
+        self.flags = flags
+        self.hardware = hardware
+        self.kind = kind
+    }
+
+    /// `nil` when it is too short.
+    package init?(_ payload: NetlinkBytes) {
+        guard let hardware = payload.load(UInt16.self, at: 2), let index = payload.load(Int32.self, at: 4),
+            let flags = payload.load(UInt32.self, at: 8), payload.count >= 16
+        else { return nil }
+        let attributes = payload.dropping(16).attributes()
+        self.index = index
+        self.flags = flags
+        self.hardware = hardware
+        // IFLA_IFNAME; in IFLA_LINKINFO: IFLA_INFO_KIND
+        name = attributes[3]?.text ?? ""
+        kind = attributes[18]?.attributes()[1]?.text ?? ""
+    }
+
+    /// `IFF_UP`: somebody has switched it on.
+    package var isUp: Bool { flags & 0x1 != 0 }
+    /// `IFF_LOOPBACK`: it leads nowhere but here.
+    package var isLoopback: Bool { flags & 0x8 != 0 }
+    /// `IFF_UP` and `IFF_RUNNING`, so switched on and with the other end there, and not the loopback.
+    package var isUsable: Bool { flags & 0x49 == 0x41 }
+}
+
+/// An address of this machine (`struct ifaddrmsg`).
+package struct NetlinkAddress: Sendable, Hashable {
+    /// `AF_INET` is 2, `AF_INET6` is 10.
+    package var family: UInt8
+    /// The link that has it.
+    package var link: Int32
+    /// Whether others than its own link's neighbours can answer to it.
+    package var isGlobal: Bool
+
+    package init(family: UInt8, link: Int32, isGlobal: Bool) {
+        self.family = family
+        self.link = link
+        self.isGlobal = isGlobal
+    }
+
+    /// `nil` when it is too short.
+    package init?(_ payload: NetlinkBytes) {
+        guard let family = payload.load(UInt8.self, at: 0), let shortFlags = payload.load(UInt8.self, at: 2),
+            let scope = payload.load(UInt8.self, at: 3), let link = payload.load(Int32.self, at: 4)
+        else { return nil }
+        // IFA_FLAGS, with more room than the field has
+        let flags = payload.dropping(8).attributes()[8]?.load(UInt32.self, at: 0) ?? UInt32(shortFlags)
+        self.family = family
+        self.link = link
+        // A scope below RT_SCOPE_LINK, and neither IFA_F_TENTATIVE nor IFA_F_DADFAILED: not used until no neighbour has it.
+        isGlobal = scope < 253 && flags & 0x48 == 0
+    }
+}
+
+/// A default route (`struct rtmsg`): the way to everywhere that has no route of its own.
+package struct NetlinkRoute: Sendable, Hashable {
+    /// `AF_INET` is 2, `AF_INET6` is 10.
+    package var family: UInt8
+    /// The lower, the better.
+    package var metric: UInt32
+    /// The links that it leads over, of which any will do.
+    package var links: [Int32]
+
+    package init(family: UInt8, metric: UInt32 = 0, links: [Int32]) {
+        self.family = family
+        self.metric = metric
+        self.links = links
+    }
+
+    /// `nil` for a route to one network, one that refuses what is sent there, and one that is too short or leads nowhere.
+    package init?(_ payload: NetlinkBytes) {
+        guard let family = payload.load(UInt8.self, at: 0), payload.load(UInt8.self, at: 1) == 0,
+            let table = payload.load(UInt8.self, at: 4), let type = payload.load(UInt8.self, at: 7),
+            let flags = payload.load(UInt32.self, at: 8)
+        else { return nil }
+        // RTN_UNICAST; not RT_TABLE_LOCAL; not RTM_F_CLONED, RTNH_F_DEAD or RTNH_F_LINKDOWN
+        guard family == 2 || family == 10, type == 1, table != 255, flags & 0x211 == 0 else { return nil }
+        let attributes = payload.dropping(12).attributes()
+        self.family = family
+        // RTA_PRIORITY
+        metric = attributes[6]?.load(UInt32.self, at: 0) ?? 0
+        // RTA_OIF, or several hops in RTA_MULTIPATH
+        if let link = attributes[4]?.load(Int32.self, at: 0) {
+            links = [link]
+        } else {
+            links = attributes[9].map(Self.links(ofHops:)) ?? []
+        }
+        if links.isEmpty { return nil }
+    }
+
+    /// `struct rtnexthop`: length, flags, weight, link; those that are dead are left out.
+    private static func links(ofHops hops: NetlinkBytes) -> [Int32] {
+        hops.records(lengthIn: UInt16.self, header: 8).compactMap { hop in
+            guard let flags = hop.load(UInt8.self, at: 2), flags & 0x11 == 0 else { return nil }
+            return hop.load(Int32.self, at: 4)
+        }
+    }
+}
 #endif
