@@ -91,7 +91,7 @@ struct RetryTests {
         #expect(breaker.state(of: httpbin) == .open)
         let held = await call(.httpbin(.get, "/status/200"), engine, breaker, RetryPlugin(clock: clock))
         #expect(held.sent == 0)
-        #expect(held.error?.underlying is CircuitOpen)
+        #expect(held.error?.underlying is CircuitOpenError)
         clock.advance(by: .seconds(30))
         #expect(breaker.state(of: httpbin) == .halfOpen)
         #expect(await call(.httpbin(.get, "/status/200"), engine, breaker).status == 200)

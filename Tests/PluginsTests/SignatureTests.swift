@@ -19,7 +19,7 @@ struct SignatureTests {
             LoadingPlugin { isLoading in heard.append("loading \(isLoading)") },
             AccessTokenPlugin { target in "token" },
             CredentialsPlugin { target in URLCredential(user: "anna", password: "pw", persistence: .none) },
-            UnauthorizedPlugin(bodyCode: .init(keyPath: "status", equals: 401)) { context in
+            UnauthorizedPlugin(bodyCodes: [BodyCode(keyPath: "status", equals: 401)]) { context in
                 signedOut.append(context.id)
             },
             NetworkLoggerPlugin(level: .basic) { line in heard.append("line") },

@@ -7,7 +7,7 @@ import FoundationNetworking
 #endif
 
 /// Why an ``AuthenticationPlugin`` has ended a call, where that is not the error of the refresh itself.
-public enum AuthenticationError: Error, Sendable, Hashable {
+package enum AuthenticationError: Error, Sendable, Hashable {
     /// The credential would have to be renewed again, but has been as often as the limit allows: the server rejects what it has
     /// just given out, or gives out what is about to end.
     case tooManyRefreshes(RefreshLimit)
@@ -17,7 +17,7 @@ public enum AuthenticationError: Error, Sendable, Hashable {
     case signedOut
 }
 
-extension AuthenticationError: CustomStringConvertible, LocalizedError, DeveloperError, FailureOfKind {
+extension AuthenticationError: DescribedError, FailureOfKind {
     /// What it means for the call that waited. That the refresh was cancelled is not the call's own cancelling.
     package var kind: TargetKitError.Kind {
         switch self {
@@ -28,7 +28,7 @@ extension AuthenticationError: CustomStringConvertible, LocalizedError, Develope
     }
 
     /// What is wrong and what to do, in one line.
-    public var description: String {
+    package var description: String {
         switch self {
         case .tooManyRefreshes(let limit):
             "the credential was renewed \(limit.count) times in \(limit.interval): look at why the server rejects it"
@@ -37,9 +37,6 @@ extension AuthenticationError: CustomStringConvertible, LocalizedError, Develope
         case .signedOut: "the session of the call has ended while it waited for a credential"
         }
     }
-
-    /// The description.
-    public var errorDescription: String? { description }
 }
 
 /// Why there is no credential for a call.
@@ -101,7 +98,7 @@ extension Error {
     /// Whether a refresh has failed by it before the server has said anything.
     var isWithoutAnswer: Bool {
         switch self {
-        case is URLError, is CircuitOpen: true
+        case is URLError, is CircuitOpenError: true
         case let error as TargetKitError:
             error.response == nil && [.endpoint, .request, .transport, .shutDown].contains(error.stage)
         default: false

@@ -41,13 +41,8 @@ import FoundationNetworking
 public struct AuthenticationPlugin<A: Authenticator>: Plugin {
     private let authenticator: A
     private let authorizes: @Sendable (any TargetType) -> Bool
-    let holder: CredentialHolder<A>
+    let currentCredential: CurrentCredential<A>
     private let calls = Locked(AuthenticatedCalls())
-
-    /// Whether a target's calls carry the credential, as the target says: by the scheme `.bearer` of an `AuthorizedTarget`.
-    public static var targetDecides: @Sendable (any TargetType) -> Bool {
-        { ($0 as? any AuthorizedTarget)?.authorization == .bearer }
-    }
 
     /// A plugin that renews credentials by that authenticator.
     ///
@@ -56,7 +51,8 @@ public struct AuthenticationPlugin<A: Authenticator>: Plugin {
     ///   - store: Where the credential is kept; default: in memory, so that nobody is signed in at first.
     ///   - limit: How often it is renewed at most; default: 5 times in 30 seconds.
     ///   - clock: What the limit is measured by; default: the continuous clock.
-    ///   - authorizes: Whether a target's calls carry the credential; default: ``targetDecides``.
+    ///   - authorizes: Whether a target's calls carry the credential; default: those of an
+    ///     `AuthorizedTarget` whose scheme is `.bearer`.
     ///   - onStoreFailure: Is told when a renewed credential cannot be stored, or one that is worth nothing not be removed. The
     ///     session goes on with what is in memory, and the next call tries again. Default: does nothing.
     ///   - signOut: Is called once when a refresh has failed for good, with its error, before the calls that wait for it fail.
@@ -66,15 +62,15 @@ public struct AuthenticationPlugin<A: Authenticator>: Plugin {
         store: any CredentialStore<A.Credential> = MemoryCredentialStore<A.Credential>(),
         limit: RefreshLimit = RefreshLimit(),
         clock: any Clock<Duration> = ContinuousClock(),
-        authorizes: @escaping @Sendable (any TargetType) -> Bool = Self.targetDecides,
+        authorizes: (@Sendable (any TargetType) -> Bool)? = nil,
         onStoreFailure: @escaping @Sendable (any Error) -> Void = { _ in },
         signOut: @escaping @Sendable (_ error: any Error) async -> Void
     ) {
         self.authenticator = authenticator
-        self.authorizes = authorizes
-        holder = CredentialHolder(
+        self.authorizes = authorizes ?? { ($0 as? any AuthorizedTarget)?.authorization == .bearer }
+        currentCredential = CurrentCredential(
             authenticator,
-            CredentialVault(store),
+            SerialCredentialStore(store),
             limit,
             clock: clock,
             onStoreFailure: onStoreFailure,
@@ -100,9 +96,9 @@ public struct AuthenticationPlugin<A: Authenticator>: Plugin {
 
     /// Asks for another attempt when the server has rejected a credential in whose place there is, or soon will be, a newer one.
     public func retry(_ result: Result<Response, TargetKitError>, context: RequestContext) async -> RetryDecision {
-        guard authorizes(context.target), !holder.isRefreshingHere,
+        guard authorizes(context.target), !currentCredential.isRefreshingHere,
             let response = rejected(result), let call = call(context, response), let applied = call.applied,
-            let now = try? await holder.position()
+            let now = try? await currentCredential.position()
         else { return .doNotRetry }
         guard now.session == call.session else {
             return .fail(RefreshFailure.signedOut.error(request: response.request))
@@ -110,7 +106,7 @@ public struct AuthenticationPlugin<A: Authenticator>: Plugin {
         // The newest that there is, and no older than the call: another one would fare no better.
         if applied == now.generation, applied > call.first { return .doNotRetry }
         do {
-            _ = try await holder.lease(after: applied, in: call.session)
+            _ = try await currentCredential.lease(after: applied, in: call.session)
             return .retry(after: .zero)
         } catch let failure as RefreshFailure {
             return .fail(failure.error(request: response.request, rejected: response))
@@ -138,8 +134,8 @@ extension AuthenticationPlugin {
     /// - Throws: what the store throws, when it has yet to be read.
     public var credential: A.Credential? {
         get async throws {
-            _ = try await holder.position()
-            return holder.lease?.credential
+            _ = try await currentCredential.position()
+            return currentCredential.lease?.credential
         }
     }
 
@@ -150,7 +146,7 @@ extension AuthenticationPlugin {
     ///
     /// - Throws: what the store throws; the session has begun all the same.
     public func signIn(_ credential: A.Credential) async throws {
-        _ = try await holder.replace(with: credential)
+        _ = try await currentCredential.replace(with: credential)
     }
 
     /// Ends the session, and clears the store; the sign-out handler is not called. What holds for the calls of the session
@@ -161,27 +157,27 @@ extension AuthenticationPlugin {
     @discardableResult
     public func signOut() async throws -> A.Credential? {
         // What cannot be read cannot be given back, but is removed.
-        _ = try? await holder.position()
-        return try await holder.replace(with: nil)
+        _ = try? await currentCredential.position()
+        return try await currentCredential.replace(with: nil)
     }
 
     /// Whether a rejected call of that target is for this plugin to mend, and not a sign that the session has ended.
     func isInCharge(of target: any TargetType) -> Bool {
-        holder.lease != nil && authorizes(target)
+        currentCredential.lease != nil && authorizes(target)
     }
 }
 
 // MARK: - Calls
 
 extension AuthenticationPlugin {
-    private func lease(for context: RequestContext) async throws -> CredentialHolder<A>.Lease? {
+    private func lease(for context: RequestContext) async throws -> CurrentCredential<A>.Lease? {
         // A call that is part of the refresh would wait for itself.
-        if holder.isRefreshingHere { return holder.lease }
-        let now = try await holder.position()
+        if currentCredential.isRefreshingHere { return currentCredential.lease }
+        let now = try await currentCredential.position()
         guard let call = calls.withLock({ $0.call(context, in: (now.session, now.generation)) }) else {
             throw RefreshFailure.signedOut
         }
-        let lease = try await holder.lease(in: call.session)
+        let lease = try await currentCredential.lease(in: call.session)
         calls.withLock { $0.apply(lease?.generation, to: context.id) }
         return lease
     }
@@ -190,7 +186,9 @@ extension AuthenticationPlugin {
     /// request tells whether the credential of this moment was rejected; an older one may be another session's.
     private func call(_ context: RequestContext, _ response: Response) -> AuthenticatedCalls.Call? {
         if let call = calls.withLock({ $0[context.id] }) { return call }
-        guard context.attempt == 0, let request = response.request, let (lease, session) = holder.leaseInSession else {
+        guard context.attempt == 0, let request = response.request,
+            let (lease, session) = currentCredential.leaseInSession
+        else {
             return nil
         }
         var again = request

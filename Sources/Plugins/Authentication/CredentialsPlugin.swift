@@ -24,7 +24,7 @@ public struct CredentialsPlugin: Plugin {
     /// A plugin that asks for a credential.
     ///
     /// - Parameter credential: The credential of a target's call; `nil`, or one without user or password: the request
-    ///   is left as it is. A user with a colon, a control character in either (``BasicCredentials/Problem``), and
+    ///   is left as it is. A user with a colon, a control character in either , and
     ///   what the closure throws end the call, with stage `.request`.
     public init(_ credential: @escaping @Sendable (any TargetType) async throws -> URLCredential?) {
         self.credential = credential
@@ -47,35 +47,37 @@ public struct CredentialsPlugin: Plugin {
 /// The scheme sends them readable for anyone who sees the request: use it over `https` only.
 public struct BasicCredentials: Sendable, Hashable {
     /// The user, without a colon.
-    public let user: String
+    package let user: String
     /// The password; it may hold colons.
-    public let password: String
+    package let password: String
 
     /// Credentials of that user.
     ///
-    /// - Throws: ``Problem`` when the scheme cannot carry them.
-    public init(user: String, password: String) throws(Problem) {
-        guard !user.utf8.contains(UInt8(ascii: ":")) else { throw .colonInUser }
-        guard !(user + password).utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) else { throw .controlCharacter }
+    /// - Throws: An error when the scheme cannot carry them.
+    public init(user: String, password: String) throws {
+        guard !user.utf8.contains(UInt8(ascii: ":")) else { throw Problem.colonInUser }
+        guard !(user + password).utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) else {
+            throw Problem.controlCharacter
+        }
         self.user = user
         self.password = password
     }
 
     /// Credentials written as `user:password`; the first colon divides them.
     ///
-    /// - Throws: ``Problem`` when the scheme cannot carry them, or there is no colon.
-    public init(_ text: String) throws(Problem) {
-        guard let colon = text.firstIndex(of: ":") else { throw .noColon }
+    /// - Throws: An error when the scheme cannot carry them, or there is no colon.
+    package init(_ text: String) throws {
+        guard let colon = text.firstIndex(of: ":") else { throw Problem.noColon }
         try self.init(user: String(text[..<colon]), password: String(text[text.index(after: colon)...]))
     }
 
     /// The value of the `Authorization` field: `Basic`, and user and password in UTF-8 and base64 (RFC 7617 §2).
-    public var fieldValue: String {
+    package var fieldValue: String {
         "Basic " + Data("\(user):\(password)".utf8).base64EncodedString()
     }
 
     /// Why the `Basic` scheme cannot carry a user or a password.
-    public enum Problem: Error, Sendable, Hashable, CaseIterable {
+    package enum Problem: Error, Sendable, Hashable, CaseIterable {
         /// The server would take what follows the colon for a part of the password (RFC 7617 §2).
         case colonInUser
         /// Control characters are not allowed in either (RFC 7617 §2).
@@ -85,18 +87,14 @@ public struct BasicCredentials: Sendable, Hashable {
     }
 }
 
-extension BasicCredentials: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension BasicCredentials: RedactedDescription {
     /// The user; the password is left out.
-    public var description: String { "\(user):\(HeaderRedaction.placeholder)" }
-    /// The user; the password is left out.
-    public var debugDescription: String { description }
-    /// The user alone, so that `dump` does not print the password.
-    public var customMirror: Mirror { Mirror(self, children: ["user": user]) }
+    var redactedDescription: String { "\(user):\(HeaderRedaction.placeholder)" }
 }
 
 extension BasicCredentials.Problem: LocalizedError, DeveloperError {
     /// What is wrong, in one line, without the credentials.
-    public var errorDescription: String? {
+    package var errorDescription: String? {
         switch self {
         case .colonInUser: "a user with a colon cannot be sent by the Basic scheme (RFC 7617 §2)"
         case .controlCharacter: "a user or password with a control character cannot be sent by the Basic scheme"

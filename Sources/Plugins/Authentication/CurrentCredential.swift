@@ -5,7 +5,7 @@ import TargetKit
 ///
 /// Credentials are counted: each refresh, sign-in and sign-out makes a new generation. Sessions are counted too: what was begun
 /// in one changes nothing in the next.
-final class CredentialHolder<A: Authenticator>: Sendable {
+final class CurrentCredential<A: Authenticator>: Sendable {
     typealias Credential = A.Credential
 
     /// A credential to send a call with.
@@ -20,7 +20,7 @@ final class CredentialHolder<A: Authenticator>: Sendable {
         let generation: Int
     }
 
-    enum Holding: Sendable {
+    enum Status: Sendable {
         /// The store has not been read.
         case unread
         /// Nobody is signed in.
@@ -32,7 +32,7 @@ final class CredentialHolder<A: Authenticator>: Sendable {
 
     typealias Outcome = SharedOutcome<Result<Lease, RefreshFailure>>
 
-    struct Flight: Sendable {
+    struct Refresh: Sendable {
         let number: Int
         /// When it began.
         let start: Duration
@@ -41,11 +41,11 @@ final class CredentialHolder<A: Authenticator>: Sendable {
     }
 
     struct State: Sendable {
-        var holding = Holding.unread
+        var status = Status.unread
         var session = 0
         var generation = 0
-        var flight: Flight?
-        var flightCount = 0
+        var refresh: Refresh?
+        var refreshCount = 0
         /// When refreshes began, within the limit's interval.
         var starts: [Duration] = []
         /// Why the latest of them that has ended brought nothing, though it may another time.
@@ -63,41 +63,41 @@ final class CredentialHolder<A: Authenticator>: Sendable {
 
     private enum Step: Sendable {
         case ready(Lease)
-        case wait(Flight)
+        case wait(Refresh)
     }
 
     let authenticator: A
-    let vault: CredentialVault<Credential>
+    let credentialStore: SerialCredentialStore<Credential>
     private let limit: RefreshLimit
-    private let time: Stopwatch
+    private let elapsedTime: ElapsedTime
     let onStoreFailure: @Sendable (any Error) -> Void
     let signOut: @Sendable (any Error) async -> Void
     let state = Locked(State())
 
     init(
         _ authenticator: A,
-        _ vault: CredentialVault<Credential>,
+        _ credentialStore: SerialCredentialStore<Credential>,
         _ limit: RefreshLimit,
         clock: any Clock<Duration>,
         onStoreFailure: @escaping @Sendable (any Error) -> Void,
         signOut: @escaping @Sendable (any Error) async -> Void
     ) {
         self.authenticator = authenticator
-        self.vault = vault
+        self.credentialStore = credentialStore
         self.limit = limit
-        time = Stopwatch(clock)
+        elapsedTime = ElapsedTime(clock)
         self.onStoreFailure = onStoreFailure
         self.signOut = signOut
     }
 
-    /// Whether the code that asks is part of this holder's own refresh.
+    /// Whether the code that asks is part of this currentCredential's own refresh.
     var isRefreshingHere: Bool {
-        guard let number = RefreshTask.flights[ObjectIdentifier(self)] else { return false }
-        return state.withLock(\.flight)?.number == number
+        guard let number = RefreshTask.current[ObjectIdentifier(self)] else { return false }
+        return state.withLock(\.refresh)?.number == number
     }
 
     /// How many callers wait for a refresh.
-    var waiterCount: Int { state.withLock(\.flight)?.outcome.waiterCount ?? 0 }
+    var waiterCount: Int { state.withLock(\.refresh)?.outcome.waiterCount ?? 0 }
 
     /// The credential as it is, without waiting; `nil` when there is none, or the store has not been read.
     var lease: Lease? { state.withLock { Self.lease(in: $0) } }
@@ -108,23 +108,23 @@ final class CredentialHolder<A: Authenticator>: Sendable {
     }
 
     static func lease(in state: State) -> Lease? {
-        guard case .held(let credential) = state.holding else { return nil }
+        guard case .held(let credential) = state.status else { return nil }
         return Lease(credential: credential, generation: state.generation)
     }
 }
 
 // MARK: - Leases
 
-extension CredentialHolder {
+extension CurrentCredential {
     /// Where a call stands that begins now; before that, what could not be stored is stored.
     ///
     /// - Throws: the store's error.
     func position() async throws -> Position {
-        if state.withLock({ if case .unread = $0.holding { true } else { false } }) {
-            let stored = try await vault.load()
+        if state.withLock({ if case .unread = $0.status { true } else { false } }) {
+            let stored = try await credentialStore.load()
             state.withLock { state in
-                guard case .unread = state.holding else { return }
-                state.holding = stored.map { .held($0) } ?? .none
+                guard case .unread = state.status else { return }
+                state.status = stored.map { .held($0) } ?? .none
             }
         }
         await storeUnsaved()
@@ -135,9 +135,9 @@ extension CredentialHolder {
     ///
     /// - Throws: ``RefreshFailure``, or `CancellationError`.
     func lease(in session: Int) async throws -> Lease? {
-        guard let (lease, flight) = try standing(in: session) else { return nil }
+        guard let (lease, refresh) = try standing(in: session) else { return nil }
         do {
-            if let flight { return try await self.lease(after: .wait(flight)) }
+            if let refresh { return try await self.lease(after: .wait(refresh)) }
             guard authenticator.needsRefresh(lease.credential) else { return lease }
             return try await self.lease(after: begin(after: lease.generation, in: session, isEarly: true))
         } catch RefreshFailure.passing(_, isEarly: true) where authenticator.canStillUse(lease.credential) {
@@ -155,52 +155,52 @@ extension CredentialHolder {
     private func lease(after step: Step) async throws -> Lease {
         switch step {
         case .ready(let lease): lease
-        case .wait(let flight): try await flight.outcome.value().get()
+        case .wait(let refresh): try await refresh.outcome.value().get()
         }
     }
 
-    private func standing(in session: Int) throws -> (lease: Lease, flight: Flight?)? {
+    private func standing(in session: Int) throws -> (lease: Lease, refresh: Refresh?)? {
         try state.withLock { state in
             guard state.session == session else { throw RefreshFailure.signedOut }
-            if case .ended(let error) = state.holding { throw RefreshFailure.ended(error) }
-            return Self.lease(in: state).map { ($0, state.flight) }
+            if case .ended(let error) = state.status { throw RefreshFailure.ended(error) }
+            return Self.lease(in: state).map { ($0, state.refresh) }
         }
     }
 }
 
 // MARK: - Refresh
 
-extension CredentialHolder {
+extension CurrentCredential {
     /// Begins a refresh, unless there is one under way or a newer credential has come already.
     private func begin(after generation: Int, in session: Int, isEarly: Bool) throws(RefreshFailure) -> Step {
-        let now = time.elapsed
+        let now = elapsedTime.current
         return try state.withLock { state throws(RefreshFailure) in
             guard state.session == session else { throw .signedOut }
-            if case .ended(let error) = state.holding { throw .ended(error) }
+            if case .ended(let error) = state.status { throw .ended(error) }
             guard let lease = Self.lease(in: state) else { throw .signedOut }
             if lease.generation > generation { return .ready(lease) }
-            if let flight = state.flight { return .wait(flight) }
+            if let refresh = state.refresh { return .wait(refresh) }
             state.starts.removeAll { now - $0 >= limit.interval }
             guard state.starts.count < limit.count else {
                 let error = state.lastFailure ?? AuthenticationError.tooManyRefreshes(limit)
                 throw .passing(error, isEarly: isEarly)
             }
             state.starts.append(now)
-            state.flightCount += 1
-            let number = state.flightCount
+            state.refreshCount += 1
+            let number = state.refreshCount
             let outcome = Outcome()
             // A task of its own, that no caller's end cancels: the server may have taken back the old credential by then.
             let task = Task { await self.run(number, outcome, lease.credential, isEarly: isEarly) }
-            let flight = Flight(number: number, start: now, outcome: outcome, task: task)
-            state.flight = flight
-            return .wait(flight)
+            let refresh = Refresh(number: number, start: now, outcome: outcome, task: task)
+            state.refresh = refresh
+            return .wait(refresh)
         }
     }
 }
 
 // MARK: - Sessions
 
-extension CredentialHolder {
+extension CurrentCredential {
     /// Begins a session with that credential, or none; what goes on for the old one comes to nothing.
     ///
     /// - Returns: The credential of the old session.
@@ -215,22 +215,22 @@ extension CredentialHolder {
     ///
     /// - Returns: The credential of the old session, and the number of the change.
     func enter(_ credential: Credential?) -> (old: Credential?, change: Int) {
-        let (old, flight, hasEnded, change) = state.withLock { state in
+        let (old, refresh, hasEnded, change) = state.withLock { state in
             defer {
-                state.holding = credential.map { .held($0) } ?? .none
+                state.status = credential.map { .held($0) } ?? .none
                 state.session += 1
                 state.generation += 1
-                state.flight = nil
+                state.refresh = nil
                 state.starts = []
                 state.lastFailure = nil
             }
-            let hasEnded = if case .ended = state.holding { true } else { false }
-            return (Self.lease(in: state)?.credential, state.flight, hasEnded, state.nextChange())
+            let hasEnded = if case .ended = state.status { true } else { false }
+            return (Self.lease(in: state)?.credential, state.refresh, hasEnded, state.nextChange())
         }
         // With the session over, what still runs is the sign-out handler: it may be the one who signs in.
-        if let flight, !hasEnded {
-            flight.task.cancel()
-            flight.outcome.settle(.failure(.signedOut))
+        if let refresh, !hasEnded {
+            refresh.task.cancel()
+            refresh.outcome.settle(.failure(.signedOut))
         }
         return (old, change)
     }

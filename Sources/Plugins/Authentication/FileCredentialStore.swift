@@ -10,7 +10,7 @@ import TargetKit
 ///
 /// The file is JSON, and holds the secrets in plain text: where there is a keychain, use that. A change is written to a new file
 /// beside it, brought to the disk, and put in its place, so that nobody ever sees half of it and a crash leaves the old or the
-/// new one. What a killed process has left beside it goes with the next change. Folders that are missing are made, for the owner alone (0700). Every failure is a ``CredentialFileError``.
+/// new one. What a killed process has left beside it goes with the next change. Folders that are missing are made, for the owner alone (0700). Every failure says in one line what is wrong with which file.
 public struct FileCredentialStore<Credential: Codable & Sendable>: CredentialStore {
     private let file: URL
 
@@ -145,9 +145,9 @@ public struct FileCredentialStore<Credential: Codable & Sendable>: CredentialSto
 }
 
 /// Why the file of a ``FileCredentialStore`` cannot be used.
-public struct CredentialFileError: Error, Sendable, Hashable {
+package struct CredentialFileError: Error, Sendable, Hashable {
     /// What is wrong.
-    public enum Reason: Sendable, Hashable {
+    package enum Reason: Sendable, Hashable {
         /// The URL is not one of a file.
         case notAFile
         /// The folder of the file is not there, and could not be made; the text is the system's.
@@ -165,22 +165,19 @@ public struct CredentialFileError: Error, Sendable, Hashable {
     }
 
     /// The file's path, or the URL that is none of a file.
-    public let path: String
+    package let path: String
     /// What is wrong.
-    public let reason: Reason
+    package let reason: Reason
 }
 
-extension CredentialFileError: CustomStringConvertible, LocalizedError, DeveloperError {
+extension CredentialFileError: DescribedError {
     /// One line: the file, what is wrong and what to do; nothing of what the file holds.
-    public var description: String { "credential file \(path): \(reason)" }
-
-    /// The description, so that `localizedDescription` says what happened.
-    public var errorDescription: String? { description }
+    package var description: String { "credential file \(path): \(reason)" }
 }
 
 extension CredentialFileError.Reason: CustomStringConvertible {
     /// What is wrong and what to do, in one line.
-    public var description: String {
+    package var description: String {
         switch self {
         case .notAFile: "it is no file URL; make one with URL(fileURLWithPath:)"
         case .noFolder(let why): "its folder could not be made (\(why)); name a file in a folder that may be written"

@@ -7,7 +7,7 @@ import TargetKit
 /// Keeps the credential in the keychain of Apple's systems, as a generic password: on this device alone, and readable since the
 /// device was first unlocked, so that calls in the background have it.
 ///
-/// Before the first unlock ``load()`` throws a ``KeychainError``: the call fails, and nobody is signed out.
+/// Before the first unlock ``load()`` throws an error: the call fails, and nobody is signed out.
 ///
 /// macOS has two keychains (Apple's TN3137). The data protection keychain, which works like that of iOS, requires an
 /// entitlement for a keychain access group. A program without one, for example a command-line tool, uses the login
@@ -36,7 +36,7 @@ public struct KeychainCredentialStore<Credential: Codable & Sendable>: Credentia
 
     /// The credential of the item; `nil` when there is no item.
     ///
-    /// - Throws: ``KeychainError``; with `errSecDecode` when the item holds something else.
+    /// - Throws: An error with the status of the Security framework, `errSecDecode` when the item holds something else.
     public func load() throws -> Credential? {
         var item: CFTypeRef?
         let status = status { query in
@@ -55,8 +55,8 @@ public struct KeychainCredentialStore<Credential: Codable & Sendable>: Credentia
 
     /// Changes the item, or adds it.
     ///
-    /// - Throws: ``KeychainError``, with `errSecParam` when the credential cannot be encoded, and with
-    ///   `errSecMissingEntitlement` when the program may not use the access group.
+    /// - Throws: An error with the status of the Security framework, `errSecParam` when the credential cannot be
+    ///   encoded, `errSecMissingEntitlement` when the program may not use the access group.
     public func save(_ credential: Credential) throws {
         guard let data = try? JSONEncoder().encode(credential) else { throw KeychainError(status: errSecParam) }
         let status = status { query in Self.write(data, to: query) }
@@ -65,7 +65,7 @@ public struct KeychainCredentialStore<Credential: Codable & Sendable>: Credentia
 
     /// Removes the item.
     ///
-    /// - Throws: ``KeychainError``.
+    /// - Throws: An error with the status of the Security framework.
     public func clear() throws {
         let status = status { query in SecItemDelete(query as CFDictionary) }
         guard status == errSecSuccess || status == errSecItemNotFound else { throw KeychainError(status: status) }
@@ -105,18 +105,18 @@ public struct KeychainCredentialStore<Credential: Codable & Sendable>: Credentia
 }
 
 /// Why the keychain has refused a ``KeychainCredentialStore``.
-public struct KeychainError: Error, Sendable, Hashable {
+struct KeychainError: Error, Sendable, Hashable {
     /// The code of the Security framework; `errSecInteractionNotAllowed` before the device was first unlocked.
-    public let status: OSStatus
+    let status: OSStatus
 }
 
 extension KeychainError: CustomStringConvertible, LocalizedError, DeveloperError {
     /// The system's words for the code, in one line.
-    public var description: String {
+    var description: String {
         "keychain: \(SecCopyErrorMessageString(status, nil) as String? ?? "unknown failure") (\(status))"
     }
 
     /// The description.
-    public var errorDescription: String? { description }
+    var errorDescription: String? { description }
 }
 #endif

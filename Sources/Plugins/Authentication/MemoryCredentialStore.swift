@@ -22,7 +22,7 @@ public final class MemoryCredentialStore<Credential: Sendable>: CredentialStore 
 
 /// A credential store to which one call is made at a time, and in which the last change wins whatever the order in which the
 /// changes arrive here.
-actor CredentialVault<Credential: Sendable> {
+actor SerialCredentialStore<Credential: Sendable> {
     private let store: any CredentialStore<Credential>
     private var lastChange = 0
     /// What was read; several may ask at once.

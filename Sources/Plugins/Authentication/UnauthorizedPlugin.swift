@@ -10,7 +10,7 @@ import FoundationNetworking
 /// that says 200.
 ///
 /// ```swift
-/// let unauthorized = UnauthorizedPlugin(bodyCode: .init(keyPath: "status", equals: 401)) { context in
+/// let unauthorized = UnauthorizedPlugin(bodyCodes: [BodyCode(keyPath: "status", equals: 401)]) { context in
 ///     await session.signOut()
 /// }
 /// // after the next sign-in:
@@ -49,36 +49,26 @@ public struct UnauthorizedPlugin: Plugin {
     /// How many calls are noted.
     var noteCount: Int { state.withLock(\.sessionOfCall.count) }
 
-    /// Whether a target's calls count, as the target says by ``SessionTarget``; `true` for targets that do not
-    /// conform to it.
-    public static let targetDecides: @Sendable (any TargetType) -> Bool = {
-        ($0 as? any SessionTarget)?.belongsToSession ?? true
-    }
-
     /// A plugin that acts on status 401 and on a code in the body.
     ///
     /// - Parameters:
-    ///   - bodyCode: What in a body means that the session has ended; default `nil`: bodies are not looked at.
-    ///   - belongsToSession: Whether a target's calls count; default: ``targetDecides``.
+    ///   - bodyCodes: What in a body means that the session has ended; default: bodies are not looked at.
+    ///   - belongsToSession: Whether a target's calls count; default: those of targets that do not opt out by
+    ///     ``SessionTarget``.
     ///   - signOut: Is called once until ``rearm()``, with the call whose result it was. It runs to its end also when
     ///     that call is cancelled meanwhile.
     public init(
-        bodyCode: BodyCode? = nil,
-        belongsToSession: @escaping @Sendable (any TargetType) -> Bool = Self.targetDecides,
-        signOut: @escaping @Sendable (_ context: RequestContext) async -> Void
-    ) {
-        self.init(bodyCodes: bodyCode.map { [$0] } ?? [], belongsToSession: belongsToSession, signOut: signOut)
-    }
-
-    /// A plugin that acts on status 401 and on any of several codes in the body, as the one with a single code does.
-    public init(
-        bodyCodes: [BodyCode],
-        belongsToSession: @escaping @Sendable (any TargetType) -> Bool = Self.targetDecides,
+        bodyCodes: [BodyCode] = [],
+        belongsToSession: (@Sendable (any TargetType) -> Bool)? = nil,
         signOut: @escaping @Sendable (_ context: RequestContext) async -> Void
     ) {
         self.bodyCodes = bodyCodes
-        self.belongsToSession = belongsToSession
+        self.belongsToSession = belongsToSession ?? Self.belongsToSession
         self.signOut = signOut
+    }
+
+    private static let belongsToSession: @Sendable (any TargetType) -> Bool = {
+        ($0 as? any SessionTarget)?.belongsToSession ?? true
     }
 
     /// Makes the plugin act again, for the session that begins now: call it when the user has signed in.
@@ -150,17 +140,18 @@ extension UnauthorizedPlugin {
     /// - Parameters:
     ///   - authentication: The plugin that renews the credential, in the same providers.
     ///   - bodyCodes: What in a body means that the session has ended; default: bodies are not looked at.
-    ///   - belongsToSession: Whether a target's calls count; default: ``targetDecides``.
+    ///   - belongsToSession: Whether a target's calls count; default: those of targets that do not opt out by
+    ///     ``SessionTarget``.
     ///   - signOut: Is called once until ``rearm()``, with the call whose result it was.
     public init<A>(
         after authentication: AuthenticationPlugin<A>,
         bodyCodes: [BodyCode] = [],
-        belongsToSession: @escaping @Sendable (any TargetType) -> Bool = Self.targetDecides,
+        belongsToSession: (@Sendable (any TargetType) -> Bool)? = nil,
         signOut: @escaping @Sendable (_ context: RequestContext) async -> Void
     ) {
         self.init(
             bodyCodes: bodyCodes,
-            belongsToSession: { belongsToSession($0) && !authentication.isInCharge(of: $0) },
+            belongsToSession: { (belongsToSession ?? Self.belongsToSession)($0) && !authentication.isInCharge(of: $0) },
             signOut: signOut
         )
     }

@@ -25,15 +25,23 @@ public protocol ConnectivitySource: Sendable {
 /// The statuses that the system reports: from Network's path monitor on Apple's systems, and from rtnetlink on Linux.
 /// On watchOS and on other systems the status is unknown.
 public struct SystemConnectivity: ConnectivitySource {
+    private let requiresDefaultRoute: Bool
+
     /// The system's source.
-    public init() {}
+    ///
+    /// - Parameter requiresDefaultRoute: Whether Linux counts as online only with a default route, which leads to the internet;
+    ///   default `true`. With `false` an address that holds beyond its own link is enough: for a closed network. Other systems
+    ///   ignore it.
+    public init(requiresDefaultRoute: Bool = true) {
+        self.requiresDefaultRoute = requiresDefaultRoute
+    }
 
     /// Begins to report.
     public func start(_ report: @escaping @Sendable (Reachability.Status) -> Void) -> @Sendable () -> Void {
         #if canImport(Network)
         return PathMonitorConnectivity().start(report)
         #elseif os(Linux)
-        return NetlinkConnectivity().start(report)
+        return NetlinkConnectivity(requirement: requiresDefaultRoute ? .defaultRoute : .address).start(report)
         #else
         report(.unknown)
         return {}
@@ -66,7 +74,7 @@ public final class ManualConnectivity: ConnectivitySource {
     }
 
     /// How many have started this source and not ended it.
-    public var startCount: Int { state.withLock { $0.reports.count } }
+    package var startCount: Int { state.withLock { $0.reports.count } }
 
     /// Sets the status: every ``Reachability`` that runs by this source has it when this returns. Set it from one place at a
     /// time.

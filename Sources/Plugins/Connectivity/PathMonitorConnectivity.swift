@@ -11,12 +11,9 @@ import Dispatch
 ///
 /// On watchOS the status is always unknown: for most apps the monitor remains unsatisfied there although URLSession can
 /// reach the network (Apple's TN3135).
-public struct PathMonitorConnectivity: ConnectivitySource {
-    /// A source for all interfaces.
-    public init() {}
-
+struct PathMonitorConnectivity: ConnectivitySource {
     /// Begins to report, on a queue of its own.
-    public func start(_ report: @escaping @Sendable (Reachability.Status) -> Void) -> @Sendable () -> Void {
+    func start(_ report: @escaping @Sendable (Reachability.Status) -> Void) -> @Sendable () -> Void {
         #if os(watchOS)
         report(.unknown)
         return {}

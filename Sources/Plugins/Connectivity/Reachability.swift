@@ -48,7 +48,7 @@ public final class Reachability: Sendable {
     public var status: Status { state.value.status }
 
     /// Whether there is a way to the network, as far as is known: `false` for ``Status/offline`` alone.
-    public var isReachable: Bool { status.isReachable }
+    package var isReachable: Bool { status.isReachable }
 
     /// The newest status first, then each change. The sequence goes on over ``stop()``, where it says ``Status/unknown``, and a
     /// later ``start()``.
@@ -130,7 +130,7 @@ extension Reachability.Status {
     }
 
     /// The link; `nil` when there is none, or it is not known.
-    public var link: Reachability.Link? {
+    package var link: Reachability.Link? {
         if case .online(let link, _) = self { link } else { nil }
     }
 }

@@ -14,7 +14,7 @@ import FoundationNetworking
 ///
 /// A call is held in `prepare` and goes on as soon as the device is online, or nothing is known of it any more. When the time is
 /// over, the call fails with `URLError(.notConnectedToInternet)`, so with kind `.offline`, or is sent all the same
-/// (``Ending/send``). Held calls count as calls in flight and are cancelled as such; a limit of `CallTimeout.wholeCall` covers
+/// (`failsAfterTimeout: false`). Held calls count as calls in flight and are cancelled as such; a limit of `CallTimeout.wholeCall` covers
 /// the wait, one for the exchange does not. Never held are calls to this machine (`localhost`, `127.…`, `::1`), calls whose
 /// target opts out by ``ConnectivityTarget`` or by a closure, and all while nothing is known.
 ///
@@ -25,29 +25,15 @@ import FoundationNetworking
 /// Order: first, or right after a ``LoadingPlugin``, so that plugins after it get their tokens and time stamps when the call is
 /// about to go out. It may stand on either side of a plugin that repeats calls; the one that stands first decides.
 public struct WaitsForConnectivityPlugin: Plugin {
-    /// What becomes of a call that has been held for the whole time.
-    public enum Ending: Sendable, Hashable {
-        /// It fails with `URLError(.notConnectedToInternet)`, and nothing is sent.
-        case fail
-        /// It is sent, and fails or succeeds by itself: where servers can be reached that no default route leads to.
-        case send
-    }
-
     private let reachability: Reachability
     private let timeout: Duration
     private let clock: any Clock<Duration>
-    private let ending: Ending
+    private let failsAfterTimeout: Bool
     private let repetitions: Int
     private let isHeld: @Sendable (any TargetType) -> Bool
     /// How often this plugin has had each call sent again. Begun in the first `prepare` and nowhere else: a shared exchange goes
     /// on when the call that began it has been to `process`, and what is kept for it then would stay for ever.
     private let counts = Locked<[RequestContext.ID: Int]>([:])
-
-    /// Whether a target's calls are held, as the target says by ``ConnectivityTarget``; `true` for targets that do not conform
-    /// to it.
-    public static let targetDecides: @Sendable (any TargetType) -> Bool = {
-        ($0 as? any ConnectivityTarget)?.waitsForConnectivity ?? true
-    }
 
     /// A plugin that holds calls by that reachability, which it starts.
     ///
@@ -55,25 +41,27 @@ public struct WaitsForConnectivityPlugin: Plugin {
     ///   - reachability: Says whether the device is online; default: the one of the process.
     ///   - timeout: How long a call is held at each attempt; default: a minute, at most a year. Zero or less: not at
     ///     all, it goes on as if the device were online.
-    ///   - ending: What becomes of it then; default: it fails.
+    ///   - failsAfterTimeout: Whether it then fails with `URLError(.notConnectedToInternet)`; default `true`. With `false` it is
+    ///     sent all the same: for servers that are reachable without a default route.
     ///   - repetitions: How often a call that failed for want of a network is sent again; default: once. Zero: never. What other
     ///     plugins repeat does not count.
     ///   - clock: What the time is measured by; default: the continuous clock.
-    ///   - isHeld: Whether a target's calls are held and sent again; default: ``targetDecides``.
+    ///   - isHeld: Whether a target's calls are held and sent again; default: those of targets that do not opt out by
+    ///     ``ConnectivityTarget``.
     public init(
         _ reachability: Reachability = .shared,
         timeout: Duration = .seconds(60),
-        ending: Ending = .fail,
+        failsAfterTimeout: Bool = true,
         repetitions: Int = 1,
         clock: any Clock<Duration> = ContinuousClock(),
-        isHeld: @escaping @Sendable (any TargetType) -> Bool = Self.targetDecides
+        isHeld: (@Sendable (any TargetType) -> Bool)? = nil
     ) {
         self.reachability = reachability
         self.timeout = min(timeout, LongestWait.year)
-        self.ending = ending
+        self.failsAfterTimeout = failsAfterTimeout
         self.repetitions = repetitions
         self.clock = clock
-        self.isHeld = isHeld
+        self.isHeld = isHeld ?? { ($0 as? any ConnectivityTarget)?.waitsForConnectivity ?? true }
         reachability.start()
     }
 
@@ -85,7 +73,7 @@ public struct WaitsForConnectivityPlugin: Plugin {
         guard timeout > .zero, !reachability.isReachable, isHeld(context.target),
             request.url?.isOnThisMachine != true
         else { return request }
-        guard try await !isOnlineInTime(), ending == .fail else { return request }
+        guard try await !isOnlineInTime(), failsAfterTimeout else { return request }
         throw URLError(
             .notConnectedToInternet,
             userInfo: [NSLocalizedDescriptionKey: "the device has been offline for \(timeout)"]

@@ -2,7 +2,7 @@
 import Foundation
 
 /// Where a base URL of an environment leads to, in parts that can be compared.
-struct EnvironmentPlace: Sendable, Hashable {
+struct EnvironmentBaseURL: Sendable, Hashable {
     /// The environment's place in the store's list.
     private(set) var index = 0
     private let origin: ServerOrigin
@@ -18,9 +18,9 @@ struct EnvironmentPlace: Sendable, Hashable {
     }
 
     /// The places of all base URLs of an environment.
-    static func all(of environment: ServerEnvironment, index: Int) -> [EnvironmentPlace] {
+    static func all(of environment: ServerEnvironment, index: Int) -> [EnvironmentBaseURL] {
         ([environment.baseURL] + environment.modules.values).compactMap { url in
-            var place = EnvironmentPlace(url)
+            var place = EnvironmentBaseURL(url)
             place?.index = index
             return place
         }
@@ -28,7 +28,7 @@ struct EnvironmentPlace: Sendable, Hashable {
 
     /// How well a request's place fits this base URL's: the length of the path that they share, all of it or none; `nil` when
     /// it is another server.
-    func score(of request: EnvironmentPlace) -> Int? {
+    func score(of request: EnvironmentBaseURL) -> Int? {
         guard request.origin == origin else { return nil }
         let isBelow = request.path == path || request.path.hasPrefix(path + "/")
         return isBelow ? path.utf8.count : 0

@@ -12,14 +12,14 @@ extension EnvironmentStore {
     /// ```
     public struct Launch: Sendable, Hashable {
         /// The argument that a name follows, `-TargetKitEnvironment`. Of several the last counts.
-        public static let argument = "-TargetKitEnvironment"
+        package static let argument = "-TargetKitEnvironment"
         /// The environment variable that is a name, `TARGETKIT_ENVIRONMENT`. Empty means not set.
-        public static let variable = "TARGETKIT_ENVIRONMENT"
+        package static let variable = "TARGETKIT_ENVIRONMENT"
 
         /// The arguments of the program.
-        public var arguments: [String]
+        let arguments: [String]
         /// Its environment variables.
-        public var variables: [String: String]
+        let variables: [String: String]
 
         /// Arguments and variables, none unless told.
         public init(arguments: [String] = [], variables: [String: String] = [:]) {
@@ -38,7 +38,7 @@ extension EnvironmentStore {
 
         /// The name that is asked for, and by what: the argument goes before the variable. The name is `nil` when the argument
         /// has none after it; the whole is `nil` when nothing is asked for.
-        var wish: (name: ServerEnvironment.Name?, asker: EnvironmentError.Asker)? {
+        var wish: (name: ServerEnvironment.Name?, source: EnvironmentError.Source)? {
             if let place = arguments.lastIndex(of: Self.argument) {
                 let name = place + 1 < arguments.count ? arguments[place + 1] : nil
                 return (name.map { ServerEnvironment.Name(rawValue: $0) }, .launchArgument)
@@ -49,56 +49,50 @@ extension EnvironmentStore {
     }
 }
 
-extension EnvironmentStore.Launch: CustomStringConvertible, CustomReflectable {
+extension EnvironmentStore.Launch: RedactedDescription {
     /// The number of arguments and variables; their values can be secrets.
-    public var description: String { "\(arguments.count) arguments, \(variables.count) variables" }
-
-    /// Reflects only the description, so `dump` omits the arguments and variables.
-    public var customMirror: Mirror { Mirror(describing: self) }
+    var redactedDescription: String { "\(arguments.count) arguments, \(variables.count) variables" }
 }
 
 /// Why an ``EnvironmentStore`` has not the environment that was asked for.
 public enum EnvironmentError: Error, Sendable, Hashable {
     /// Who asked.
-    public enum Asker: Sendable, Hashable {
-        /// The launch argument ``EnvironmentStore/Launch/argument``.
+    public enum Source: Sendable, Hashable {
+        /// The launch argument `-TargetKitEnvironment`.
         case launchArgument
-        /// The environment variable ``EnvironmentStore/Launch/variable``.
+        /// The environment variable `TARGETKIT_ENVIRONMENT`.
         case environmentVariable
         /// ``EnvironmentStore/select(_:)``
         case selection
     }
 
     /// No environment has that name.
-    case unknownName(ServerEnvironment.Name, from: Asker, known: [ServerEnvironment.Name])
+    case unknownName(ServerEnvironment.Name, from: Source, known: [ServerEnvironment.Name])
     /// The launch argument stands last, with no name after it.
     case missingName(known: [ServerEnvironment.Name])
     /// Two environments have that name.
     case duplicateName(ServerEnvironment.Name)
 }
 
-extension EnvironmentError: LocalizedError, DeveloperError, CustomStringConvertible {
+extension EnvironmentError: DescribedError {
     /// What is wrong, who asked for it, and which names there are, in one line.
     public var description: String {
         switch self {
-        case .unknownName(let name, let asker, let known):
-            "\(asker.words) names the environment \(name.rawValue.debugDescription); there are \(Self.list(known))"
+        case .unknownName(let name, let source, let known):
+            "\(source.words) names the environment \(name.rawValue.debugDescription); there are \(Self.list(known))"
         case .missingName(let known):
-            "\(Asker.launchArgument.words) needs the name of an environment after it; there are \(Self.list(known))"
+            "\(Source.launchArgument.words) needs the name of an environment after it; there are \(Self.list(known))"
         case .duplicateName(let name):
             "two environments are called \(name.rawValue.debugDescription): give each a name of its own"
         }
     }
-
-    /// The same line, which is what a `TargetKitError` shows of the error underneath it.
-    public var errorDescription: String? { description }
 
     private static func list(_ names: [ServerEnvironment.Name]) -> String {
         names.map(\.rawValue).joined(separator: ", ")
     }
 }
 
-extension EnvironmentError.Asker {
+extension EnvironmentError.Source {
     fileprivate var words: String {
         switch self {
         case .launchArgument: "the launch argument \(EnvironmentStore.Launch.argument)"

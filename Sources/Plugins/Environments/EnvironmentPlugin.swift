@@ -8,7 +8,7 @@ import FoundationNetworking
 
 /// Puts the header fields of an environment into the requests to its servers.
 ///
-/// Which environment that is, the request's URL decides (``EnvironmentStore/environment(of:)``), so a call that began before
+/// Which environment that is, the request's URL decides by scheme, host, port and path, so a call that began before
 /// another one was selected keeps its own's, at each attempt. A request to any other server is left alone, and a redirect to
 /// another origin leaves the fields behind: they may be secrets. A field that the request has already is left alone too.
 ///
@@ -79,5 +79,5 @@ extension EnvironmentTarget {
     public var module: ServerEnvironment.Module { .main }
 
     /// Where the module lives in the current environment.
-    public var baseURL: URL { Self.environments.url(of: module) }
+    public var baseURL: URL { Self.environments.current.url(of: module) }
 }

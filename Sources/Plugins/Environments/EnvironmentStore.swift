@@ -41,7 +41,7 @@ public final class EnvironmentStore: Sendable {
 
     private let state: ObservedValue<State>
     private let saving: OrderedCallback<Void, Void>
-    private let places: [EnvironmentPlace]
+    private let places: [EnvironmentBaseURL]
 
     /// A store of those environments.
     ///
@@ -76,7 +76,7 @@ public final class EnvironmentStore: Sendable {
         self.state = observed
         // Not the name of each selection is saved but the newest one, so that the last to be saved is the current choice.
         saving = OrderedCallback(()) { storage.save(observed.value.choice) }
-        places = environments.enumerated().flatMap { EnvironmentPlace.all(of: $1, index: $0) }
+        places = environments.enumerated().flatMap { EnvironmentBaseURL.all(of: $1, index: $0) }
     }
 
     deinit {
@@ -135,7 +135,7 @@ public final class EnvironmentStore: Sendable {
     }
 
     /// Where a module lives in the current environment.
-    public func url(of module: ServerEnvironment.Module = .main) -> URL {
+    package func url(of module: ServerEnvironment.Module = .main) -> URL {
         current.url(of: module)
     }
 
@@ -143,8 +143,8 @@ public final class EnvironmentStore: Sendable {
     /// began before that was replaced. `nil` when it leads to nobody's.
     ///
     /// A server is told by scheme, host and port, and where environments share one, by the longest path of their base URLs.
-    public func environment(of url: URL?) -> ServerEnvironment? {
-        guard let url, let place = EnvironmentPlace(url) else { return nil }
+    package func environment(of url: URL?) -> ServerEnvironment? {
+        guard let url, let place = EnvironmentBaseURL(url) else { return nil }
         let current = current
         var best: (index: Int, score: Int)?
         for known in places {
@@ -167,11 +167,11 @@ public final class EnvironmentStore: Sendable {
         _ launch: Launch,
         _ environments: [ServerEnvironment]
     ) throws(EnvironmentError) -> ServerEnvironment? {
-        guard let (name, asker) = launch.wish else { return nil }
+        guard let (name, source) = launch.wish else { return nil }
         let known = environments.map(\.name)
         guard let name else { throw .missingName(known: known) }
         guard let environment = environments.first(where: { $0.name == name }) else {
-            throw .unknownName(name, from: asker, known: known)
+            throw .unknownName(name, from: source, known: known)
         }
         return environment
     }

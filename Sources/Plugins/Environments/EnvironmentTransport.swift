@@ -15,7 +15,7 @@ import FoundationNetworking
 /// )
 /// ```
 ///
-/// Which transport sends, the request's URL decides (``EnvironmentStore/environment(of:)``); what leads to no environment's
+/// Which transport sends, the request's URL decides by scheme, host, port and path; what leads to no environment's
 /// servers goes by the current one's. A transport is made when it is first needed, and let go of when its environment is not the
 /// current one and its last call is over: `CurlTransport` and `URLSessionTransport` then finish the bodies that are still being
 /// read, and close their connections.
@@ -37,10 +37,10 @@ public final class EnvironmentTransport: Transport {
     ///   - make: Makes the transport of an environment, with its ``ServerEnvironment/tls``; default: the system's.
     public init(
         _ store: EnvironmentStore,
-        make: @escaping @Sendable (ServerEnvironment) -> any Transport = EnvironmentTransport.system
+        make: (@Sendable (ServerEnvironment) -> any Transport)? = nil
     ) {
         self.store = store
-        self.make = make
+        self.make = make ?? Self.system
         // An environment that was the current one only for a moment may have got a transport.
         switches = store.onEachChange { [entries] current in
             // Let go of outside the lock.
@@ -59,10 +59,10 @@ public final class EnvironmentTransport: Transport {
     }
 
     /// The names of the environments that there is a transport for now.
-    public var names: Set<ServerEnvironment.Name> { entries.withLock { Set($0.keys) } }
+    package var names: Set<ServerEnvironment.Name> { entries.withLock { Set($0.keys) } }
 
     /// The system's kind of transport, with the policy of that environment.
-    public static let system: @Sendable (ServerEnvironment) -> any Transport = { environment in
+    private static let system: @Sendable (ServerEnvironment) -> any Transport = { environment in
         #if os(Linux)
         var configuration = CurlTransport.Configuration()
         configuration.tls = environment.tls

@@ -37,11 +37,6 @@ public struct ServerEnvironment: Sendable, Hashable {
 
         /// The name as it is written.
         public var description: String { rawValue }
-
-        /// `production`
-        public static let production = Self(rawValue: "production")
-        /// `test`
-        public static let test = Self(rawValue: "test")
     }
 
     /// A part of the API that may live on a server of its own.
@@ -150,10 +145,7 @@ extension URL {
     }
 }
 
-extension ServerEnvironment: CustomStringConvertible, CustomReflectable {
-    /// The name and the base URL, with secrets redacted.
-    public var description: String { "\(name): \(RedactedURL(baseURL))" }
-
-    /// Reflects only the description, so `dump` omits header fields and the queries of URLs.
-    public var customMirror: Mirror { Mirror(describing: self) }
+extension ServerEnvironment: RedactedDescription {
+    /// The name and the base URL; header fields, user, password and query are left out.
+    var redactedDescription: String { "\(name): \(RedactedURL(baseURL))" }
 }

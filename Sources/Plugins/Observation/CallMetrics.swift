@@ -55,7 +55,7 @@ public struct EndpointSummary: Sendable, Hashable {
     /// The bytes of response bodies.
     public private(set) var bytesReceived: Int64 = 0
     /// How long the calls took, but for those that were cancelled, and those that failed before the plugin's `prepare`.
-    public private(set) var durations = DurationHistogram()
+    package private(set) var durations = DurationHistogram()
 
     /// Half of the calls took no longer; `nil` when there was none.
     public var p50: Duration? { durations.percentile(0.5) }
@@ -65,7 +65,7 @@ public struct EndpointSummary: Sendable, Hashable {
     public var p99: Duration? { durations.percentile(0.99) }
 
     /// A summary of no calls.
-    public init() {}
+    init() {}
 
     /// Counts a call.
     ///

@@ -6,28 +6,28 @@
 /// middle of its bucket, so it is wrong by 1/64 at most, 1.6 %, or by half a microsecond where that is more. Durations below
 /// zero count as zero, those over 19 hours as 19 hours. A histogram takes at most 8 KiB, and 1.5 KiB where all is below a
 /// millisecond.
-public struct DurationHistogram: Sendable, Hashable {
+package struct DurationHistogram: Sendable, Hashable {
     private static let subBuckets: UInt64 = 32
     private static let largest = Duration.microseconds((1 << 36) - 1)
 
     private var buckets: [UInt64] = []
     /// How many durations were counted.
-    public private(set) var count: UInt64 = 0
+    package private(set) var count: UInt64 = 0
     /// The shortest, exactly; `nil` when there is none.
-    public private(set) var shortest: Duration?
+    package private(set) var shortest: Duration?
     /// The longest, exactly; `nil` when there is none.
-    public private(set) var longest: Duration?
+    package private(set) var longest: Duration?
     /// All of them together.
-    public private(set) var total = Duration.zero
+    package private(set) var total = Duration.zero
 
     /// An empty histogram.
-    public init() {}
+    package init() {}
 
     /// The mean; `nil` when there is none.
-    public var mean: Duration? { count == 0 ? nil : total / Int(clamping: count) }
+    package var mean: Duration? { count == 0 ? nil : total / Int(clamping: count) }
 
     /// Counts a duration.
-    public mutating func add(_ duration: Duration) {
+    package mutating func add(_ duration: Duration) {
         let duration = min(max(duration, .zero), Self.largest)
         let index = Self.bucket(of: duration.microseconds)
         if index >= buckets.count { buckets += Array(repeating: 0, count: index + 1 - buckets.count) }
@@ -39,7 +39,7 @@ public struct DurationHistogram: Sendable, Hashable {
     }
 
     /// Counts all that another one has counted.
-    public mutating func add(_ other: DurationHistogram) {
+    package mutating func add(_ other: DurationHistogram) {
         if other.buckets.count > buckets.count {
             buckets += Array(repeating: 0, count: other.buckets.count - buckets.count)
         }
@@ -55,7 +55,7 @@ public struct DurationHistogram: Sendable, Hashable {
     ///
     /// - Parameter share: From 0 to 1; what is outside counts as 0 or 1.
     /// - Returns: `nil` when nothing was counted.
-    public func percentile(_ share: Double) -> Duration? {
+    package func percentile(_ share: Double) -> Duration? {
         guard count > 0, let shortest, let longest else { return nil }
         let wanted = (min(max(share, 0), 1) * Double(count)).rounded(.up)
         // Both ends are known exactly.

@@ -21,17 +21,17 @@ final class LoadingIndicator: Sendable {
     }
 
     private let timing: LoadingPlugin.Timing
-    private let stopwatch: Stopwatch
+    private let elapsedTime: ElapsedTime
     private let shown: OrderedCallback<State, Bool>
 
     init(timing: LoadingPlugin.Timing, onChange: @escaping @Sendable (Bool) -> Void) {
         self.timing = timing
-        stopwatch = Stopwatch(timing.clock)
+        elapsedTime = ElapsedTime(timing.clock)
         shown = OrderedCallback(State(), callback: onChange)
     }
 
     func begin(_ id: RequestContext.ID) {
-        let now = stopwatch.elapsed
+        let now = elapsedTime.current
         change(at: now) { state in
             guard state.calls.insert(id).inserted else { return }
             if state.calls.count == 1 { state.busySince = now }
@@ -39,13 +39,13 @@ final class LoadingIndicator: Sendable {
     }
 
     func end(_ id: RequestContext.ID) {
-        change(at: stopwatch.elapsed) { state in
+        change(at: elapsedTime.current) { state in
             _ = state.calls.remove(id)
         }
     }
 
     private func timerRanOut(_ number: Int) {
-        change(at: stopwatch.elapsed) { state in
+        change(at: elapsedTime.current) { state in
             if state.timer?.number == number { state.timer = nil }
         }
     }

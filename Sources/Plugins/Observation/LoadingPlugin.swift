@@ -28,11 +28,11 @@ public struct LoadingPlugin: Plugin {
     public struct Timing: Sendable {
         /// How long calls run before they are shown; default zero: at once. Calls that are over by then are never
         /// shown.
-        public var delay: Duration
+        let delay: Duration
         /// How long is shown what is shown at all; default zero: until the last call ends.
-        public var shortest: Duration
+        let shortest: Duration
         /// What both are measured by; default the continuous clock.
-        public var clock: any Clock<Duration>
+        let clock: any Clock<Duration>
 
         /// A timing; shown at once and only while calls run, unless told.
         public init(

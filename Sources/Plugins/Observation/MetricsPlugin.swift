@@ -19,7 +19,7 @@ import FoundationNetworking
 ///
 /// Each call is reported exactly once, also one that was cancelled or has failed before it was sent. One plugin may serve any
 /// number of providers; it then counts their calls together. Its memory is bounded: by 8 KiB for each endpoint
-/// (``DurationHistogram`` says how exact its percentiles are), and by the number of endpoints.
+/// (its percentiles are within 1/64, 1.6 %, of the exact ones), and by the number of endpoints.
 ///
 /// On Apple's systems `SignpostPlugin` shows the calls in Instruments.
 ///
@@ -37,9 +37,9 @@ public struct MetricsPlugin: Plugin {
     }
 
     /// What endpoints are summed up under that come when there are as many as may be.
-    public static let otherEndpoints = "other"
+    package static let otherEndpoints = "other"
 
-    private let stopwatch: Stopwatch
+    private let elapsedTime: ElapsedTime
     private let endpointLimit: Int
     private let name: @Sendable (any TargetType) -> String
     private let report: @Sendable (CallMetrics) -> Void
@@ -50,7 +50,7 @@ public struct MetricsPlugin: Plugin {
     /// - Parameters:
     ///   - clock: What durations are measured by; default the continuous clock, which does not jump.
     ///   - endpointLimit: How many endpoints are summed up by themselves; default 200. Calls of more are summed up under
-    ///     ``otherEndpoints``.
+    ///     `other`.
     ///   - report: Is called with each call, once, when its result stands; on any thread. Default: nobody is told.
     ///   - name: The name of a target's endpoint. It should have no identifiers in it, `GET /users/:id`, so that there are not
     ///     too many. Default `nil`: method, type and case of the target, `GET Orders.latest`.
@@ -60,7 +60,7 @@ public struct MetricsPlugin: Plugin {
         report: @escaping @Sendable (CallMetrics) -> Void = { _ in },
         name: (@Sendable (any TargetType) -> String)? = nil
     ) {
-        stopwatch = Stopwatch(clock)
+        elapsedTime = ElapsedTime(clock)
         self.endpointLimit = endpointLimit
         self.name = name ?? { "\($0.method.rawValue) \($0.name)" }
         self.report = report
@@ -81,7 +81,7 @@ public struct MetricsPlugin: Plugin {
     /// Starts the call, at the first attempt.
     public func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
         if context.attempt == 0 {
-            let now = stopwatch.elapsed
+            let now = elapsedTime.current
             state.withLock { $0.running[context.id] = Running(start: now) }
         }
         return request
@@ -89,13 +89,13 @@ public struct MetricsPlugin: Plugin {
 
     /// Starts an attempt.
     public func willSend(_ request: URLRequest, context: RequestContext) {
-        let now = stopwatch.elapsed
+        let now = elapsedTime.current
         state.withLock { $0.running[context.id]?.attemptStart = now }
     }
 
     /// Ends an attempt.
     public func didReceive(_ result: Result<Response, TargetKitError>, context: RequestContext) {
-        let now = stopwatch.elapsed
+        let now = elapsedTime.current
         guard let start = state.withLock({ $0.running[context.id]?.attemptStart }) else { return }
         let attempt = CallMetrics.Attempt(
             duration: now - start,
@@ -114,7 +114,7 @@ public struct MetricsPlugin: Plugin {
         _ result: Result<Response, TargetKitError>,
         context: RequestContext
     ) async -> Result<Response, TargetKitError> {
-        let now = stopwatch.elapsed
+        let now = elapsedTime.current
         let running = state.withLock { $0.running.removeValue(forKey: context.id) }
         let call = CallMetrics(
             id: context.id,

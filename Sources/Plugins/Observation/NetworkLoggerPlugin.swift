@@ -37,7 +37,7 @@ public struct NetworkLoggerPlugin: Plugin {
     private let level: Level
     private let options: Options
     private let output: @Sendable (String) -> Void
-    private let stopwatch: Stopwatch
+    private let elapsedTime: ElapsedTime
     private let calls = Locked<[RequestContext.ID: Sent]>([:])
 
     /// A logger.
@@ -55,13 +55,13 @@ public struct NetworkLoggerPlugin: Plugin {
         self.level = level
         self.options = options
         self.output = output
-        stopwatch = Stopwatch(options.clock)
+        elapsedTime = ElapsedTime(options.clock)
     }
 
     /// Logs the request.
     public func willSend(_ request: URLRequest, context: RequestContext) {
         guard isListening else { return }
-        let start = stopwatch.elapsed
+        let start = elapsedTime.current
         calls.withLock { calls in
             // A network call that is shared may be repeated after its first call has been cancelled, and has ended.
             guard context.attempt == 0 || calls[context.id] != nil else { return }
@@ -81,7 +81,7 @@ public struct NetworkLoggerPlugin: Plugin {
     /// Logs the response or the failure.
     public func didReceive(_ result: Result<Response, TargetKitError>, context: RequestContext) {
         guard isListening else { return }
-        let now = stopwatch.elapsed
+        let now = elapsedTime.current
         let start = calls.withLock { $0[context.id]?.start }
         let time = start.map { ", " + Self.milliseconds(now - $0) } ?? ""
         switch result {

@@ -42,8 +42,8 @@ final class OrderedCallback<State: Sendable, Event: Sendable>: Sendable {
     }
 }
 
-/// The time since it was made, by any clock: an existential clock's instants cannot be stored, durations can.
-struct Stopwatch: Sendable {
+/// The time since its creation by any clock, as a duration: an existential clock's instants cannot be stored.
+struct ElapsedTime: Sendable {
     private let read: @Sendable () -> Duration
 
     init(_ clock: some Clock<Duration>) {
@@ -51,6 +51,6 @@ struct Stopwatch: Sendable {
         read = { start.duration(to: clock.now) }
     }
 
-    /// The time since the stopwatch was made.
-    var elapsed: Duration { read() }
+    /// The time since the creation.
+    var current: Duration { read() }
 }

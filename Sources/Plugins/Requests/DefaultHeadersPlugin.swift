@@ -29,23 +29,19 @@ public struct DefaultHeadersPlugin: Plugin {
     ///   - accept: The value of `Accept` (RFC 9110 §12.5.1); default: JSON before anything else; `nil`: the field is not set.
     ///   - userAgent: The value of `User-Agent` (RFC 9110 §10.1.5); default: ``systemUserAgent``; `nil`: the field is not set.
     ///   - languages: Language tags or locale identifiers, the preferred first, asked for at each request; default: those of the
-    ///     person. Without any the field is not set.
+    ///     person, on Linux by `LANGUAGE`, `LC_ALL`, `LC_MESSAGES` and `LANG`. Without any the field is not set.
     ///   - others: More fields that every request is to have, the app's version or platform for one; default: none.
     public init(
         accept: String? = "application/json, */*;q=0.8",
         userAgent: String? = Self.systemUserAgent,
-        languages: @escaping @Sendable () -> [String] = Self.systemLanguages,
+        languages: (@Sendable () -> [String])? = nil,
         others: HTTPHeaders = [:]
     ) {
         self.accept = accept
         self.userAgent = userAgent
-        self.languages = languages
+        self.languages = languages ?? { PreferredLanguages.system }
         self.others = others
     }
-
-    /// The languages that the person prefers: the system's list; on Linux what `LANGUAGE`, `LC_ALL`, `LC_MESSAGES` and `LANG`
-    /// say.
-    public static let systemLanguages: @Sendable () -> [String] = { PreferredLanguages.system }
 
     /// Sets the fields that are missing.
     ///
@@ -61,7 +57,7 @@ public struct DefaultHeadersPlugin: Plugin {
 
     /// The value of `Accept-Language` (RFC 9110 §12.5.4): the first language without a weight, each further one with 0.1 less,
     /// down to 0.1; `nil` without languages. Beyond ten, and what is no language tag, is left out.
-    public static func acceptLanguage(_ languages: [String]) -> String? {
+    package static func acceptLanguage(_ languages: [String]) -> String? {
         let tags = languages.compactMap(PreferredLanguages.tag).reduce(into: [String]()) { tags, tag in
             if tags.count < 10, !tags.contains(tag) { tags.append(tag) }
         }
@@ -88,7 +84,7 @@ extension DefaultHeadersPlugin {
     /// - Parameters:
     ///   - app: The product's name (RFC 9110 §10.1.5).
     ///   - version: `nil`, or nothing in it that may be sent: the name alone.
-    public static func userAgent(app: String, version: String?) -> String {
+    package static func userAgent(app: String, version: String?) -> String {
         let name = token(app)
         let version = version.map(token).flatMap { $0.isEmpty ? nil : "/" + $0 } ?? ""
         let system = ProcessInfo.processInfo.operatingSystemVersion

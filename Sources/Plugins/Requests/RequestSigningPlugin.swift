@@ -24,8 +24,7 @@ import TargetKit
 ///
 /// Order: anywhere. Several sign in the array's order, and a later one sees the fields of the earlier ones.
 public struct RequestSigningPlugin: Plugin {
-    /// Makes the fields of a request.
-    public typealias Signature = @Sendable (SignableRequest, RequestContext) async throws -> HTTPHeaders
+    private typealias Signature = @Sendable (SignableRequest, RequestContext) async throws -> HTTPHeaders
 
     /// The fields that the signature may set.
     public let secretHeaders: Set<HTTPHeaderName>
@@ -37,7 +36,10 @@ public struct RequestSigningPlugin: Plugin {
     ///   - fields: The fields that the closure may set; another one is an error. They are not sent to another origin.
     ///   - signature: The fields to set, in the place of those of the same name; none: the request goes out as it is. What it
     ///     throws ends the call, with stage `.request`.
-    public init(fields: Set<HTTPHeaderName>, signature: @escaping Signature) {
+    public init(
+        fields: Set<HTTPHeaderName>,
+        signature: @escaping @Sendable (SignableRequest, RequestContext) async throws -> HTTPHeaders
+    ) {
         secretHeaders = fields
         self.signature = signature
     }
@@ -61,19 +63,16 @@ extension RequestSigningPlugin: RequestFinisher {
 }
 
 /// Why a request could not be signed.
-public enum RequestSigningError: Error, Sendable, Hashable {
+package enum RequestSigningError: Error, Sendable, Hashable {
     /// The signature has a header field that the plugin was not told of, so that a redirect would take it to another origin.
     case undeclaredField(name: String)
 }
 
-extension RequestSigningError: CustomStringConvertible, LocalizedError, DeveloperError {
+extension RequestSigningError: DescribedError {
     /// What is wrong, in one line.
-    public var description: String {
+    package var description: String {
         switch self {
         case .undeclaredField(let name): "the signature sets \(name), which is not among the plugin's fields"
         }
     }
-
-    /// The description, so that `localizedDescription` says what happened.
-    public var errorDescription: String? { description }
 }

@@ -66,10 +66,7 @@ public struct SignableRequest: Sendable {
     }
 }
 
-extension SignableRequest: CustomStringConvertible, CustomReflectable {
+extension SignableRequest: RedactedDescription {
     /// The method, URL and size, with secrets redacted.
-    public var description: String { "\(method) \(RedactedURL(url)), \(body)".inOneLine }
-
-    /// Reflects only the description, so `dump` omits header fields and body.
-    public var customMirror: Mirror { Mirror(describing: self) }
+    var redactedDescription: String { "\(method) \(RedactedURL(url)), \(body)".inOneLine }
 }

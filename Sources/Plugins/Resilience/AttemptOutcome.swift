@@ -7,7 +7,7 @@ import FoundationNetworking
 #endif
 
 /// What an attempt came to, for plugins that judge servers: a status is a status, whether the target validates it or not.
-struct AttemptEnding {
+struct AttemptOutcome {
     /// The status code, where a response has arrived.
     let status: Int?
     /// Why the exchange failed, where it did.

@@ -13,7 +13,7 @@ import FoundationNetworking
 /// ```
 ///
 /// Each server has a circuit of its own. It is *closed* at first, and calls go through. When enough of them have failed within a
-/// while (``CircuitBreakerPolicy``), it *opens*: calls end at once with ``CircuitOpen``, which says until when. After that time
+/// while (``CircuitBreakerPolicy``), it *opens*: calls end at once with ``CircuitOpenError``, which says until when. After that time
 /// it is *half open*: a few calls are let through, the others are still held back. When those work, it closes; when one of them
 /// fails, it opens again.
 ///
@@ -24,7 +24,7 @@ import FoundationNetworking
 /// - A refresh of an ``AuthenticationPlugin`` passes a half-open circuit without a place, and does not count there: the call that
 ///   waits for it may have the only one.
 /// - Calls that were let through before the circuit last changed do not count when they end.
-/// - ``CircuitOpen`` comes from `prepare`, before the call is sent, so no plugin's `retry` is asked: it is not tried again by
+/// - ``CircuitOpenError`` comes from `prepare`, before the call is sent, so no plugin's `retry` is asked: it is not tried again by
 ///   itself, and a call that a ``RetryPlugin`` repeats ends when the circuit has opened during its wait.
 ///
 /// Order: after a ``HostFailoverPlugin``, so that the circuit is that of the host it has chosen, and before plugins whose work
@@ -36,13 +36,8 @@ public struct CircuitBreakerPlugin: Plugin {
     private let policy: CircuitBreakerPolicy
     private let key: @Sendable (URLRequest, any TargetType) -> String?
     private let now: @Sendable () -> Date
-    private let stopwatch: Stopwatch
-    private let board: OrderedCallback<CircuitBoard, CircuitChange>
-
-    /// Scheme, host and port of the request's URL, `https://shop.example` for one; `nil` for a URL without them.
-    public static let server: @Sendable (URLRequest, any TargetType) -> String? = { request, _ in
-        request.url.flatMap(ServerOrigin.init)?.description
-    }
+    private let elapsedTime: ElapsedTime
+    private let registry: OrderedCallback<CircuitRegistry, CircuitChange>
 
     /// A plugin whose circuits are all closed.
     ///
@@ -52,28 +47,29 @@ public struct CircuitBreakerPlugin: Plugin {
     ///   - onChange: Is told of each change, in order, on any thread. That an open circuit has become half open is told with the
     ///     first call that it lets through; that it is closed, also when none has come for long and another one needs its room.
     ///     Default: nobody is told.
-    ///   - key: The circuit of a request; `nil`: the request is not counted and never held back. Default: ``server``.
-    ///   - now: The time of day, for ``CircuitOpen/until``.
+    ///   - key: The circuit of a request; `nil`: the request is not counted and never held back. Default: its server,
+    ///     by scheme, host and port, for example `https://shop.example`.
+    ///   - now: The time of day, for ``CircuitOpenError/until``.
     public init(
         policy: CircuitBreakerPolicy = CircuitBreakerPolicy(),
         clock: any Clock<Duration> = ContinuousClock(),
         onChange: @escaping @Sendable (_ change: CircuitChange) -> Void = { _ in },
-        key: @escaping @Sendable (URLRequest, any TargetType) -> String? = Self.server,
+        key: (@Sendable (URLRequest, any TargetType) -> String?)? = nil,
         now: @escaping @Sendable () -> Date = { Date() }
     ) {
         self.policy = policy
-        self.key = key
+        self.key = key ?? { request, _ in request.url.flatMap(ServerOrigin.init)?.description }
         self.now = now
-        stopwatch = Stopwatch(clock)
-        board = OrderedCallback(CircuitBoard(policy), callback: onChange)
+        elapsedTime = ElapsedTime(clock)
+        registry = OrderedCallback(CircuitRegistry(policy), callback: onChange)
     }
 
     /// The state of a circuit; one that no call has asked for yet is closed.
     ///
     /// - Parameter key: `https://shop.example`, or what the plugin's key closure says.
     public func state(of key: String) -> CircuitState {
-        let time = stopwatch.elapsed
-        return board.update { board, _ in board.circuit(key).state(at: time) }
+        let time = elapsedTime.current
+        return registry.update { registry, _ in registry.circuit(key).state(at: time) }
     }
 
     /// The state of the circuit of a URL's server; `.closed` for a URL without one.
@@ -84,25 +80,25 @@ public struct CircuitBreakerPlugin: Plugin {
     /// Whether a call to a URL's server would be let through now; for ``HostFailoverPolicy/isAvailable``.
     public func admits(_ url: URL) -> Bool {
         guard let origin = ServerOrigin(url) else { return true }
-        let time = stopwatch.elapsed
-        return board.update { board, _ in board.circuit(origin.description).admits(at: time) }
+        let time = elapsedTime.current
+        return registry.update { registry, _ in registry.circuit(origin.description).admits(at: time) }
     }
 
     /// Lets the call through.
     ///
-    /// - Throws: ``CircuitOpen``.
+    /// - Throws: ``CircuitOpenError``.
     public func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
         guard let key = key(request, context.target) else { return request }
-        let (url, time, isRefresh) = (request.url, stopwatch.elapsed, !RefreshTask.flights.isEmpty)
+        let (url, time, isRefresh) = (request.url, elapsedTime.current, !RefreshTask.current.isEmpty)
         let remaining = change(key) { $0.admit(context, to: key, url, isRefresh: isRefresh, at: time) }
         guard let remaining else { return request }
-        throw CircuitOpen(key: key, remaining: remaining, until: now().addingTimeInterval(remaining / .seconds(1)))
+        throw CircuitOpenError(key: key, remaining: remaining, until: now().addingTimeInterval(remaining / .seconds(1)))
     }
 
     /// Counts how the attempt ended.
     public func didReceive(_ result: Result<Response, TargetKitError>, context: RequestContext) {
-        guard let call = board.update({ board, _ in board.call(context.id) }) else { return }
-        let (verdict, time) = (verdict(on: AttemptEnding(result), call), stopwatch.elapsed)
+        guard let call = registry.update({ registry, _ in registry.call(context.id) }) else { return }
+        let (verdict, time) = (verdict(on: AttemptOutcome(result), call), elapsedTime.current)
         change(call.key) { $0.ended(context.id, verdict, at: time) }
     }
 
@@ -111,32 +107,32 @@ public struct CircuitBreakerPlugin: Plugin {
         _ result: Result<Response, TargetKitError>,
         context: RequestContext
     ) async -> Result<Response, TargetKitError> {
-        let time = stopwatch.elapsed
-        board.update { board, _ in board.forget(context.id, at: time) }
+        let time = elapsedTime.current
+        registry.update { registry, _ in registry.forget(context.id, at: time) }
         return result
     }
 
-    private func verdict(on ending: AttemptEnding, _ call: CircuitBoard.Call) -> Circuit.Verdict {
-        guard !ending.isInterrupted else { return .nothing }
-        if let status = ending.status {
+    private func verdict(on outcome: AttemptOutcome, _ call: CircuitRegistry.Call) -> Circuit.Verdict {
+        guard !outcome.isInterrupted else { return .nothing }
+        if let status = outcome.status {
             guard policy.statuses.contains(status) else { return .worked }
         } else {
-            guard let code = ending.code, policy.errorCodes.contains(code) else { return .nothing }
+            guard let code = outcome.code, policy.errorCodes.contains(code) else { return .nothing }
         }
-        return ending.isElsewhere(than: call.url) ? .worked : .failed
+        return outcome.isElsewhere(than: call.url) ? .worked : .failed
     }
 
-    /// Changes the board, and tells of it when that circuit's state is another one.
+    /// Changes the registry, and tells of it when that circuit's state is another one.
     @discardableResult
     private func change<Value: Sendable>(
         _ key: String,
-        _ body: @Sendable (inout CircuitBoard) -> Value
+        _ body: @Sendable (inout CircuitRegistry) -> Value
     ) -> Value {
-        board.update { board, changes in
-            let before = board.circuit(key).settledState
-            let value = body(&board)
-            changes += board.takeForgotten()
-            let after = board.circuit(key).settledState
+        registry.update { registry, changes in
+            let before = registry.circuit(key).settledState
+            let value = body(&registry)
+            changes += registry.takeForgotten()
+            let after = registry.circuit(key).settledState
             if before != after { changes.append(CircuitChange(key: key, from: before, to: after)) }
             return value
         }
@@ -150,35 +146,31 @@ public struct CircuitBreakerPlugin: Plugin {
 ///
 /// ```swift
 /// catch {
-///     if let open = error.underlying as? CircuitOpen { banner.show(until: open.until) }
+///     if let open = error.underlying as? CircuitOpenError { banner.show(until: open.until) }
 /// }
 /// ```
-public struct CircuitOpen: Error, Sendable, Hashable {
+public struct CircuitOpenError: Error, Sendable, Hashable {
     /// Whose circuit it is: `https://shop.example`, or what the plugin's key closure says.
-    public var key: String
+    public let key: String
     /// How long calls are still held back; zero while it is being seen whether the server works again.
-    public var remaining: Duration
+    public let remaining: Duration
     /// The time of day at which the next call is let through.
-    public var until: Date
+    public let until: Date
 
-    /// The error of a call that was held back.
-    public init(key: String, remaining: Duration, until: Date) {
+    package init(key: String, remaining: Duration, until: Date) {
         self.key = key
         self.remaining = remaining
         self.until = until
     }
 }
 
-extension CircuitOpen: LocalizedError, DeveloperError, FailureOfKind, CustomStringConvertible {
+extension CircuitOpenError: DescribedError, FailureOfKind {
     /// What happened, in one line for the developer.
     public var description: String {
         let words = "calls to \(key) are held back, since those before have failed"
         guard remaining > .zero else { return words + "; it is being seen whether they work again" }
         return words + "; the next is let through in \(remaining.wholeSeconds) s"
     }
-
-    /// The same line. For the person there is the text of the `TargetKitError` around it.
-    public var errorDescription: String? { description }
 
     /// The server cannot be reached, for now.
     package var kind: TargetKitError.Kind { .cannotConnect }

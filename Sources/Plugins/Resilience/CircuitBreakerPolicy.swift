@@ -51,14 +51,13 @@ public enum CircuitState: String, Sendable, Hashable, CaseIterable {
 /// That a circuit of a ``CircuitBreakerPlugin`` has opened, closed, or half opened.
 public struct CircuitChange: Sendable, Hashable {
     /// Whose circuit it is: `https://shop.example`, or what the plugin's key closure says.
-    public var key: String
+    public let key: String
     /// What it was.
-    public var from: CircuitState
+    public let from: CircuitState
     /// What it is.
-    public var to: CircuitState
+    public let to: CircuitState
 
-    /// A change.
-    public init(key: String, from: CircuitState, to: CircuitState) {
+    package init(key: String, from: CircuitState, to: CircuitState) {
         self.key = key
         self.from = from
         self.to = to

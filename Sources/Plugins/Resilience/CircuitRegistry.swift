@@ -3,7 +3,7 @@ import Foundation
 import TargetKit
 
 /// The circuits of a ``CircuitBreakerPlugin``, and the calls that they have let through.
-struct CircuitBoard: Sendable {
+struct CircuitRegistry: Sendable {
     /// A call's attempt, and the place it has.
     struct Call: Sendable {
         let key: String

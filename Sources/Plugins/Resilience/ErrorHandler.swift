@@ -5,7 +5,7 @@ import TargetKit
 ///
 /// ```swift
 /// struct WaitWhenBusy: ErrorHandler {
-///     func handle(_ error: TargetKitError, context: RequestContext) async -> ErrorHandling {
+///     func handle(_ error: TargetKitError, context: RequestContext) async -> ErrorDecision {
 ///         error.kind == .rateLimited && context.attempt < 2 ? .retry(after: .seconds(1)) : .next
 ///     }
 /// }
@@ -16,11 +16,11 @@ public protocol ErrorHandler: Sendable {
     /// - Parameters:
     ///   - error: The failure, or what the handlers before have made of it.
     ///   - context: The call, and which attempt failed.
-    func handle(_ error: TargetKitError, context: RequestContext) async -> ErrorHandling
+    func handle(_ error: TargetKitError, context: RequestContext) async -> ErrorDecision
 }
 
 /// What becomes of a failure that an ``ErrorHandler`` was asked about.
-public enum ErrorHandling: Sendable {
+public enum ErrorDecision: Sendable {
     /// The next handler is asked about the same error.
     case next
     /// The next handler is asked about this error; after the last it is what the caller gets.
@@ -34,15 +34,15 @@ public enum ErrorHandling: Sendable {
 
 /// A closure as a handler.
 public struct ClosureErrorHandler: ErrorHandler {
-    private let body: @Sendable (TargetKitError, RequestContext) async -> ErrorHandling
+    private let body: @Sendable (TargetKitError, RequestContext) async -> ErrorDecision
 
     /// A handler that does what the closure says.
-    public init(_ body: @escaping @Sendable (TargetKitError, RequestContext) async -> ErrorHandling) {
+    public init(_ body: @escaping @Sendable (TargetKitError, RequestContext) async -> ErrorDecision) {
         self.body = body
     }
 
     /// What the closure says.
-    public func handle(_ error: TargetKitError, context: RequestContext) async -> ErrorHandling {
+    public func handle(_ error: TargetKitError, context: RequestContext) async -> ErrorDecision {
         await body(error, context)
     }
 }

@@ -73,8 +73,8 @@ public struct ErrorHandlingPlugin: Plugin {
         _ first: TargetKitError,
         _ context: RequestContext,
         canRetry: Bool
-    ) async -> ErrorHandling {
-        var outcome = ErrorHandling.next
+    ) async -> ErrorDecision {
+        var outcome = ErrorDecision.next
         var error = first
         for handler in handlers {
             switch await handler.handle(error, context: context) {

@@ -33,14 +33,14 @@ import FoundationNetworking
 /// providers; copies of it share what they know.
 public struct HostFailoverPlugin: Plugin {
     /// Why a call could not be given a host.
-    public enum Problem: Sendable, Hashable, LocalizedError, DeveloperError {
+    package enum Problem: Sendable, Hashable, LocalizedError, DeveloperError {
         /// That URL of the list is not http or https, or has no host.
         case unusableHost(URL)
         /// The request's URL has no host that could be replaced.
         case unusableRequest
 
         /// The problem in one line, for the developer.
-        public var errorDescription: String? {
+        package var errorDescription: String? {
             switch self {
             case .unusableHost(let url):
                 "\(RedactedURL(url)) in the list of hosts has no http or https scheme, or no host"
@@ -53,15 +53,15 @@ public struct HostFailoverPlugin: Plugin {
     private let problem: Problem?
     private let policy: HostFailoverPolicy
     private let isMeant: @Sendable (any TargetType) -> Bool
-    private let stopwatch: Stopwatch
-    private let line: OrderedCallback<HostLine, Int>
+    private let elapsedTime: ElapsedTime
+    private let pool: OrderedCallback<HostPool, Int>
 
     /// A plugin for the calls of one target type; in a `MultiTarget` the inner one counts.
     ///
     /// - Parameters:
     ///   - type: The target type; calls of others are left alone.
     ///   - hosts: URLs whose scheme, host and port are used, the favourite first; their paths do not count. With an empty list
-    ///     the plugin does nothing. A URL without a host fails each call, with stage `.request` and a ``Problem``.
+    ///     the plugin does nothing. A URL without a host fails each call, with stage `.request`.
     ///   - policy: When a host is left; default: that of `HostFailoverPolicy()`.
     ///   - clock: What the time until the first host is tried again is measured by; default the continuous clock.
     ///   - onMove: Is told of each new ``currentHost``, in order, on any thread; default: nobody is.
@@ -95,13 +95,13 @@ public struct HostFailoverPlugin: Plugin {
         problem = zip(hosts, addresses).first { $0.1 == nil }.map { .unusableHost($0.0) }
         self.policy = policy
         self.isMeant = isMeant
-        stopwatch = Stopwatch(clock)
-        line = OrderedCallback(HostLine(count: hosts.count, probeAfter: policy.probeAfter)) { onMove(hosts[$0]) }
+        elapsedTime = ElapsedTime(clock)
+        pool = OrderedCallback(HostPool(count: hosts.count, probeAfter: policy.probeAfter)) { onMove(hosts[$0]) }
     }
 
     /// The host that calls go to now, as it stands in the list; `nil` with an empty list.
     public var currentHost: URL? {
-        let current = line.update { line, _ in line.current }
+        let current = pool.update { pool, _ in pool.current }
         return hosts.indices.contains(current) ? hosts[current].url : nil
     }
 
@@ -111,9 +111,9 @@ public struct HostFailoverPlugin: Plugin {
         if let problem { throw problem }
         guard !hosts.isEmpty else { return request }
         let isAvailable = availability
-        let (time, mayProbe) = (stopwatch.elapsed, request.isSafeToRepeat)
-        let host = change { line in
-            line.host(
+        let (time, mayProbe) = (elapsedTime.current, request.isSafeToRepeat)
+        let host = change { pool in
+            pool.host(
                 for: context.id,
                 isFirstAttempt: context.attempt == 0,
                 mayProbe: mayProbe,
@@ -134,16 +134,16 @@ public struct HostFailoverPlugin: Plugin {
 
     /// Leaves a host that has failed, and comes back to the first one when it has answered.
     public func didReceive(_ result: Result<Response, TargetKitError>, context: RequestContext) {
-        let (verdict, time) = (verdict(on: AttemptEnding(result), context), stopwatch.elapsed)
+        let (verdict, time) = (verdict(on: AttemptOutcome(result), context), elapsedTime.current)
         change { $0.ended(context.id, verdict, at: time) }
     }
 
     /// Asks for an attempt at the next host.
     public func retry(_ result: Result<Response, TargetKitError>, context: RequestContext) async -> RetryDecision {
-        let ending = AttemptEnding(result)
-        guard verdict(on: ending, context) == .failed else { return .doNotRetry }
+        let outcome = AttemptOutcome(result)
+        guard verdict(on: outcome, context) == .failed else { return .doNotRetry }
         let wasUnsent =
-            ending.code.map { ConnectionFailure.beforeSending.contains($0) && !ending.isBehindRedirect }
+            outcome.code.map { ConnectionFailure.beforeSending.contains($0) && !outcome.isBehindRedirect }
             ?? policy.movesUnsafeCallsOnStatus
         let isAvailable = availability
         return change { $0.moves(context.id, wasUnsent: wasUnsent, isAvailable: isAvailable) }
@@ -155,33 +155,33 @@ public struct HostFailoverPlugin: Plugin {
         _ result: Result<Response, TargetKitError>,
         context: RequestContext
     ) async -> Result<Response, TargetKitError> {
-        let (isInterrupted, time) = (AttemptEnding(result).isInterrupted, stopwatch.elapsed)
+        let (isInterrupted, time) = (AttemptOutcome(result).isInterrupted, elapsedTime.current)
         change { $0.forget(context.id, isInterrupted: isInterrupted, at: time) }
         return result
     }
 
-    private func verdict(on ending: AttemptEnding, _ context: RequestContext) -> HostLine.Verdict {
-        guard !ending.isInterrupted else { return .nothing }
-        if let status = ending.status {
+    private func verdict(on outcome: AttemptOutcome, _ context: RequestContext) -> HostPool.Verdict {
+        guard !outcome.isInterrupted else { return .nothing }
+        if let status = outcome.status {
             guard policy.statuses.contains(status) else { return .worked }
         } else {
-            guard let code = ending.code, policy.errorCodes.contains(code) else { return .nothing }
+            guard let code = outcome.code, policy.errorCodes.contains(code) else { return .nothing }
         }
-        guard let host = line.update({ line, _ in line.host(of: context.id) }) else { return .nothing }
-        return ending.isElsewhere(than: hosts[host].url) ? .worked : .failed
+        guard let host = pool.update({ pool, _ in pool.host(of: context.id) }) else { return .nothing }
+        return outcome.isElsewhere(than: hosts[host].url) ? .worked : .failed
     }
 
     private var availability: [Bool] {
         hosts.map { policy.isAvailable?($0.url) ?? true }
     }
 
-    /// Changes the line, and tells of a new host.
+    /// Changes the pool, and tells of a new host.
     @discardableResult
-    private func change<Value: Sendable>(_ body: @Sendable (inout HostLine) -> Value) -> Value {
-        line.update { line, moves in
-            let before = line.current
-            let value = body(&line)
-            if line.current != before { moves.append(line.current) }
+    private func change<Value: Sendable>(_ body: @Sendable (inout HostPool) -> Value) -> Value {
+        pool.update { pool, moves in
+            let before = pool.current
+            let value = body(&pool)
+            if pool.current != before { moves.append(pool.current) }
             return value
         }
     }
@@ -189,8 +189,8 @@ public struct HostFailoverPlugin: Plugin {
 
 extension HostFailoverPlugin.Problem: CustomStringConvertible, CustomReflectable {
     /// The error in one line.
-    public var description: String { errorDescription ?? "" }
+    package var description: String { errorDescription ?? "" }
 
     /// Reflects only the description, so `dump` omits the user and query of a URL.
-    public var customMirror: Mirror { Mirror(describing: self) }
+    package var customMirror: Mirror { Mirror(describing: self) }
 }

@@ -2,7 +2,7 @@
 import TargetKit
 
 /// Hosts in a line: which one is used, which calls are on the way to which, and when the first is tried again.
-struct HostLine: Sendable {
+struct HostPool: Sendable {
     /// What an attempt says about its host.
     enum Verdict: Sendable {
         case worked

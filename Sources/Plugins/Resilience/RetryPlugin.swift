@@ -36,7 +36,7 @@ public struct RetryPlugin: Plugin {
     }
 
     private struct State: Sendable {
-        var ledger: RetryLedger
+        var tracker: RetryTracker
         /// Begun in the first `prepare` and nowhere else: a shared exchange goes on when the call that began it was cancelled and
         /// has been to `process`, and what is kept for it then would stay for ever.
         var calls: [RequestContext.ID: Call] = [:]
@@ -44,7 +44,7 @@ public struct RetryPlugin: Plugin {
 
     private let policy: RetryPolicy
     private let now: @Sendable () -> Date
-    private let stopwatch: Stopwatch
+    private let elapsedTime: ElapsedTime
     private let state: Locked<State>
     /// Under a lock of its own: drawing a number changes it, so two threads cannot do that at once. Nothing else waits for it.
     private let generator: Locked<any RandomNumberGenerator & Sendable>
@@ -52,23 +52,23 @@ public struct RetryPlugin: Plugin {
     /// A plugin that tries calls again.
     ///
     /// - Parameters:
-    ///   - policy: What is tried again; default: ``RetryPolicy/standard``.
-    ///   - budget: How many repetitions there may be in all; default: ``RetryBudget/standard``.
+    ///   - policy: What is tried again; default: that of `RetryPolicy()`.
+    ///   - budget: How many repetitions there may be in all; default: that of `RetryBudget()`.
     ///   - clock: What the budget's window is measured by; default the continuous clock. The waits are the provider's.
     ///   - generator: Where the random part of the wait comes from; default the system's. It is asked by one thread at a time,
     ///     under a lock: its `next()` should not wait for anything.
     ///   - now: The time of day, which a `Retry-After` with a date is compared with where the response has no `Date`.
     public init(
-        policy: RetryPolicy = .standard,
-        budget: RetryBudget = .standard,
+        policy: RetryPolicy = RetryPolicy(),
+        budget: RetryBudget = RetryBudget(),
         clock: any Clock<Duration> = ContinuousClock(),
         generator: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator(),
         now: @escaping @Sendable () -> Date = { Date() }
     ) {
         self.policy = policy
         self.now = now
-        stopwatch = Stopwatch(clock)
-        state = Locked(State(ledger: RetryLedger(budget)))
+        elapsedTime = ElapsedTime(clock)
+        state = Locked(State(tracker: RetryTracker(budget)))
         self.generator = Locked(generator)
     }
 
@@ -88,26 +88,26 @@ public struct RetryPlugin: Plugin {
     /// Counts the call, and takes note of whether it may arrive twice.
     public func willSend(_ request: URLRequest, context: RequestContext) {
         let isRepeatable = isRepeatable(request, by: policy(of: context.target))
-        let time = stopwatch.elapsed
+        let time = elapsedTime.current
         state.withLock { state in
             state.calls[context.id]?.isRepeatable = isRepeatable
-            if context.attempt == 0 { state.ledger.countCall(in: context.scope, at: time) }
+            if context.attempt == 0 { state.tracker.countCall(in: context.scope, at: time) }
         }
     }
 
     /// Asks for another attempt.
     public func retry(_ result: Result<Response, TargetKitError>, context: RequestContext) async -> RetryDecision {
         let policy = policy(of: context.target)
-        let ending = AttemptEnding(result)
-        guard !ending.isInterrupted, isTransient(ending, by: policy) else { return .doNotRetry }
-        let asked = ending.status == nil ? nil : RetryAfter.delay(in: result.headers, now: now())
+        let outcome = AttemptOutcome(result)
+        guard !outcome.isInterrupted, isTransient(outcome, by: policy) else { return .doNotRetry }
+        let asked = outcome.status == nil ? nil : RetryAfter.delay(in: result.headers, now: now())
         if let asked, asked > policy.retryAfterLimit { return .doNotRetry }
-        let time = stopwatch.elapsed
+        let time = elapsedTime.current
         let known = state.withLock { $0.calls[context.id] }
-        let call = known ?? unknown(ending.request, context, policy)
+        let call = known ?? unknown(outcome.request, context, policy)
         guard call.isRepeatable, call.repetitions + 1 < policy.attempts else { return .doNotRetry }
         let isGranted = state.withLock { state in
-            guard state.ledger.takeRepetition(in: context.scope, at: time) else { return false }
+            guard state.tracker.takeRepetition(in: context.scope, at: time) else { return false }
             state.calls[context.id]?.repetitions += 1
             return true
         }
@@ -130,9 +130,9 @@ public struct RetryPlugin: Plugin {
         (target as? any RetryingTarget)?.retryPolicy ?? policy
     }
 
-    private func isTransient(_ ending: AttemptEnding, by policy: RetryPolicy) -> Bool {
-        if let status = ending.status { return policy.statuses.contains(status) }
-        return ending.code.map(policy.errorCodes.contains) ?? false
+    private func isTransient(_ outcome: AttemptOutcome, by policy: RetryPolicy) -> Bool {
+        if let status = outcome.status { return policy.statuses.contains(status) }
+        return outcome.code.map(policy.errorCodes.contains) ?? false
     }
 
     private func isRepeatable(_ request: URLRequest, by policy: RetryPolicy) -> Bool {

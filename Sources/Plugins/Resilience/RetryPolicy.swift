@@ -38,14 +38,11 @@ public struct RetryPolicy: Sendable, Hashable {
         self.maximumDelay = maximumDelay
     }
 
-    /// The defaults.
-    public static let standard = RetryPolicy()
-
     /// No repetitions.
     public static let never = RetryPolicy(attempts: 1)
 
     /// GET, HEAD, OPTIONS, TRACE, PUT and DELETE (RFC 9110 §9.2.2), and QUERY, which only reads.
-    public static let idempotentMethods: Set<HTTPMethod> = [.get, .head, .options, .trace, .put, .delete, .query]
+    package static let idempotentMethods: Set<HTTPMethod> = [.get, .head, .options, .trace, .put, .delete, .query]
 
     /// The longest wait before a repetition.
     ///

@@ -5,7 +5,7 @@ import TargetKit
 ///
 /// A scope that has a parent is counted with the outermost one: whether the calls of a screen or of the session overload the
 /// server is the same to it.
-struct RetryLedger: Sendable {
+struct RetryTracker: Sendable {
     private struct Account: Sendable {
         weak var scope: RequestScope?
         var count: RollingCount
@@ -60,21 +60,18 @@ struct RetryLedger: Sendable {
 /// Within the ``window`` there are no more repetitions than ``share`` of the calls, or than ``minimum`` where that is more.
 public struct RetryBudget: Sendable, Hashable {
     /// Repetitions for each call. Default 0.2: at most 20 % come on top.
-    public var share: Double
+    let share: Double
     /// So many repetitions are allowed in any case, so that a call that comes alone can be tried again. Default 10.
-    public var minimum: Int
+    let minimum: Int
     /// How long calls and repetitions are counted, to a tenth of it. Default 60 s.
-    public var window: Duration
+    let window: Duration
 
-    /// A budget.
+    /// A budget; by default a fifth more, and ten within a minute in any case.
     public init(share: Double = 0.2, minimum: Int = 10, window: Duration = .seconds(60)) {
         self.share = share
         self.minimum = minimum
         self.window = window
     }
-
-    /// A fifth more, ten within a minute in any case.
-    public static let standard = RetryBudget()
 
     /// No bound but that of ``RetryPolicy/attempts``.
     public static let unlimited = RetryBudget(minimum: .max)

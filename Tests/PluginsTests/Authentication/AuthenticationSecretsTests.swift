@@ -89,7 +89,7 @@ struct AuthenticationSecretsTests {
             let bad = #"{"error":"invalid_grant","error_description":"it was revoked"}"#
             return .response(status: refreshSucceeds ? 200 : 400, data: Data((refreshSucceeds ? good : bad).utf8))
         }
-        let tokens = Provider<OAuthRefreshTarget>(transport: transport, plugins: [logger])
+        let tokens = Provider<MultiTarget>(transport: transport, plugins: [logger])
         let authenticator = OAuthAuthenticator(
             tokenURL: URL.shop.appending(path: "token"),
             client: OAuthClient(id: "app", secret: "app-secret", authentication: .form)

@@ -34,7 +34,7 @@ struct AuthenticationSignOutTests {
         let provider = provider(server.transport, plugin)
         let calls = (0..<3).map { _ in Task { await provider.result(PluginTarget()) } }
         await gate.waitForArrivals()
-        while plugin.holder.waiterCount < 3 { await Task.yield() }
+        while plugin.currentCredential.waiterCount < 3 { await Task.yield() }
         try await plugin.signOut()
         for call in calls {
             let error = try #require(await call.value.failure)
@@ -86,11 +86,11 @@ struct AuthenticationSignOutTests {
     @Test("The handler is not called when another session begins while the store is cleared", arguments: [nil, 7])
     func signInDuringTheEnd(_ next: Int?) async throws {
         let server = TokenServer(good: 7)
-        let holder = TestLock<CredentialHolder<TokenAuthenticator>?>(nil)
+        let holder = TestLock<CurrentCredential<TokenAuthenticator>?>(nil)
         defer { holder.withLock { $0 = nil } }
         let store = SlowStore { _ = holder.withLock { $0 }?.enter(next.map { Token($0) }) }
         let plugin = signOuts.plugin(TokenAuthenticator(renew: { _ in throw Boom() }), store)
-        holder.withLock { $0 = plugin.holder }
+        holder.withLock { $0 = plugin.currentCredential }
         let provider = provider(server.transport, plugin)
         let error = try #require(await provider.result(PluginTarget()).failure)
         #expect(error.underlying as? AuthenticationError == .signedOut)

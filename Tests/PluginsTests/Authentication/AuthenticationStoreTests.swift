@@ -110,7 +110,7 @@ struct AuthenticationStoreTests {
 
     @Test("Of two changes the later one is stored, whichever arrives first")
     func order() async throws {
-        let vault = CredentialVault(store)
+        let vault = SerialCredentialStore(store)
         try await vault.write(nil, change: 2)
         try await vault.write(Token(9), change: 1)
         #expect(store.credential.withLock { $0 } == nil)
@@ -127,7 +127,7 @@ struct AuthenticationStoreTests {
 
     @Test("Several calls that begin at once read the store once")
     func readsOnceForAll() async throws {
-        let vault = CredentialVault(store)
+        let vault = SerialCredentialStore(store)
         for _ in 0..<3 { #expect(try await vault.load() == Token(1)) }
         #expect(store.loads.value == 1)
     }

@@ -43,7 +43,7 @@ struct AuthenticationTransientTests {
             #expect(error.underlying as? OAuthError == .unexpectedStatus(503))
         }
         let error = try #require(await provider.result(PluginTarget()).failure)
-        #expect(error.underlying is CircuitOpen)
+        #expect(error.underlying is CircuitOpenError)
         #expect(error.kind == .cannotConnect)
         #expect(signOuts.count == 0)
         #expect(store.load() == Token(1))
@@ -54,7 +54,7 @@ struct AuthenticationTransientTests {
 
     @Test("Nobody was asked, so it passes", arguments: [0, 1, 2, 3, 4])
     func notSent(_ index: Int) {
-        let open = CircuitOpen(key: "shop", remaining: .seconds(3), until: Date())
+        let open = CircuitOpenError(key: "shop", remaining: .seconds(3), until: Date())
         let errors: [any Error] = [
             open, TargetKitError(stage: .request, underlying: open),
             TargetKitError(stage: .request, underlying: Boom()),
@@ -73,7 +73,7 @@ struct AuthenticationTransientTests {
             switch self {
             case .unavailable: OAuthError.unexpectedStatus(503)
             case .tooMany: OAuthError.unexpectedStatus(429)
-            case .refusedForNow: OAuthError.refused(.init(code: .temporarilyUnavailable))
+            case .refusedForNow: OAuthError.refused(.init(code: "temporarily_unavailable"))
             case .captivePortal: OAuthError.unreadable("it is a page")
             case .notDecoded: DecodingError.dataCorrupted(.init(codingPath: [], debugDescription: ""))
             case .refreshCancelled: CancellationError()

@@ -23,7 +23,7 @@ struct UnauthorizedPluginTests {
     private let signedOut = Recorder<RequestContext>()
 
     private var plugin: UnauthorizedPlugin {
-        UnauthorizedPlugin(bodyCode: .init(keyPath: "status", equals: 401)) { [signedOut] context in
+        UnauthorizedPlugin(bodyCodes: [BodyCode(keyPath: "status", equals: 401)]) { [signedOut] context in
             signedOut.append(context)
         }
     }

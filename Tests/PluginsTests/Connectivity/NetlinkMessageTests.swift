@@ -149,7 +149,7 @@ struct NetlinkMessageTests {
             if round % 50 == 0 {
                 let usable = table.links.filter(\.isUsable)
                 for requirement in [NetlinkConnectivity.Requirement.defaultRoute, .address] {
-                    if let out = table.wayOut(requirement) { #expect(usable.contains(out)) }
+                    if let out = table.outgoingLink(requirement) { #expect(usable.contains(out)) }
                 }
                 table = NetlinkTable()
             }

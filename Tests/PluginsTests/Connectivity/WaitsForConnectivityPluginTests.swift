@@ -90,7 +90,12 @@ struct WaitsForConnectivityPluginTests {
 
     @Test("After the time the call is sent, if that is what is wanted")
     func sendsAfterTime() async {
-        let plugin = WaitsForConnectivityPlugin(reachability, timeout: .seconds(30), ending: .send, clock: clock)
+        let plugin = WaitsForConnectivityPlugin(
+            reachability,
+            timeout: .seconds(30),
+            failsAfterTimeout: false,
+            clock: clock
+        )
         async let result = provider([plugin]).result(PluginTarget())
         await clock.waitForSleepers()
         #expect(sent.count == 0)

@@ -5,6 +5,11 @@ import TargetKitPlugins
 import TestSupport
 import Testing
 
+extension ServerEnvironment.Name {
+    static let production = Self(rawValue: "production")
+    static let test = Self(rawValue: "test")
+}
+
 extension ServerEnvironment {
     static let live = Self(
         .production,

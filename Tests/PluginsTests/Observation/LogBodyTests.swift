@@ -10,7 +10,7 @@ struct LogBodyTests {
     func endlessTime(seconds: Int64) async {
         let lines = await LoggedLines(duration: .seconds(seconds))([.response], PluginTarget())
         #expect(lines.count == 1)
-        let open = CircuitOpen(key: "k", remaining: .seconds(seconds) * 10, until: Date())
+        let open = CircuitOpenError(key: "k", remaining: .seconds(seconds) * 10, until: Date())
         #expect(open.description.contains("k"))
     }
 

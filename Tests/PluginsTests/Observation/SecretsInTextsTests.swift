@@ -229,7 +229,7 @@ struct SecretsInTextsTests {
         Holder("OAuthCredential") { OAuthCredential(accessToken: "s3cret", refreshToken: "s3cret") },
         Holder("OAuthClient") { OAuthClient(id: "app", secret: "s3cret") },
         Holder("OAuthRefreshTarget") {
-            let targets = Recorder<OAuthRefreshTarget>()
+            let targets = Recorder<MultiTarget>()
             let client = OAuthClient(id: "app", secret: "s3cret", authentication: .form)
             let authenticator = OAuthAuthenticator(tokenURL: url, client: client) { target in
                 targets.append(target)

@@ -49,7 +49,7 @@ struct AuthenticationPageTests {
     @Test("A refresh that the server refuses says why", arguments: [400, 503])
     func failure(_ status: Int) async throws {
         let transport = Self.server(accepting: "new", refreshing: #"{"error":"invalid_grant"}"#, status: status)
-        let tokens = Provider<OAuthRefreshTarget>(transport: transport)
+        let tokens = Provider<MultiTarget>(transport: transport)
         let authenticator = OAuthAuthenticator(tokenURL: tokenURL, client: OAuthClient(id: "shop-app")) {
             try await tokens.request($0)
         }
@@ -64,7 +64,7 @@ struct AuthenticationPageTests {
             _ = try await provider.request(.list)
         } catch {
             switch (error.kind, error.underlying as? OAuthError) {
-            case (.unauthorized, .refused(let refusal)?): reasons.append(refusal.code.rawValue)
+            case (.unauthorized, .refused(let refusal)?): reasons.append(refusal.code)
             case (.offline, _): showRetry()
             default: show(error.localizedDescription)
             }
@@ -217,7 +217,7 @@ extension AuthenticationPageTests {
     enum API {
         static let authentication = AuthenticationPlugin(
             authenticator: OAuthAuthenticator(tokenURL: tokenURL, client: OAuthClient(id: "shop-app")) { refresh in
-                try await provider.request(MultiTarget(refresh))
+                try await provider.request(refresh)
             }
         ) { _ in
         }

@@ -153,7 +153,7 @@ struct EnvironmentsPageTests {
         let storage = MemoryEnvironmentStorage()
         let others = [ServerEnvironment.test]
         let store = EnvironmentStore(default: .production, others: others, storage: storage, launch: launch)
-        #expect(store.problem == .unknownName("tset", from: .launchArgument, known: [.production, .test]))
+        #expect(store.problem == .unknownName("tset", from: .launchArgument, known: ["production", "test"]))
         try await withStore(launch) {
             let error = await stubbed().0.result(.photo(id: 7)).failure
             #expect(error?.underlying as? EnvironmentError == Servers.store.problem)

@@ -119,7 +119,7 @@ struct ResiliencePageTests {
         do {
             _ = try await provider.request(.orders)
         } catch {
-            let open = error.underlying as? CircuitOpen
+            let open = error.underlying as? CircuitOpenError
             #expect(open?.remaining == .seconds(30))
             #expect(error.kind == .cannotConnect)
         }

@@ -131,9 +131,9 @@ struct CircuitBreakerPluginTests {
         clock.advance(by: .seconds(12.5))
         let error = try #require(await provider(breaker).result(target()).failure)
         #expect(hosts.visits == "aaa")
-        let open = try #require(error.underlying as? CircuitOpen)
+        let open = try #require(error.underlying as? CircuitOpenError)
         let until = Self.now.addingTimeInterval(17.5)
-        #expect(open == CircuitOpen(key: "https://a.example", remaining: .seconds(17.5), until: until))
+        #expect(open == CircuitOpenError(key: "https://a.example", remaining: .seconds(17.5), until: until))
         #expect(error.stage == .request)
         #expect(error.kind == .cannotConnect)
         #expect(error.text(in: .english) == "The server cannot be reached.")
@@ -191,7 +191,7 @@ struct CircuitBreakerPluginTests {
         let probes = (0..<count).map { _ in Task { await provider.result(target) } }
         await held.requests.waitForCount(count)
         #expect(!breaker.admits(target.baseURL))
-        let refused = await provider.result(target).failure?.underlying as? CircuitOpen
+        let refused = await provider.result(target).failure?.underlying as? CircuitOpenError
         #expect(refused?.remaining == .zero)
         #expect(refused?.until == Self.now)
         #expect(breaker.state(of: target.baseURL) == .halfOpen)

@@ -108,7 +108,7 @@ struct CircuitProbeTests {
         #expect(breaker.state(of: "things") == .closed)
         _ = await provider.result(target)
         #expect(breaker.state(of: "things") == .open)
-        #expect(await provider.result(target).failure?.underlying as? CircuitOpen != nil)
+        #expect(await provider.result(target).failure?.underlying as? CircuitOpenError != nil)
         #expect(RecordingPlugin.Outcome(await provider.result(target.with { $0.path = "/others" })) == .status(503))
         #expect(breaker.state(of: "others") == .open)
     }

@@ -109,7 +109,7 @@ struct CircuitRefreshTests {
     func open() async {
         await fail()
         let result = await provider(breakerFirst: false).result(target)
-        #expect(result.failure?.underlying is CircuitOpen)
+        #expect(result.failure?.underlying is CircuitOpenError)
         #expect(paths == [])
     }
 }

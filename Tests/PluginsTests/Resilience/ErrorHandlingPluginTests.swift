@@ -26,7 +26,7 @@ struct ErrorHandlingPluginTests {
 
     private func handler(
         _ name: String,
-        _ body: @escaping @Sendable (TargetKitError, RequestContext) -> ErrorHandling = { _, _ in .next }
+        _ body: @escaping @Sendable (TargetKitError, RequestContext) -> ErrorDecision = { _, _ in .next }
     ) -> ClosureErrorHandler {
         ClosureErrorHandler { [asked] error, context in
             asked.append(Asked(name, context.attempt, error.stage))
@@ -98,7 +98,7 @@ struct ErrorHandlingPluginTests {
     final class Shared: ErrorHandler {
         let count = Tally()
 
-        func handle(_ error: TargetKitError, context: RequestContext) async -> ErrorHandling {
+        func handle(_ error: TargetKitError, context: RequestContext) async -> ErrorDecision {
             count.add()
             return context.attempt == 0 ? .retry(after: .zero) : .next
         }

@@ -86,7 +86,7 @@ struct ResilienceTests {
         }
         let count = hosts.visits.count
         let (result, sleeps) = await clock.stepping { await provider.result(SturdyTarget()) }
-        #expect(result.failure?.underlying is CircuitOpen)
+        #expect(result.failure?.underlying is CircuitOpenError)
         #expect(sleeps.isEmpty)
         #expect(hosts.visits.count == count)
     }
@@ -119,7 +119,7 @@ struct ResilienceTests {
         let provider = Provider<SturdyTarget>(transport: hosts.script.transport, plugins: plugins, clock: clock)
         hosts.set(.status(503), "shop")
         let (result, sleeps) = await clock.stepping { await provider.result(SturdyTarget()) }
-        #expect(result.failure?.underlying is CircuitOpen)
+        #expect(result.failure?.underlying is CircuitOpenError)
         #expect(sleeps.count == 2)
         #expect(hosts.visits == "ss")
     }

@@ -36,7 +36,7 @@ struct RetryBudgetTests {
         arguments: [(1, 3), (2, 6), (5, 15), (6, 16), (10, 20), (50, 60), (100, 120), (155, 186)]
     )
     func standard(_ calls: Int, _ requests: Int) async {
-        #expect(await call(calls, plugin(.standard)) == requests)
+        #expect(await call(calls, plugin(RetryBudget())) == requests)
     }
 
     @Test(

@@ -16,7 +16,7 @@ struct RetryPluginTests {
     private func provider(
         _ script: ScriptedTransport,
         _ plugins: any Plugin...,
-        policy: RetryPolicy = .standard
+        policy: RetryPolicy = RetryPolicy()
     ) -> Provider<SturdyTarget> {
         Provider(
             transport: script.transport,
@@ -29,7 +29,7 @@ struct RetryPluginTests {
     private func attempts(
         _ answers: SampleResponse...,
         target: SturdyTarget = SturdyTarget(),
-        policy: RetryPolicy = .standard
+        policy: RetryPolicy = RetryPolicy()
     ) async -> (count: Int, outcome: RecordingPlugin.Outcome) {
         let script = ScriptedTransport { _, index in answers[min(index, answers.count - 1)] }
         let provider = provider(script, policy: policy)

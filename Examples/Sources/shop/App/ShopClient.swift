@@ -16,7 +16,7 @@ struct ShopClient: Sendable {
     let media: Provider<Media>
 
     init(logLevel: NetworkLoggerPlugin.Level, console: Console) {
-        let unauthorized = UnauthorizedPlugin(bodyCode: .init(keyPath: "status", equals: 401)) { [session] _ in
+        let unauthorized = UnauthorizedPlugin(bodyCodes: [BodyCode(keyPath: "status", equals: 401)]) { [session] _ in
             session.end()
         }
         self.unauthorized = unauthorized

@@ -28,7 +28,8 @@ public struct OAuthAuthenticator: Authenticator {
     ///   - margin: How long before its end a token is renewed, but never before half of its life is over; default: 30 seconds.
     ///   - bodyCodes: What in a body says that the token is not accepted, beside status 401; default: nothing does.
     ///   - now: The time by which tokens end; default: the device's clock.
-    ///   - send: Sends the refresh, by any provider or transport. It must not follow redirects: the form holds secrets, which are
+    ///   - send: Sends the refresh: a form, by `POST` to the token endpoint, that asks for no credential and does not
+    ///     belong to the session, so that any provider can send it, also the one whose calls wait for it. It must not follow redirects: the form holds secrets, which are
     ///     for the token endpoint alone.
     public init(
         tokenURL: URL,
@@ -37,7 +38,7 @@ public struct OAuthAuthenticator: Authenticator {
         margin: Duration = .seconds(30),
         bodyCodes: [BodyCode] = [],
         now: @escaping @Sendable () -> Date = { Date() },
-        send: @escaping @Sendable (OAuthRefreshTarget) async throws -> Response
+        send: @escaping @Sendable (MultiTarget) async throws -> Response
     ) {
         self.init(margin: margin, bodyCodes: bodyCodes, now: now) { credential in
             guard let refreshToken = credential.refreshToken else { throw OAuthError.noRefreshToken }
@@ -47,7 +48,7 @@ public struct OAuthAuthenticator: Authenticator {
                 refreshToken: refreshToken,
                 parameters: parameters
             )
-            let response = try await send(target)
+            let response = try await send(MultiTarget(target))
             guard (200...299).contains(response.statusCode) else {
                 let secrets = [refreshToken, credential.accessToken, client.secret, client.authorization]
                 throw OAuthError(response, leavingOut: secrets.compactMap { $0 })
@@ -68,7 +69,7 @@ public struct OAuthAuthenticator: Authenticator {
         bodyCodes: [BodyCode] = [],
         now: @escaping @Sendable () -> Date = { Date() }
     ) {
-        let provider = Provider<OAuthRefreshTarget>(redirects: .none, timeout: .wholeCall(.seconds(60)))
+        let provider = Provider<MultiTarget>(redirects: .none, timeout: .wholeCall(.seconds(60)))
         self.init(
             tokenURL: tokenURL,
             client: client,

@@ -13,11 +13,11 @@ public struct OAuthClient: Sendable, Hashable {
     }
 
     /// The app's identifier.
-    public var id: String
+    let id: String
     /// The app's secret; `nil` for an app that can keep none, as every app in people's hands (RFC 6749 §2.1).
-    public var secret: String?
+    let secret: String?
     /// How the secret is sent; without one the identifier is in the form.
-    public var authentication: Authentication
+    let authentication: Authentication
 
     /// An app of that identifier.
     public init(id: String, secret: String? = nil, authentication: Authentication = .basic) {
@@ -48,33 +48,29 @@ extension CharacterSet {
     )
 }
 
-extension OAuthClient: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+extension OAuthClient: RedactedDescription {
     /// The identifier; the secret is left out.
-    public var description: String { id }
-    /// The identifier; the secret is left out.
-    public var debugDescription: String { description }
-    /// The identifier alone, so that `dump` does not print the secret.
-    public var customMirror: Mirror { Mirror(self, children: ["id": id]) }
+    var redactedDescription: String { id }
 }
 
 /// The call that renews a token: a form, sent by POST to the token endpoint (RFC 6749 §6).
 ///
 /// It goes out without the credential that it renews, it is no call of the session for an ``UnauthorizedPlugin``, and every
 /// status counts as an answer: so any provider can send it, also the one whose calls wait for it.
-public struct OAuthRefreshTarget: SessionTarget {
+package struct OAuthRefreshTarget: SessionTarget {
     /// The token endpoint.
-    public let baseURL: URL
+    package let baseURL: URL
     /// A form: `grant_type`, `refresh_token`, what the client adds, and the parameters of the app.
-    public let task: HTTPTask
+    package let task: HTTPTask
     /// `Accept`, and `Authorization` when the client shows itself by the `Basic` scheme.
-    public let headers: HTTPHeaders
+    package let headers: HTTPHeaders
 
     /// Nothing: the base URL is the whole address.
-    public var path: RequestPath { "" }
+    package var path: RequestPath { "" }
     /// `POST`.
-    public var method: HTTPMethod { .post }
+    package var method: HTTPMethod { .post }
     /// No.
-    public var belongsToSession: Bool { false }
+    package var belongsToSession: Bool { false }
 
     init(tokenURL: URL, client: OAuthClient, refreshToken: String, parameters: [String: String]) {
         baseURL = tokenURL
@@ -88,11 +84,7 @@ public struct OAuthRefreshTarget: SessionTarget {
     }
 }
 
-extension OAuthRefreshTarget: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// The token endpoint; what is sent is left out.
-    public var description: String { "refresh at \(RedactedURL(baseURL))" }
-    /// The token endpoint; what is sent is left out.
-    public var debugDescription: String { description }
-    /// The token endpoint alone, so that `dump` does not print what is sent.
-    public var customMirror: Mirror { Mirror(describing: self) }
+extension OAuthRefreshTarget: RedactedDescription {
+    /// The token endpoint; the form is left out.
+    var redactedDescription: String { "refresh at \(RedactedURL(baseURL))" }
 }

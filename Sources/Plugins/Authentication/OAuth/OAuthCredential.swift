@@ -74,18 +74,10 @@ public struct OAuthCredential: Sendable, Hashable, Codable {
     }
 }
 
-extension OAuthCredential: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
-    /// When the token ends; the tokens are left out.
-    public var description: String {
+extension OAuthCredential: RedactedDescription {
+    /// When the token expires; the tokens are left out.
+    var redactedDescription: String {
         "bearer token \(HeaderRedaction.placeholder)" + (expiresAt.map { ", ends \($0)" } ?? "")
             + (refreshToken == nil ? ", without a refresh token" : "")
-    }
-
-    /// The same; the tokens are left out.
-    public var debugDescription: String { description }
-
-    /// Everything but the tokens, so that `dump` does not print them.
-    public var customMirror: Mirror {
-        Mirror(self, children: ["expiresAt": expiresAt as Any, "issuedAt": issuedAt as Any, "scope": scope as Any])
     }
 }

@@ -17,47 +17,19 @@ public enum OAuthError: Error, Sendable, Hashable {
 
     /// What an error answer says (RFC 6749 §5.2).
     public struct Refusal: Sendable, Hashable {
-        /// The code, `invalid_grant` for one.
-        public var code: Code
+        /// The code, for example `invalid_grant`: the refresh token has expired, was revoked or was used before.
+        public let code: String
         /// The server's words for developers; what it repeats of the request is left out.
-        public var message: String?
+        public let message: String?
         /// The status of the answer.
-        public var statusCode: Int
+        public let statusCode: Int
 
         /// A refusal.
-        public init(code: Code, message: String? = nil, statusCode: Int = 400) {
+        package init(code: String, message: String? = nil, statusCode: Int = 400) {
             self.code = code
             self.message = message
             self.statusCode = statusCode
         }
-    }
-
-    /// A code of an error answer: an open set.
-    public struct Code: RawRepresentable, Sendable, Hashable {
-        /// The code as the server writes it.
-        public let rawValue: String
-
-        /// The code that the server writes so.
-        public init(rawValue: String) {
-            self.rawValue = rawValue
-        }
-
-        /// The request is not what the server expects.
-        public static let invalidRequest = Code(rawValue: "invalid_request")
-        /// The app is not known, or has not shown that it is who it says.
-        public static let invalidClient = Code(rawValue: "invalid_client")
-        /// The refresh token has ended, was revoked or used before, or belongs to another app: the user signs in again.
-        public static let invalidGrant = Code(rawValue: "invalid_grant")
-        /// The app may not use refresh tokens.
-        public static let unauthorizedClient = Code(rawValue: "unauthorized_client")
-        /// The server knows no refresh tokens.
-        public static let unsupportedGrantType = Code(rawValue: "unsupported_grant_type")
-        /// The scope is more than the user has granted, or is not known.
-        public static let invalidScope = Code(rawValue: "invalid_scope")
-        /// The server cannot answer just now. RFC 6749 §4.1.2.1 has it for another endpoint; some send it from this one.
-        public static let temporarilyUnavailable = Code(rawValue: "temporarily_unavailable")
-        /// The server has failed. RFC 6749 §4.1.2.1 has it for another endpoint; some send it from this one.
-        public static let serverError = Code(rawValue: "server_error")
     }
 }
 
@@ -66,7 +38,8 @@ extension OAuthError {
     var isTransient: Bool {
         switch self {
         case .refused(let refusal):
-            [.temporarilyUnavailable, .serverError].contains(refusal.code)
+            // RFC 6749 §4.1.2.1 defines these for the authorization endpoint; some servers send them from this one.
+            ["temporarily_unavailable", "server_error"].contains(refusal.code)
                 || Response(statusCode: refusal.statusCode).isTransientFailure
         case .unexpectedStatus(let status): Response(statusCode: status).isTransientFailure
         // A page of somebody on the way, a hotel's network for one.
@@ -86,7 +59,7 @@ extension OAuthError {
         let text = OAuthText(leavingOut: secrets)
         self = .refused(
             Refusal(
-                code: Code(rawValue: text.redacted(code, limit: 60)),
+                code: text.redacted(code, limit: 60),
                 message: json["error_description"].string.map { text.redacted($0, limit: 300) },
                 statusCode: response.statusCode
             )
@@ -110,21 +83,18 @@ extension OAuthError: FailureOfKind {
     }
 }
 
-extension OAuthError: CustomStringConvertible, LocalizedError, DeveloperError {
+extension OAuthError: DescribedError {
     /// What has happened, in one line.
     public var description: String {
         switch self {
         case .refused(let refusal):
-            "the token endpoint refuses: \(refusal.code.rawValue)" + (refusal.message.map { " (\($0))" } ?? "")
+            "the token endpoint refuses: \(refusal.code)" + (refusal.message.map { " (\($0))" } ?? "")
         case .unexpectedStatus(let status): "the token endpoint answers with status \(status) and does not say why"
         case .unreadable(let why): "the token endpoint's answer cannot be read: \(why)"
         case .unsupportedTokenType: "the token endpoint gives out a token that is no bearer token"
         case .noRefreshToken: "the access token has ended, and there is no refresh token"
         }
     }
-
-    /// The description.
-    public var errorDescription: String? { description }
 }
 
 /// Words of a token endpoint as they may be shown: in the characters of RFC 6749 §5.2, cut off, and without what it repeats of

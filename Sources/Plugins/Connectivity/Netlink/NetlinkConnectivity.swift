@@ -13,9 +13,9 @@ import TargetKit
 /// A thread of its own waits for the kernel to say that something has changed, and then reads all of it anew: the kernel does
 /// not say of every route that it is gone when its link goes down, and messages may be lost. What is watched is the network
 /// namespace of the thread that starts it.
-public struct NetlinkConnectivity: ConnectivitySource {
+package struct NetlinkConnectivity: ConnectivitySource {
     /// What counts as a way to the network.
-    public enum Requirement: Sendable, Hashable {
+    package enum Requirement: Sendable, Hashable {
         /// A default route, and an address of its family: what leads to the internet.
         case defaultRoute
         /// An address is enough: for a closed network that has no way out, in a machine hall for one.
@@ -28,7 +28,7 @@ public struct NetlinkConnectivity: ConnectivitySource {
     /// A source of that kind.
     ///
     /// - Parameter requirement: What counts as a way to the network; default: a default route.
-    public init(requirement: Requirement = .defaultRoute) {
+    package init(requirement: Requirement = .defaultRoute) {
         self.init(requirement: requirement, devices: NetworkDevices())
     }
 
@@ -39,7 +39,7 @@ public struct NetlinkConnectivity: ConnectivitySource {
     }
 
     /// Begins to report: the present status before this returns, the changes on a thread of its own.
-    public func start(_ report: @escaping @Sendable (Reachability.Status) -> Void) -> @Sendable () -> Void {
+    package func start(_ report: @escaping @Sendable (Reachability.Status) -> Void) -> @Sendable () -> Void {
         // The changes first, so that none falls between the dump and them.
         guard let changes = NetlinkSocket(groups: NetlinkSocket.allGroups), let dumps = NetlinkSocket(groups: 0),
             let (alarm, bell) = NetlinkDescriptor.pair()
@@ -62,7 +62,7 @@ public struct NetlinkConnectivity: ConnectivitySource {
 
     private func status(by socket: NetlinkSocket) -> Reachability.Status {
         guard let table = socket.table() else { return .unknown }
-        guard let link = table.wayOut(requirement) else { return .offline }
+        guard let link = table.outgoingLink(requirement) else { return .offline }
         let kind = devices.kind(of: link)
         return .online(kind, isExpensive: kind == .cellular)
     }

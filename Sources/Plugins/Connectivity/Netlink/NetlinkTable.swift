@@ -22,7 +22,7 @@ package struct NetlinkTable: Sendable, Hashable {
     /// The link that leads out, if there is one.
     ///
     /// - Parameter requirement: What a way out is.
-    package func wayOut(_ requirement: NetlinkConnectivity.Requirement) -> NetlinkLink? {
+    package func outgoingLink(_ requirement: NetlinkConnectivity.Requirement) -> NetlinkLink? {
         let usable = Dictionary(links.filter(\.isUsable).map { ($0.index, $0) }) { $1 }
         let global = addresses.filter(\.isGlobal)
         switch requirement {

@@ -29,7 +29,7 @@ struct OAuthAuthenticatorTests {
         )
     ) async throws -> (request: ReceivedRequest, result: Result<OAuthCredential, any Error>) {
         let running = try RunningBackend(.stub) { _ in answer }
-        let provider = Provider<OAuthRefreshTarget>(transport: running.transport)
+        let provider = Provider<MultiTarget>(transport: running.transport)
         let tokenURL = try #require(URL(string: "https://login.example/oauth/token?tenant=7"))
         let authenticator = OAuthAuthenticator(tokenURL: tokenURL, client: client, parameters: parameters) { target in
             try await provider.request(target)
@@ -205,7 +205,7 @@ struct OAuthAuthenticatorTests {
     func descriptions() async throws {
         let client = OAuthClient(id: "app", secret: "top-secret", authentication: .form)
         var shown = ""
-        let target = Recorder<OAuthRefreshTarget>()
+        let target = Recorder<MultiTarget>()
         let authenticator = OAuthAuthenticator(tokenURL: .shop, client: client) {
             target.append($0)
             throw Boom()

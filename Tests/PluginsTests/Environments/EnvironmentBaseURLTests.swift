@@ -4,7 +4,7 @@ import TargetKitPlugins
 import Testing
 
 @Suite("The environment of a URL")
-struct EnvironmentPlaceTests {
+struct EnvironmentBaseURLTests {
     @Test(
         "A URL belongs to the environment whose server it leads to, of several on one server to the one with its path",
         arguments: [

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+
+/// A value that holds secrets and whose textual forms leave them out: interpolation, `debugPrint` and `dump` all show
+/// ``redactedDescription``.
+protocol RedactedDescription: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// The value in one line, without its secrets.
+    var redactedDescription: String { get }
+}
+
+extension RedactedDescription {
+    /// The redacted description.
+    public var description: String { redactedDescription }
+    /// The redacted description.
+    public var debugDescription: String { redactedDescription }
+    /// Reflects only the redacted description.
+    public var customMirror: Mirror { Mirror(describing: self) }
+}
+
+/// An error that describes itself to developers in one line, which is also its `localizedDescription`.
+protocol DescribedError: LocalizedError, DeveloperError, CustomStringConvertible {}
+
+extension DescribedError {
+    /// The description.
+    public var errorDescription: String? { description }
+}
