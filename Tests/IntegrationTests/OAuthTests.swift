@@ -162,7 +162,7 @@ struct OAuthTests {
             Issue.record("\(error)")
             return
         }
-        #expect(refusal.code == .invalidClient)
+        #expect(refusal.code == "invalid_client")
         #expect(!"\(error)".contains("hunter2"))
     }
 

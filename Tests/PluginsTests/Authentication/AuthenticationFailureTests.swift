@@ -35,7 +35,7 @@ struct AuthenticationFailureTests {
             case .cancelled: CancellationError()
             case .boom: Boom()
             case .forbidden: TargetKitError(stage: .status, response: Response(statusCode: 403))
-            case .revoked: OAuthError.refused(.init(code: .invalidGrant))
+            case .revoked: OAuthError.refused(.init(code: "invalid_grant"))
             case .noAnswerToWhy: OAuthError.unexpectedStatus(401)
             case .envelope: TargetKitError(stage: .envelope, response: Response(statusCode: 200))
             case .noRefreshToken: OAuthError.noRefreshToken

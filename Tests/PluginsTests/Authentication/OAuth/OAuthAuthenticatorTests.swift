@@ -115,10 +115,10 @@ struct OAuthAuthenticatorTests {
             (200, #"{"access_token":""}"#, .unreadable("it has no access_token")),
             (200, #"{"access_token":7}"#, .unreadable("it has no access_token")),
             (200, #"{"access_token":"a","token_type":"mac"}"#, .unsupportedTokenType),
-            (400, #"{"error":"invalid_grant"}"#, .refused(.init(code: .invalidGrant))),
+            (400, #"{"error":"invalid_grant"}"#, .refused(.init(code: "invalid_grant"))),
             (
                 401, #"{"error":"invalid_client","error_description":"who?"}"#,
-                .refused(.init(code: .invalidClient, message: "who?", statusCode: 401))
+                .refused(.init(code: "invalid_client", message: "who?", statusCode: 401))
             ),
             (400, #"{"error":"teapot"}"#, .refused(.init(code: .init(rawValue: "teapot")))),
             (400, #"{"error":7}"#, .unexpectedStatus(400)), (502, "<html>", .unexpectedStatus(502)),
@@ -132,12 +132,12 @@ struct OAuthAuthenticatorTests {
     @Test(
         "Which errors end the session",
         arguments: [
-            (.refused(.init(code: .invalidGrant)), true),
-            (.refused(.init(code: .invalidClient, statusCode: 401)), true),
+            (.refused(.init(code: "invalid_grant")), true),
+            (.refused(.init(code: "invalid_client", statusCode: 401)), true),
             (.refused(.init(code: .init(rawValue: "teapot"))), true), (.unexpectedStatus(400), true),
             (.noRefreshToken, true), (.unsupportedTokenType, true),
-            (.refused(.init(code: .temporarilyUnavailable)), false), (.refused(.init(code: .serverError)), false),
-            (.refused(.init(code: .invalidGrant, statusCode: 503)), false), (.unexpectedStatus(429), false),
+            (.refused(.init(code: "temporarily_unavailable")), false), (.refused(.init(code: "server_error")), false),
+            (.refused(.init(code: "invalid_grant", statusCode: 503)), false), (.unexpectedStatus(429), false),
             (.unexpectedStatus(500), false), (.unexpectedStatus(302), false), (.unreadable("it is a page"), false),
         ] as [(OAuthError, Bool)]
     )
