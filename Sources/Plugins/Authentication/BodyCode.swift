@@ -37,7 +37,7 @@ public struct BodyCode: Sendable, Hashable {
     }
 
     /// One of those texts, or a number that is written like one of them.
-    init(keyPath: String, anyOf codes: some Sequence<String>) {
+    package init(keyPath: String, anyOf codes: some Sequence<String>) {
         path = JSONPath(keyPath)
         self.codes = Set(codes)
     }

@@ -105,12 +105,12 @@ struct WaitsForConnectivityPluginTests {
     }
 
     @Test(
-        "With no time to wait no call is held, whatever is to become of held ones",
+        "With no time to wait no call is held, whether or not held calls fail",
         arguments: [.zero, .seconds(-1)] as [Duration],
-        [.fail, .send] as [WaitsForConnectivityPlugin.Ending]
+        [true, false]
     )
-    func noTime(_ timeout: Duration, _ ending: WaitsForConnectivityPlugin.Ending) async {
-        let plugin = WaitsForConnectivityPlugin(reachability, timeout: timeout, ending: ending, clock: clock)
+    func noTime(_ timeout: Duration, _ fails: Bool) async {
+        let plugin = WaitsForConnectivityPlugin(reachability, timeout: timeout, failsAfterTimeout: fails, clock: clock)
         #expect(await provider([plugin]).result(PluginTarget()).failure == nil)
         #expect(sent.count == 1)
         #expect(clock.sleeperCount == 0)

@@ -120,7 +120,7 @@ struct OAuthAuthenticatorTests {
                 401, #"{"error":"invalid_client","error_description":"who?"}"#,
                 .refused(.init(code: "invalid_client", message: "who?", statusCode: 401))
             ),
-            (400, #"{"error":"teapot"}"#, .refused(.init(code: .init(rawValue: "teapot")))),
+            (400, #"{"error":"teapot"}"#, .refused(.init(code: "teapot"))),
             (400, #"{"error":7}"#, .unexpectedStatus(400)), (502, "<html>", .unexpectedStatus(502)),
             (302, "", .unexpectedStatus(302)),
         ] as [(Int, String, OAuthError)]
@@ -134,7 +134,7 @@ struct OAuthAuthenticatorTests {
         arguments: [
             (.refused(.init(code: "invalid_grant")), true),
             (.refused(.init(code: "invalid_client", statusCode: 401)), true),
-            (.refused(.init(code: .init(rawValue: "teapot"))), true), (.unexpectedStatus(400), true),
+            (.refused(.init(code: "teapot")), true), (.unexpectedStatus(400), true),
             (.noRefreshToken, true), (.unsupportedTokenType, true),
             (.refused(.init(code: "temporarily_unavailable")), false), (.refused(.init(code: "server_error")), false),
             (.refused(.init(code: "invalid_grant", statusCode: 503)), false), (.unexpectedStatus(429), false),
