@@ -20,7 +20,7 @@ public struct Endpoint: Sendable {
     public var task: HTTPTask
     /// Header fields of the call.
     public var headers: HTTPHeaders
-    /// How long the exchange may take; `nil`: the transport's own limits.
+    /// How long the exchange may take; default `nil`: as the options of the call set it (``CallOptions/timeout``).
     public var timeout: Duration?
     /// What a stubbed call answers with. That of a target is asked for when it is needed: it may read a file.
     public var sampleResponse: SampleResponse {
@@ -70,7 +70,7 @@ public struct Endpoint: Sendable {
         method = target.method
         task = target.task
         headers = target.headers
-        timeout = target.timeout
+        timeout = nil
         sample = .of(target)
     }
 

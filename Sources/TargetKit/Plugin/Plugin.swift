@@ -5,21 +5,27 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// Behaviour around every call of a provider: tokens, logging, activity, sign-out. Each hook has a default that does nothing.
+/// Behavior around every call of a provider: tokens, logging, activity, sign-out. Each hook has a default that does nothing.
 ///
 /// The hooks of one call, in order:
 ///
 /// 1. ``prepare(_:context:)`` changes the request. A plugin that throws ends the call; nothing is sent.
-/// 2. ``willSend(_:context:)`` sees the request as it goes out.
-/// 3. ``didReceive(_:context:)`` sees what came back, or why nothing did. Each `willSend` is followed by **exactly one**
+/// 2. ``willSend(_:context:)`` sees the request as it is sent.
+/// 3. ``didReceive(_:context:)`` sees the response, or why there is none. Each `willSend` is followed by **exactly one**
 ///    `didReceive`, also when the call is cancelled.
-/// 4. ``retry(_:context:)`` may ask for another attempt. The first plugin that says other than `.doNotRetry` is followed; the
-///    next attempt starts at `prepare`, with ``RequestContext/attempt`` one higher. A cancelled call is not asked about.
-/// 5. ``process(_:context:)`` may change the result. It sees **every** call exactly once: also one that failed before it was
-///    sent, whose `willSend` never came.
+/// 4. ``retry(_:context:)`` may ask for another attempt, also when the response could not be decoded. The first plugin that
+///    returns another decision than `.doNotRetry` decides; the next attempt begins with `prepare`, and its
+///    ``RequestContext/attempt`` is one higher. A cancelled call is not retried.
+/// 5. ``process(_:context:)`` may change the result. It sees **every** call exactly once, also one that failed before it was
+///    sent.
+/// 6. ``didFinish(_:context:)`` sees **every** call exactly once, last: a stream's at the end of its body.
 ///
-/// Plugins run in the order of the provider's array, at each hook. Hooks of one call never run at the same time; those of
-/// different calls do. Stubbed calls run the same hooks.
+/// The ``place`` of a plugin determines its position among the others. Hooks of one call never run at the same time; those of
+/// different calls do. Stubbed calls run the same hooks. What a plugin keeps between the hooks of a call belongs into the
+/// context: `context[Key.self]`.
+///
+/// Calls that share an exchange (``CallOptions/sharesInFlight``) have their own `prepare`, `process` and `didFinish`. The exchange
+/// has a context of its own, which starts with what the first call's context stores, for `willSend`, `didReceive` and `retry`.
 ///
 /// ```swift
 /// struct TracePlugin: Plugin {
@@ -31,63 +37,102 @@ import FoundationNetworking
 /// }
 /// ```
 public protocol Plugin: Sendable {
-    /// The header fields in which this plugin puts secrets, beside those of ``HeaderRedaction/standard``: they are not sent on
-    /// when a redirect leads to another origin. Default: none.
+    /// Where the plugin stands among the provider's plugins; default ``PluginPlace/standard``.
+    var place: PluginPlace { get }
+
+    /// The header fields in which this plugin puts secrets, besides those of ``HeaderRedaction/standard``: a redirect to another
+    /// origin does not get them, and no plugin of TargetKit logs them. Default: none.
     var secretHeaders: Set<HTTPHeaderName> { get }
 
-    /// Changes the request before it goes out.
+    /// Changes the request before it is sent.
     ///
-    /// - Throws: ends the call with an error of stage `.request`, or with the ``TargetKitError`` that is thrown.
+    /// - Throws: Ends the call with an error of stage `.request`, or with the ``TargetKitError`` that is thrown.
     func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest
 
-    /// Sees the request as it goes out.
+    /// Sees the request as it is sent.
     func willSend(_ request: URLRequest, context: RequestContext)
 
-    /// Sees what one attempt brought, after the target's validation.
+    /// Sees the result of one attempt, after the target's validation and before decoding.
     func didReceive(_ result: Result<Response, TargetKitError>, context: RequestContext)
 
     /// Decides whether the call is tried again.
     func retry(_ result: Result<Response, TargetKitError>, context: RequestContext) async -> RetryDecision
 
-    /// Changes what the caller gets.
+    /// Changes the result of the call. A response that it replaces is decoded again.
     func process(
         _ result: Result<Response, TargetKitError>,
         context: RequestContext
     ) async -> Result<Response, TargetKitError>
+
+    /// Sees how the call has ended.
+    func didFinish(_ call: FinishedCall, context: RequestContext)
 }
 
 extension Plugin {
+    /// ``PluginPlace/standard``.
+    public var place: PluginPlace { .standard }
+
     /// No fields.
     public var secretHeaders: Set<HTTPHeaderName> { [] }
 
-    /// The request as it is.
-    public func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
-        context.idleHooks?.insert(Self.self, .prepare)
-        return request
-    }
+    /// Returns the request unchanged.
+    public func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest { request }
 
-    /// Nothing.
-    public func willSend(_ request: URLRequest, context: RequestContext) {
-        context.idleHooks?.insert(Self.self, .willSend)
-    }
+    /// Does nothing.
+    public func willSend(_ request: URLRequest, context: RequestContext) {}
 
-    /// Nothing.
-    public func didReceive(_ result: Result<Response, TargetKitError>, context: RequestContext) {
-        context.idleHooks?.insert(Self.self, .didReceive)
-    }
+    /// Does nothing.
+    public func didReceive(_ result: Result<Response, TargetKitError>, context: RequestContext) {}
 
-    /// ``RetryDecision/doNotRetry``.
+    /// Returns ``RetryDecision/doNotRetry``.
     public func retry(_ result: Result<Response, TargetKitError>, context: RequestContext) async -> RetryDecision {
-        context.idleHooks?.insert(Self.self, .retry)
-        return .doNotRetry
+        .doNotRetry
     }
 
-    /// The result as it is.
+    /// Returns the result unchanged.
     public func process(
         _ result: Result<Response, TargetKitError>,
         context: RequestContext
     ) async -> Result<Response, TargetKitError> {
-        context.idleHooks?.insert(Self.self, .process)
-        return result
+        result
+    }
+
+    /// Does nothing.
+    public func didFinish(_ call: FinishedCall, context: RequestContext) {}
+}
+
+/// Whether a plugin asks for another attempt.
+public enum RetryDecision: Sendable {
+    /// The plugin does not ask for another attempt.
+    case doNotRetry
+    /// The call is tried again after that delay, on the provider's clock.
+    case retry(after: Duration)
+    /// The call ends with that error.
+    case fail(TargetKitError)
+}
+
+/// How a call has ended.
+public struct FinishedCall: Sendable {
+    /// The result that the caller gets. For a stream, the head of the response, or the failure of the head or of the body.
+    public let result: Result<Response, TargetKitError>
+    /// The time from the start of the call to its end, on the continuous clock: plugins, attempts, delays and decoding included,
+    /// and the body of a stream.
+    public let duration: Duration
+    /// The bytes of the body that the reader of a stream has received, decoded; `nil` if the call is not a stream.
+    public let streamedByteCount: Int64?
+
+    /// Figures of the last exchange; `nil` when there was no response, or the transport does not measure them.
+    public var metrics: TransportMetrics? {
+        switch result {
+        case .success(let response): response.metrics
+        case .failure(let error): error.response?.metrics
+        }
+    }
+
+    /// The end of a call, made by hand to test a plugin.
+    public init(result: Result<Response, TargetKitError>, duration: Duration = .zero, streamedByteCount: Int64? = nil) {
+        self.result = result
+        self.duration = duration
+        self.streamedByteCount = streamedByteCount
     }
 }

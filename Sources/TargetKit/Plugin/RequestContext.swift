@@ -1,8 +1,24 @@
 // SPDX-License-Identifier: MIT
 
-/// Which call a plugin's hook is about.
+/// A value that a plugin keeps in the context of a call.
+///
+/// ```swift
+/// enum StartKey: RequestContextKey {
+///     typealias Value = ContinuousClock.Instant
+/// }
+///
+/// func willSend(_ request: URLRequest, context: RequestContext) {
+///     context[StartKey.self] = .now
+/// }
+/// ```
+public protocol RequestContextKey {
+    /// The type of the value.
+    associatedtype Value: Sendable
+}
+
+/// The call that a plugin's hook is about.
 public struct RequestContext: Sendable {
-    /// Tells calls apart; the same at each attempt of one call.
+    /// Identifies a call or a shared exchange; the same at each attempt.
     public struct ID: Sendable, Hashable, CustomStringConvertible {
         private let number: UInt64
         private static let last = Locked<UInt64>(0)
@@ -21,49 +37,102 @@ public struct RequestContext: Sendable {
         public var description: String { String(number) }
     }
 
-    /// What does not change from attempt to attempt; in one place, since a context is copied from step to step.
-    private final class Call: Sendable {
-        let id: ID
+    /// What is the same at each attempt.
+    private final class Fixed: Sendable {
+        let id = ID.next()
         let target: any TargetType
         let scope: RequestScope
+        let options: CallOptions
+        let secretHeaders: Set<HTTPHeaderName>
+        let handle: RequestHandle
 
-        init(id: ID, target: any TargetType, scope: RequestScope) {
-            self.id = id
+        init(
+            target: any TargetType,
+            scope: RequestScope,
+            options: CallOptions,
+            secretHeaders: Set<HTTPHeaderName>,
+            handle: RequestHandle
+        ) {
             self.target = target
             self.scope = scope
+            self.options = options
+            self.secretHeaders = secretHeaders
+            self.handle = handle
         }
     }
 
-    private let call: Call
-    /// Tells calls apart; the same at each attempt of one call.
-    public var id: ID { call.id }
+    private let fixed: Fixed
+    /// Identifies the call or the shared exchange; the same at each attempt.
+    public var id: ID { fixed.id }
     /// The target of the call; for a ``MultiTarget`` the one inside.
-    public var target: any TargetType { call.target }
+    public var target: any TargetType { fixed.target }
     /// 0 at the first attempt, 1 at the first repetition, …
     public internal(set) var attempt: Int
     /// The scope that the call belongs to.
-    public var scope: RequestScope { call.scope }
-    /// Whether the attempt's body is not in its `URLRequest`: a file, or a form with files.
-    package internal(set) var isBodyReadAsItIsSent = false
-    /// Takes note of the plugins whose hook is the default; `nil` when that is known.
-    private(set) var idleHooks: IdleHooks?
+    public var scope: RequestScope { fixed.scope }
+    /// The options of the provider, the target and the call.
+    public var options: CallOptions { fixed.options }
+    /// The fields that hold secrets: those of ``HeaderRedaction/standard`` and of all plugins of the provider.
+    public var secretHeaders: Set<HTTPHeaderName> { fixed.secretHeaders }
+    /// The body that the transport reads while it sends; `nil` when the body is in the `URLRequest`.
+    package internal(set) var bodyOutsideRequest: TransportRequest.Body?
 
-    /// The context of a call's first attempt; the target is the one inside already.
-    init(of target: any TargetType, scope: RequestScope) {
-        call = Call(id: .next(), target: target, scope: scope)
+    var handle: RequestHandle { fixed.handle }
+
+    /// What is stored for a plugin, for as long as the call or the exchange runs; `nil` until it is set.
+    public subscript<Key: RequestContextKey>(key: Key.Type) -> Key.Value? {
+        get { fixed.handle.stored(ObjectIdentifier(key)) as? Key.Value }
+        nonmutating set { fixed.handle.store(newValue, for: ObjectIdentifier(key)) }
+    }
+
+    /// The context of a call's first attempt; `target` is not a ``MultiTarget``.
+    init(
+        inner target: any TargetType,
+        scope: RequestScope,
+        options: CallOptions,
+        secretHeaders: Set<HTTPHeaderName>,
+        handle: RequestHandle
+    ) {
+        fixed = Fixed(target: target, scope: scope, options: options, secretHeaders: secretHeaders, handle: handle)
         attempt = 0
     }
 
-    /// A context made by hand, to test a plugin by itself.
-    public init(target: any TargetType, attempt: Int, scope: RequestScope = RequestScope()) {
-        self.init(of: target.innermost, scope: scope)
+    /// A context made by hand, to test a plugin.
+    ///
+    /// - Parameters:
+    ///   - target: The target of the call.
+    ///   - attempt: The number of the attempt; default 0.
+    ///   - scope: The scope of the call; default: one of its own.
+    ///   - options: The options of the call, without those of the target; default: none.
+    ///   - secretHeaders: The fields that hold secrets; default: those of ``HeaderRedaction/standard``.
+    public init(
+        target: any TargetType,
+        attempt: Int = 0,
+        scope: RequestScope = RequestScope(),
+        options: CallOptions = CallOptions(),
+        secretHeaders: Set<HTTPHeaderName> = HeaderRedaction.standard.secretNames
+    ) {
+        self.init(
+            inner: target.innermost,
+            scope: scope,
+            options: target.options.overridden(by: options),
+            secretHeaders: secretHeaders,
+            handle: RequestHandle()
+        )
         self.attempt = attempt
     }
 
-    /// This context for the first round of a hook, in which is seen which plugins have it.
-    func watched(by idleHooks: IdleHooks) -> RequestContext {
-        var context = self
-        context.idleHooks = idleHooks
+    /// The context of an exchange that this call begins, and may share.
+    func ofExchange(_ handle: RequestHandle) -> RequestContext {
+        handle.copyStorage(of: fixed.handle)
+        var context = RequestContext(
+            inner: target,
+            scope: scope,
+            options: options,
+            secretHeaders: secretHeaders,
+            handle: handle
+        )
+        context.attempt = attempt
         return context
     }
 }

@@ -6,11 +6,11 @@ import FoundationNetworking
 #endif
 
 extension Provider {
-    /// Makes a call and returns with the head of its response; the body comes as it is read.
+    /// Makes a call and returns with the head of its response; the body arrives as it is read.
     ///
     /// Plugins and validation see the head, before the body. The call ends with the body: until then its scope counts it,
-    /// cancels it, and waits for it. Cancelling the task that reads cancels the call, and so does whoever lets go of the stream
-    /// before its end. A body that nobody reads holds the server back.
+    /// cancels it, and waits for it. Cancelling the task that reads cancels the call, and so does releasing the stream before its
+    /// end. A body that is not read holds the server back.
     ///
     /// ```swift
     /// let stream = try await provider.stream(.log(day: today))
@@ -18,27 +18,14 @@ extension Provider {
     /// ```
     ///
     /// - Parameters:
-    ///   - target: The call. A task that downloads into a file cannot be streamed.
-    ///   - timeout: Goes before what target and provider say; the time of the whole call covers the body too.
+    ///   - target: The call. A task that downloads to a file cannot be streamed.
+    ///   - options: Override the target's and the provider's options; default: none. The timeout of the whole call covers the body.
     /// - Throws: ``TargetKitError``. A failure within the body is thrown where it is read.
-    public func stream(_ target: Target, timeout: CallTimeout) async throws(TargetKitError) -> ResponseStream {
-        try await stream(target, timeout: timeout, adding: [:])
-    }
-
-    /// Makes a call and returns with the head of its response; the body comes as it is read.
-    ///
-    /// - Throws: ``TargetKitError``. A failure within the body is thrown where it is read.
-    public func stream(_ target: Target) async throws(TargetKitError) -> ResponseStream {
-        try await stream(target, adding: [:])
-    }
-
-    /// The same with fields of its own, `Last-Event-ID` for one.
-    func stream(
+    public func stream(
         _ target: Target,
-        timeout: CallTimeout = .none,
-        adding headers: HTTPHeaders
+        options: CallOptions = CallOptions()
     ) async throws(TargetKitError) -> ResponseStream {
-        let call = begin(target, timeout: timeout, delivery: .stream(buffer: 256 << 10), adding: headers)
+        let call = begin(target, options: options, delivery: .stream(buffer: 256 << 10))
         let relay = BodyRelay(call.handle)
         let head = await withTaskCancellationHandler {
             await withUnsafeContinuation { head in
@@ -50,43 +37,56 @@ extension Provider {
         return ResponseStream(response: try head.get(), body: ResponseBody(from: relay))
     }
 
-    /// Hands over the head, and then the pieces of the body as they are taken. All of it is the call's one task, so a stream is
+    /// Passes on the head, and then the pieces of the body as they are taken. All of it is the call's one task, so a stream is
     /// cancelled, counted and timed like any call.
     private func relay(
-        _ call: ProviderCall,
+        _ call: Call,
         _ target: Target,
         to relay: BodyRelay,
         _ head: UnsafeContinuation<Result<Response, TargetKitError>, Never>
     ) async {
         let deadline = deadline(of: call)
         defer { deadline?.cancel() }
-        let result = call.end(with: await pipeline.perform(call, aim(of: call, target)))
+        let result = await run(call, target)
         guard case .success(let response) = result else {
-            end(call) { head.resume(returning: result) }
+            end(call, result, streamedByteCount: 0) { head.resume(returning: result) }
             return
         }
         head.resume(returning: .success(response.head))
-        var end = Result<Void, TargetKitError>.success(())
+        var count: Int64 = 0
+        var failure: TargetKitError?
         do {
-            try await pump(response, to: relay)
+            try await copy(response, to: relay, &count)
             try call.checkCancellation()
         } catch {
-            var failure = call.failure(error, at: .transport, request: response.request)
-            failure.response = response.head
-            end = .failure(failure)
+            failure = call.mapped(bodyFailure: error, of: response)
         }
-        self.end(call) { relay.finish(end) }
+        end(call, failure.map(Result.failure) ?? .success(response.head), streamedByteCount: count) {
+            relay.finish(failure.map(Result.failure) ?? .success(()))
+        }
     }
 
-    private func pump(_ response: Response, to relay: BodyRelay) async throws {
-        // A plugin may have answered in the server's place, with a body that is there already.
+    private func copy(_ response: Response, to relay: BodyRelay, _ count: inout Int64) async throws {
+        // A plugin may have answered in the server's place, with a body in memory.
         guard let body = response.body else {
             if response.data.isEmpty { return }
             guard await relay.write(response.data) else { throw CancellationError() }
+            count += Int64(response.data.count)
             return
         }
         for try await piece in body {
             guard await relay.write(piece) else { throw CancellationError() }
+            count += Int64(piece.count)
         }
+    }
+}
+
+extension Call {
+    /// The failure of a stream's body, with the error that the target makes of it.
+    fileprivate func mapped(bodyFailure error: any Error, of response: Response) -> TargetKitError {
+        var failure = failure(error, at: .transport, request: response.request)
+        failure.response = response.head
+        if case .failure(let mapped) = mapped(.failure(failure)) { return mapped }
+        return failure
     }
 }

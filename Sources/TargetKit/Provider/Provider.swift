@@ -12,79 +12,150 @@ import FoundationNetworking
 /// let products = try await provider.request(.search(text: "tea", page: 1), as: [Product].self)
 /// ```
 ///
-/// The path of every call is the same: target → endpoint → request → plugins → transport → validation → plugins → caller. A stub
-/// replaces the transport and nothing else.
+/// The path of every call is the same: target → endpoint → request → plugins → transport → validation → decoding → plugins →
+/// caller. A stub replaces the transport and nothing else.
 ///
-/// A provider that its owner lets go of still finishes what it has started, plugins included.
+/// A provider that its owner releases still finishes the calls that it has started, plugins included.
 public final class Provider<Target: TargetType>: Sendable {
-    let endpointClosure: @Sendable (Target) throws -> Endpoint
-    let stubClosure: @Sendable (Target) -> StubBehavior
-    let sharing: InFlightSharing
-    let timeout: CallTimeout
-    let traits = TargetTraits(of: Target.self)
-    let decoder: JSONDecoder
-    let pipeline: Pipeline
-
-    /// Where the closures of calls run that name no queue of their own.
-    public let callbackQueue: DispatchQueue
+    private let endpointClosure: @Sendable (Target) throws -> Endpoint
+    private let stubClosure: @Sendable (Target) -> StubBehavior
+    let options: CallOptions
+    let configuration: CallConfiguration
 
     /// The calls of this provider and of those that share the scope.
     public let scope: RequestScope
 
-    /// A provider.
+    /// Creates a provider.
     ///
     /// - Parameters:
-    ///   - endpointClosure: Makes the endpoint of a target; default: what the target says.
+    ///   - endpointClosure: Makes the endpoint of a target; default: as the target describes it.
     ///   - requestClosure: Makes the request of an endpoint; default `nil`: ``Endpoint/urlRequest()``.
     ///   - stubClosure: Whether a target is answered by its sample, asked once for each call; default: never.
     ///   - transport: Sends the requests; default: the system's, shared by all providers.
-    ///   - plugins: Behaviour around each call, in this order.
-    ///   - sharing: Which calls share one network call with identical ones in flight; default: none. A ``SharingTarget`` says it
-    ///     for itself.
-    ///   - redirects: What becomes of redirects; default: up to 10 are followed, by the rules of ``RedirectPolicy``.
-    ///   - cookies: Keeps the cookies that servers set, and sends them back; default `nil`: none are. Providers that are to share
+    ///   - plugins: Behavior around each call, in the order of their places (``PluginPlace``).
+    ///   - options: The options of all calls, which targets and calls override; default: none.
+    ///   - redirects: Whether redirects are followed; default: up to 10, by the rules of ``RedirectPolicy``.
+    ///   - cookies: Keeps the cookies that servers set, and sends them back; default `nil`: none. Providers that are to share
     ///     cookies are given the same store. Stubbed targets neither read nor write it.
     ///   - scope: What the calls belong to; default: a scope of this provider alone.
-    ///   - timeout: How long calls may take, where neither call nor target says; default: the transport's own limits.
-    ///   - callbackQueue: Where the closures of calls run that name no queue of their own; default: the main queue.
-    ///   - clock: What delayed stubs, waits before a retry and timeouts are measured by; default: the continuous clock. The time of
-    ///     one exchange is kept by the transport, unless this is another clock.
-    ///   - decoder: Decodes the JSON of responses, where neither call nor target (``DecodingTarget``) says; default: a plain one.
+    ///   - clock: Measures delayed stubs, delays before a retry and timeouts; default: the continuous clock. The timeout of one
+    ///     exchange is measured by the transport, unless this is another clock.
     public init(
         endpointClosure: @escaping @Sendable (Target) throws -> Endpoint = Endpoint.init(target:),
         requestClosure: (@Sendable (Endpoint) async throws -> URLRequest)? = nil,
         stubClosure: @escaping @Sendable (Target) -> StubBehavior = { _ in .never },
         transport: any Transport = SystemTransport.shared,
         plugins: [any Plugin] = [],
-        sharing: InFlightSharing = .never,
+        options: CallOptions = CallOptions(),
         redirects: RedirectPolicy = .follow(),
         cookies: CookieStore? = nil,
         scope: RequestScope = RequestScope(),
-        timeout: CallTimeout = .none,
-        callbackQueue: DispatchQueue = .main,
-        clock: any Clock<Duration> = ContinuousClock(),
-        decoder: JSONDecoder = JSONDecoder()
+        clock: any Clock<Duration> = ContinuousClock()
     ) {
         self.endpointClosure = endpointClosure
         self.stubClosure = stubClosure
-        self.sharing = sharing
+        self.options = options
         self.scope = scope
-        self.timeout = timeout
-        self.callbackQueue = callbackQueue
-        self.decoder = decoder
-        pipeline = Pipeline(
+        configuration = CallConfiguration(
+            of: Target.self,
             requestClosure: requestClosure,
             transport: transport,
-            plugins: PluginChain(plugins: plugins),
+            plugins: PluginChain(plugins),
             redirects: redirects,
             cookies: cookies,
-            decoder: decoder,
             clock: clock
         )
     }
 
-    /// Cancels the calls of this provider that are in flight; others of its scope go on.
+    /// Cancels the calls of this provider that are in flight; other calls of its scope go on.
     public func cancelAll() {
         scope.cancelAll(ownedBy: self)
+    }
+}
+
+// MARK: - A call from its start to its end
+
+extension Provider {
+    /// A new call, which its scope knows until ``end(_:_:streamedByteCount:)``; it is not accepted if the scope is shut down.
+    func begin(
+        _ target: Target,
+        options: CallOptions,
+        delivery: Call.Delivery = .response,
+        isAwaited: Bool = false,
+        progress: (@Sendable (TransferProgress) -> Void)? = nil,
+        decoding: (@Sendable (Response) throws(TargetKitError) -> Void)? = nil
+    ) -> Call {
+        let inner: any TargetType = Target.self == MultiTarget.self ? target.innermost : target
+        let resolved = self.options.overridden(by: inner.options).overridden(by: options)
+        let handle = RequestHandle()
+        let context = RequestContext(
+            inner: inner,
+            scope: scope,
+            options: resolved,
+            secretHeaders: configuration.plugins.secretHeaders,
+            handle: handle
+        )
+        let isShared = !delivery.isStream && resolved.sharesInFlight
+        return Call(
+            configuration,
+            context: context,
+            isAccepted: scope.insert(context, owner: self, handle: handle),
+            delivery: delivery,
+            isShared: isShared,
+            hasOwnTask: !isAwaited || isShared || !configuration.waitsForTransportOnly,
+            exchangeTimeout: options.timeout.exchange,
+            progress: progress,
+            decoding: decoding
+        )
+    }
+
+    /// Runs a call up to its result, within its time.
+    func run(_ call: Call, _ target: Target) async -> Result<Response, TargetKitError> {
+        let deadline = deadline(of: call)
+        defer { deadline?.cancel() }
+        let result = await call.run {
+            guard call.isAccepted else { throw TargetKitError(stage: .shutDown) }
+            let endpoint = try endpointClosure(target)
+            let headers = call.context.options.headers
+            return Call.Resolved(
+                endpoint: headers.isEmpty ? endpoint : endpoint.adding(headers: headers),
+                stub: stubClosure(target)
+            )
+        }
+        return call.ended(result)
+    }
+
+    /// Ends a call: the plugins' `didFinish`, then the completion, which the scope's shutdown waits for.
+    func end(
+        _ call: Call,
+        _ result: Result<Response, TargetKitError>,
+        streamedByteCount: Int64? = nil,
+        _ completion: (() -> Void)? = nil
+    ) {
+        let context = call.context
+        if let start = call.start {
+            let duration = start.duration(to: .now)
+            let finished = FinishedCall(result: result, duration: duration, streamedByteCount: streamedByteCount)
+            configuration.plugins.didFinish(finished, context: context)
+            context.handle.removeStorage()
+        }
+        if call.isAccepted {
+            scope.remove(context.id, completion)
+        } else {
+            completion?()
+        }
+    }
+
+    /// Ends the call when its time is over, unless it is cancelled before.
+    func deadline(of call: Call) -> Task<Void, Never>? {
+        guard let limit = call.context.options.timeout.wholeCall, limit > .zero else { return nil }
+        return Task { [clock = configuration.clock, handle = call.handle] in
+            do {
+                try await clock.wait(for: limit)
+                handle.interrupt(.timedOut)
+            } catch {
+                // Cancelled: the call has ended.
+            }
+        }
     }
 }

@@ -1,5 +1,22 @@
 // SPDX-License-Identifier: MIT
 
+/// What happens to a call until its end.
+public enum RequestEvent: Sendable {
+    /// More of the request's body has gone out.
+    case uploadProgress(TransferProgress)
+    /// More of the response's body has come in.
+    case downloadProgress(TransferProgress)
+    /// The response is there: the last event.
+    case response(Response)
+
+    init(_ step: TransferProgress) {
+        switch step.direction {
+        case .upload: self = .uploadProgress(step)
+        case .download: self = .downloadProgress(step)
+        }
+    }
+}
+
 /// The events of a call: its progress, then its response.
 ///
 /// The call starts with the iteration, and ending the iteration cancels it. A second iteration makes a second call.
@@ -84,5 +101,18 @@ public struct RequestEvents: AsyncSequence, Sendable {
         // The end of a call that is over already cancels nothing.
         continuation.onTermination = { _ in handle.cancel() }
         return Iterator(events: stream.makeAsyncIterator(), handle: handle)
+    }
+}
+
+extension Provider {
+    /// The events of a call: its progress, then its response. The call is made when the events are read.
+    ///
+    /// - Parameters:
+    ///   - target: The call.
+    ///   - options: Override the target's and the provider's options; default: none.
+    public func events(for target: Target, options: CallOptions = CallOptions()) -> RequestEvents {
+        RequestEvents { progress, completion in
+            self.start(target, options, on: nil, progress, self.envelopeCheck(of: target, options), completion)
+        }
     }
 }

@@ -1,5 +1,30 @@
 // SPDX-License-Identifier: MIT
 
+/// How one of several calls has ended.
+public struct RequestOutcome<Target: TargetType>: Sendable {
+    /// The place of the target in the list, from 0.
+    public let index: Int
+    /// The target of the call.
+    public let target: Target
+    /// What the call has brought.
+    public let result: Result<Response, TargetKitError>
+}
+
+extension RequestOutcome: CustomStringConvertible, CustomReflectable {
+    /// The position, target and result in one line, with secrets redacted.
+    public var description: String {
+        let outcome =
+            switch result {
+            case .success(let response): response.description
+            case .failure(let error): error.description
+            }
+        return "\(index), \(target.name): \(outcome)"
+    }
+
+    /// Reflects only the description, so `dump` omits the target's associated values.
+    public var customMirror: Mirror { Mirror(describing: self) }
+}
+
 /// The outcomes of several calls, of which only so many run at a time.
 ///
 /// The calls start with the iteration, and ending the iteration cancels those that run. Calls are started as outcomes are
@@ -115,4 +140,32 @@ extension RequestOutcomes: CustomStringConvertible, CustomReflectable {
 
     /// Reflects only the description, so `dump` omits the targets' associated values.
     public var customMirror: Mirror { Mirror(describing: self) }
+}
+
+extension Provider {
+    /// Makes many calls, some at a time, and gives their outcomes as they come. One that fails does not end the others.
+    ///
+    /// ```swift
+    /// for await outcome in provider.requests(ids.map(Catalog.product), maxConcurrent: 6) {
+    ///     show(try? outcome.result.get(), at: outcome.index)
+    /// }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - targets: The calls, started in this order.
+    ///   - maxConcurrent: How many run at a time; less than 1 counts as 1.
+    ///   - inOrder: Whether the outcomes come in the order of the targets. Default: no, each as soon as it is there.
+    public func requests(
+        _ targets: some Sequence<Target>,
+        maxConcurrent: Int,
+        inOrder: Bool = false
+    ) -> RequestOutcomes<Target> {
+        RequestOutcomes(Array(targets), limit: maxConcurrent, isInOrder: inOrder) { target in
+            do throws(TargetKitError) {
+                return .success(try await self.request(target))
+            } catch {
+                return .failure(error)
+            }
+        }
+    }
 }

@@ -16,34 +16,43 @@ extension Provider {
     ///     server has given one; default: never. The wait is measured by the provider's clock.
     ///   - lastEventID: Where an earlier run of the app has stopped; default `nil`: nowhere.
     ///   - limit: How many bytes a line, and an event's data, may have; default 8 MiB.
+    ///   - options: Override the target's and the provider's options; default: none.
     public func serverSentEvents(
         for target: Target,
         reconnecting reconnection: ServerSentEventReconnection = .never,
         lastEventID: String? = nil,
-        limit: Int = 8 << 20
+        limit: Int = 8 << 20,
+        options: CallOptions = CallOptions()
     ) -> ServerSentEventSource {
         ServerSentEventSource(
             target: target.innermost,
             reconnection: reconnection,
             lastEventID: lastEventID,
             limit: limit,
-            pause: { try await self.pause(for: $0, before: target) },
-            open: { try await self.stream(target, adding: $0) }
+            pause: { try await self.pause(for: $0, before: target, options) },
+            open: { try await self.stream(target, options: options.adding($0)) }
         )
     }
 
     /// Waits as a call that is in flight, so that scope, provider and task cancel the wait too. A scope that is shut
     /// down does not let it wait: it is the next call that says so.
-    private func pause(for time: Duration, before target: Target) async throws {
-        let call = begin(target)
-        guard call.plan.isAccepted else { return }
-        let task = Task { try await pipeline.clock.wait(for: time) }
-        call.handle.attach(task)
-        defer { end(call) }
+    private func pause(for time: Duration, before target: Target, _ options: CallOptions) async throws {
+        let handle = RequestHandle()
+        let context = RequestContext(
+            inner: target.innermost,
+            scope: scope,
+            options: options,
+            secretHeaders: configuration.plugins.secretHeaders,
+            handle: handle
+        )
+        guard scope.insert(context, owner: self, handle: handle) else { return }
+        let task = Task { try await configuration.clock.wait(for: time) }
+        handle.attach(task)
+        defer { scope.remove(context.id) }
         try await withTaskCancellationHandler {
             try await task.value
         } onCancel: {
-            call.handle.cancel()
+            handle.cancel()
         }
     }
 }
@@ -56,17 +65,27 @@ extension Provider where Target == MultiTarget {
     ///   - reconnection: Whether the stream is opened again when it ends or breaks off; default: never.
     ///   - lastEventID: Where an earlier run of the app has stopped; default `nil`: nowhere.
     ///   - limit: How many bytes a line, and an event's data, may have; default 8 MiB.
+    ///   - options: Override the target's and the provider's options; default: none.
     public func serverSentEvents(
         for target: some TargetType,
         reconnecting reconnection: ServerSentEventReconnection = .never,
         lastEventID: String? = nil,
-        limit: Int = 8 << 20
+        limit: Int = 8 << 20,
+        options: CallOptions = CallOptions()
     ) -> ServerSentEventSource {
         serverSentEvents(
             for: MultiTarget(target),
             reconnecting: reconnection,
             lastEventID: lastEventID,
-            limit: limit
+            limit: limit,
+            options: options
         )
+    }
+}
+
+extension CallOptions {
+    /// These options with more header fields.
+    fileprivate func adding(_ headers: HTTPHeaders) -> CallOptions {
+        overridden(by: .setting(\.headers, headers))
     }
 }

@@ -71,12 +71,12 @@ public struct Response: Sendable {
 
     /// - Throws: `URLError(.cannotParseResponse)` when the transport brings a stream that nobody asked for.
     init(
-        _ arrival: RedirectFollower.Arrival,
+        _ result: ExchangeResult,
         target: any TargetType,
         decoder: JSONDecoder? = nil,
         isStream: Bool = false
     ) throws {
-        let response = arrival.response
+        let response = result.response
         statusCode = response.head.statusCode
         var file: URL?
         var stream: ResponseBody?
@@ -92,8 +92,8 @@ public struct Response: Sendable {
         }
         exchange = Exchange(
             head: response.head,
-            request: arrival.request.urlRequest,
-            redirects: arrival.redirects,
+            request: result.request.urlRequest,
+            redirects: result.redirects,
             file: file,
             metrics: response.metrics,
             target: target,
@@ -163,9 +163,16 @@ public struct Response: Sendable {
     /// The target of the call, for the errors that are made from this response.
     var target: (any TargetType)? { exchange.target }
 
-    /// What decodes the body: what is named, else the target's decoder, else the provider's, else a plain one.
-    func decoder(_ named: JSONDecoder?) -> JSONDecoder {
-        .chosen(named, for: target, provider: exchange.decoder)
+    /// What decodes the body: the given decoder, else the call's, else a plain one.
+    func decoder(_ given: JSONDecoder?) -> JSONDecoder {
+        given ?? exchange.decoder ?? Self.plainDecoder
+    }
+
+    private static let plainDecoder = JSONDecoder()
+
+    /// Whether both came from the same exchange; their status and data may have been changed.
+    func isOfSameExchange(as other: Response) -> Bool {
+        exchange === other.exchange
     }
 
     /// Whether it is a stub's sample.

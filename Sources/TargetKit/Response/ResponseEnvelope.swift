@@ -40,11 +40,15 @@ extension Response {
     public func unwrap<Value: Decodable>(
         _ type: Value.Type = Value.self,
         from envelope: some ResponseEnvelope,
+        atKeyPath keyPath: String? = nil,
         using decoder: JSONDecoder? = nil
     ) throws(TargetKitError) -> Value {
         let payload = try payload(in: envelope) ?? Data("null".utf8)
         do {
-            return try Self.value(type, from: payload, using: self.decoder(decoder))
+            guard let keyPath, !keyPath.isEmpty else {
+                return try Self.value(type, from: payload, using: self.decoder(decoder))
+            }
+            return try Self.value(type, from: try JSONPath(keyPath).value(in: payload), using: self.decoder(decoder))
         } catch {
             throw decodingError((error as? DecodingError)?.below(envelope.place) ?? error)
         }

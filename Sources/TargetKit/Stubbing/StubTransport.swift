@@ -96,14 +96,18 @@ public struct StubTransport: Transport {
     }
 }
 
-extension StubTransport: InterruptibleTransport {
-    func start(_ request: TransportRequest, tiedTo handle: RequestHandle, for waiter: Waiter) {
-        if handle.interruption != nil { return waiter.resume(throwing: CancellationError()) }
+extension StubTransport {
+    /// Answers as ``send(_:)`` does; the handle ends the delay.
+    public func send(
+        _ request: TransportRequest,
+        cancelledBy handle: RequestHandle
+    ) async throws -> TransportResponse {
         guard delay == nil, case .sample(let sample) = answer, !request.body.isStream else {
-            return startTask(request, tiedTo: handle, for: waiter)
+            return try await sendInTask(request, cancelledBy: handle)
         }
         // Nothing in it waits, so it needs no task.
-        waiter.resume(with: Result { try response(sample, to: request, try byteCount(of: request.body)) })
+        if handle.interruption != nil { throw CancellationError() }
+        return try response(sample, to: request, try byteCount(of: request.body))
     }
 }
 

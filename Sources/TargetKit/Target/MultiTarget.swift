@@ -31,19 +31,12 @@ public struct MultiTarget: TargetType {
     public var headers: HTTPHeaders { target.headers }
     /// The inner target's validation.
     public var validation: StatusValidation { target.validation }
-    /// The inner target's timeout.
-    public var timeout: Duration? { target.timeout }
+    /// The inner target's options.
+    public var options: CallOptions { target.options }
     /// The inner target's sample body.
     public var sampleData: Data { target.sampleData }
     /// The inner target's sample response.
     public var sampleResponse: SampleResponse { target.sampleResponse }
-}
-
-extension MultiTarget: AuthorizedTarget {
-    /// The inner target's scheme; ``AuthorizationScheme/none`` when it is no ``AuthorizedTarget``.
-    public var authorization: AuthorizationScheme {
-        (target as? any AuthorizedTarget)?.authorization ?? .none
-    }
 }
 
 extension MultiTarget: CustomStringConvertible, CustomReflectable {

@@ -38,10 +38,10 @@ public protocol TargetType: Sendable {
     var task: HTTPTask { get }
     /// Header fields of this call; default none.
     var headers: HTTPHeaders { get }
-    /// The status codes that count as success; default ``StatusValidation/none``: all of them.
+    /// The status codes that count as success; default ``StatusValidation/successCodes``: 200 to 299.
     var validation: StatusValidation { get }
-    /// How long the exchange may take, to the millisecond; default `nil`: the transport's own limits.
-    var timeout: Duration? { get }
+    /// The options of this call, which override the provider's; default: none.
+    var options: CallOptions { get }
     /// The body that a stubbed call answers with; default empty.
     var sampleData: Data { get }
     /// The response that a stubbed call answers with; default status 200 with ``sampleData``.
@@ -55,10 +55,10 @@ extension TargetType {
     public var task: HTTPTask { .plain }
     /// No header fields.
     public var headers: HTTPHeaders { [:] }
-    /// Every status code is accepted.
-    public var validation: StatusValidation { .none }
-    /// The transport's own limits.
-    public var timeout: Duration? { nil }
+    /// Status codes 200 to 299 are accepted.
+    public var validation: StatusValidation { .successCodes }
+    /// No options.
+    public var options: CallOptions { CallOptions() }
     /// No bytes.
     public var sampleData: Data { Data() }
     /// Status 200 with ``sampleData``.

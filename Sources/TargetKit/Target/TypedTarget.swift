@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: MIT
-import Foundation
-
 /// A target that knows the type of its response: an endpoint that is a struct of its own.
 ///
 /// ```swift
@@ -13,17 +11,16 @@ import Foundation
 ///
 /// let user = try await provider.request(GetUser(id: 3))
 /// ```
-public protocol TypedTarget: DecodingTarget {
+public protocol TypedTarget: TargetType {
     /// What the response's body decodes to.
     associatedtype Output: Decodable & Sendable
 
-    /// Where in the body the value lies, `data.user` for one; default `nil`: the whole body.
+    /// The key path of the value in the body, for example `data.user`; default `nil`: the whole body. With an envelope
+    /// (``CallOptions/envelope``) it is the key path in the envelope's payload.
     var keyPath: String? { get }
 }
 
 extension TypedTarget {
     /// The whole body.
     public var keyPath: String? { nil }
-    /// The provider's decoder.
-    public var decoder: JSONDecoder { .ofProvider }
 }

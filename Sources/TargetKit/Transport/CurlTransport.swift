@@ -106,22 +106,17 @@ public final class CurlTransport: Transport {
     }
 }
 
-extension CurlTransport: InterruptibleTransport {
-    private struct Exchange: CancellableTask {
-        let inbox: CurlInbox
-        let call: CurlCall
-
-        func cancel() { inbox.cancel(call) }
-    }
-
-    func start(_ request: TransportRequest, tiedTo handle: RequestHandle, for waiter: Waiter) {
-        do {
-            let call = try CurlCall(request)
-            handle.attach(Exchange(inbox: inbox, call: call))
-            inbox.start(CurlStart(call: call, continuation: waiter))
-        } catch {
-            waiter.resume(throwing: error)
-        }
+extension CurlTransport {
+    /// Performs one exchange, which ends when the handle is cancelled.
+    ///
+    /// - Throws: a `URLError`; `.cancelled` when the handle was cancelled, or the transport shut down.
+    public func send(
+        _ request: TransportRequest,
+        cancelledBy handle: RequestHandle
+    ) async throws -> TransportResponse {
+        let call = try CurlCall(request)
+        handle.onCancel { [inbox] in inbox.cancel(call) }
+        return try await response(to: call)
     }
 }
 #endif

@@ -5,200 +5,130 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// Sends a request and follows its redirects, each step with the cookies for its URL. The caller sets the cookies of
-/// the first step, because plugins see that request.
-final class RedirectFollower: Sendable {
-    /// Takes a response for what it is.
-    static let ofSamples = RedirectFollower(policy: .none)
-
-    /// What an exchange brought, the request that it answered, and the redirects before it; in one place, since it is handed
-    /// from step to step.
-    final class Arrival: Sendable {
-        let response: TransportResponse
-        let request: OutgoingRequest
-        let redirects: [Redirect]
-
-        init(response: TransportResponse, request: OutgoingRequest, redirects: [Redirect]) {
-            self.response = response
-            self.request = request
-            self.redirects = redirects
-        }
-    }
-
-    /// What an exchange goes through, and what ends it before its time: the task that waits, or a handle alone.
-    enum Line: Sendable {
-        case plain(any Transport)
-        case tied(any InterruptibleTransport, to: RequestHandle)
-
-        /// Tied to the handle, if there is one.
-        init(_ transport: any Transport, tied: (any InterruptibleTransport)?, to handle: RequestHandle?) {
-            if let tied, let handle { self = .tied(tied, to: handle) } else { self = .plain(transport) }
-        }
-
-        @inline(__always)
-        fileprivate func send(
-            _ request: OutgoingRequest,
-            after redirects: [Redirect] = []
-        ) async throws -> Arrival {
-            // Each case makes its own: where two responses meet in one variable, a waiting call holds every field of both.
-            switch self {
-            case .plain(let transport):
-                let response = try await transport.send(request.content)
-                return Arrival(response: response, request: request, redirects: redirects)
-            case .tied(let transport, let handle):
-                // The checked kind would cost an allocation and a lock; what it checks is the protocol's one promise.
-                let response = try await withUnsafeThrowingContinuation {
-                    transport.start(request.content, tiedTo: handle, for: $0)
-                }
-                return Arrival(response: response, request: request, redirects: redirects)
-            }
-        }
+/// Applies a ``RedirectPolicy``: which request a redirect leads to.
+struct RedirectFollower: Sendable {
+    /// A redirect and the request that it leads to.
+    struct Step {
+        let redirect: Redirect
+        let request: TransportRequest
     }
 
     let policy: RedirectPolicy
-    /// Fields that are not for another origin.
+    /// Fields that another origin does not get.
     let secretNames: Set<HTTPHeaderName>
-    /// Where cookies are kept; `nil`: nowhere.
-    private let cookies: CookieStore?
-    /// What a request's timeout is kept by; `nil`: by the transport itself, which costs no task.
-    private let clock: (any Clock<Duration>)?
 
-    init(
-        policy: RedirectPolicy,
-        secretNames: Set<HTTPHeaderName> = [],
-        cookies: CookieStore? = nil,
-        clock: any Clock<Duration> = ContinuousClock()
-    ) {
-        self.policy = policy
-        self.secretNames = secretNames
-        self.cookies = cookies
-        // The continuous clock is the transport's own.
-        self.clock = clock is ContinuousClock ? nil : clock
+    /// The next step; `nil` if the response is no redirect, or is not followed.
+    func step(after head: ResponseHead, to request: TransportRequest) throws -> Step? {
+        guard let redirect = try redirect(head, of: request.urlRequest) else { return nil }
+        return try step(redirect, request)
     }
 
-    /// Sends within the request's timeout.
-    ///
-    /// Like ``follow(_:over:)`` it becomes a part of its caller: a call has few functions of its own to wait in, since each costs.
-    @inline(__always)
-    func send(_ request: OutgoingRequest, over line: Line) async throws -> Arrival {
-        if let clock, let timeout = request.content.timeout, !request.content.isStreamed {
-            return try await send(request, within: timeout, by: clock, over: line)
-        }
-        return try await follow(request, over: line)
+    /// - Throws: `URLError(.httpTooManyRedirects)` when there are more redirects than the policy allows.
+    func check(_ redirects: [Redirect]) throws {
+        guard redirects.count > policy.limit, let last = redirects.last else { return }
+        throw failure(.httpTooManyRedirects, last, "the server redirects more than \(policy.limit) times")
     }
 
-    private func send(
-        _ request: OutgoingRequest,
-        within timeout: Duration,
-        by clock: any Clock<Duration>,
-        over line: Line
-    ) async throws -> Arrival {
-        if case .tied(let transport, let handle) = line {
-            // When the time is over the group cancels a task, of which a tied exchange would not hear.
-            return try await handle.run {
-                try await self.send(request, within: timeout, by: clock, over: .plain(transport))
-            }
+    /// The redirect that the response asks for; `nil` when it asks for none.
+    private func redirect(_ head: ResponseHead, of request: URLRequest) throws -> Redirect? {
+        guard policy.limit > 0, [301, 302, 303, 307, 308].contains(head.statusCode), let from = request.url,
+            let location = head.headers[.location]
+        else { return nil }
+        guard let to = URL(location: location, relativeTo: from), to.isCallable else {
+            let step = Redirect(statusCode: head.statusCode, from: from, to: from)
+            throw failure(.redirectToNonExistentLocation, step, "the redirect names no http URL")
         }
-        let untimed = request.with { $0.timeout = nil }
-        return try await withThrowingTaskGroup(of: Arrival?.self) { group in
-            group.addTask { try await self.send(untimed, over: line) }
-            group.addTask {
-                try await clock.wait(for: timeout)
-                return nil
-            }
-            defer { group.cancelAll() }
-            guard let arrival = try await group.next() ?? nil else { throw URLError(.timedOut) }
-            return arrival
+        return Redirect(statusCode: head.statusCode, from: from, to: to)
+    }
+
+    /// The next step; `nil` when the closure returns the redirect as the response.
+    private func step(_ redirect: Redirect, _ request: TransportRequest) throws -> Step? {
+        let next = next(after: redirect, request)
+        switch policy {
+        case .follow(_, let allowsDowngrade):
+            if !allowsDowngrade { try checkSecurity(of: redirect) }
+            return Step(redirect: redirect, request: next)
+        case .none: return nil
+        case .custom(let decide):
+            guard let decided = decide(next.urlRequest, redirect) else { return nil }
+            return try step(decided, redirect, next)
         }
     }
 
-    @inline(__always)
-    private func follow(_ request: OutgoingRequest, over line: Line) async throws -> Arrival {
-        let deadline = request.content.timeout.map { ContinuousClock.now + LongestWait.limited($0) }
-        let first: Step
+    /// The request that the rules of ``RedirectPolicy`` produce.
+    private func next(after redirect: Redirect, _ request: TransportRequest) -> TransportRequest {
+        var next = request
+        next.hasStoredCookies = false
+        next.urlRequest.url = redirect.to
+        let method = request.urlRequest.httpMethod ?? "GET"
+        let becomesGet = redirect.statusCode == 303 ? method != "HEAD" : redirect.statusCode < 303 && method == "POST"
+        if becomesGet {
+            next.urlRequest.httpMethod = "GET"
+            next.urlRequest.httpBody = nil
+            next.body = .none
+        }
+        next.urlRequest.allHTTPHeaderFields = request.urlRequest.allHTTPHeaderFields?.filter { field in
+            let isOfBody = becomesGet && field.key.describesBody
+            let isOld = request.hasStoredCookies && HTTPHeaderName(rawValue: field.key) == .cookie
+            return !isOfBody && !isOld && !(redirect.isCrossOrigin && isForOneOrigin(field.key))
+        }
+        return next
+    }
+
+    /// The step for the closure's request, which is checked like any request.
+    private func step(_ decided: URLRequest, _ redirect: Redirect, _ shown: TransportRequest) throws -> Step {
+        var next = shown
+        next.urlRequest = decided
+        if decided.httpBody != shown.urlRequest.httpBody {
+            next.body = decided.httpBody.map(TransportRequest.Body.data) ?? .none
+        } else if decided.httpBody == nil, !HTTPMethod(rawValue: decided.httpMethod ?? "GET").allowsBody {
+            // A body that is read as it is sent is not part of the closure's request.
+            next.body = .none
+            next.urlRequest.allHTTPHeaderFields = decided.allHTTPHeaderFields?.filter { !$0.key.describesBody }
+        }
+        let hasBody = if case .none = next.body { false } else { true }
         do {
-            let arrival = try await line.send(request)
-            keepCookies(of: arrival)
-            guard let step = try step(after: arrival, to: request) else { return arrival }
-            // What the redirect itself brought goes here: a body that still streams holds its connection.
-            first = step
+            try RequestCheck(of: decided, hasBody: hasBody).check(decided)
+        } catch {
+            throw TargetKitError(stage: .request, request: decided, underlying: error)
         }
-        return try await follow(first, over: line, before: deadline)
-    }
-
-    /// From the first redirect on: apart, so that a call without one keeps no room for it.
-    private func follow(
-        _ first: Step,
-        over line: Line,
-        before deadline: ContinuousClock.Instant?
-    ) async throws -> Arrival {
-        var step = first
-        var redirects: [Redirect] = []
-        while true {
-            redirects.append(step.redirect)
-            guard redirects.count <= policy.limit else {
-                let words = "the server redirects more than \(policy.limit) times"
-                throw failure(.httpTooManyRedirects, step.redirect, words)
+        var step = redirect
+        step.to = decided.url ?? redirect.to
+        try checkSecurity(of: step)
+        if step.isCrossOrigin, !redirect.isCrossOrigin {
+            // Fields that the closure has set are intended for the new origin.
+            next.urlRequest.allHTTPHeaderFields = next.urlRequest.allHTTPHeaderFields?.filter { name, value in
+                !isForOneOrigin(name) || shown.urlRequest.value(forHTTPHeaderField: name) != value
             }
-            let arrival = try await send(withCookies(step.request), over: line, after: redirects, before: deadline)
-            keepCookies(of: arrival)
-            guard let next = try self.step(after: arrival, to: step.request) else { return arrival }
-            step = next
         }
+        return Step(redirect: step, request: next)
     }
 
-    /// Sends a request that a redirect led to; an error says so.
-    private func send(
-        _ request: OutgoingRequest,
-        over line: Line,
-        after redirects: [Redirect],
-        before deadline: ContinuousClock.Instant?
-    ) async throws -> Arrival {
-        do {
-            let left = try deadline?.timeLeft
-            return try await line.send(request.with { $0.timeout = left }, after: redirects)
-        } catch let error as URLError {
-            var userInfo = error.userInfo
-            userInfo[FailureMark.redirects] = redirects.count
-            if userInfo[NSURLErrorFailingURLErrorKey] == nil {
-                userInfo[NSURLErrorFailingURLErrorKey] = request.urlRequest.url?.redacted
-            }
-            throw URLError(error.code, userInfo: userInfo)
-        }
+    /// Whether the field must not be sent to another origin.
+    private func isForOneOrigin(_ name: String) -> Bool {
+        let name = HTTPHeaderName(rawValue: name)
+        return secretNames.contains(name) || name == .host
     }
 
-    /// The request with the store's cookies for its URL. A `Cookie` field of the caller's own stands in for them.
-    func withCookies(_ request: OutgoingRequest) -> OutgoingRequest {
-        guard let cookies else { return request }
-        let urlRequest = request.urlRequest
-        guard let url = urlRequest.url, urlRequest.value(forHTTPHeaderField: "Cookie") == nil,
-            let field = cookies.header(for: url)
-        else { return request }
-        var content = request.content
-        content.urlRequest.setValue(field, forHTTPHeaderField: "Cookie")
-        return OutgoingRequest(content, hasStoredCookies: true)
+    private func checkSecurity(of redirect: Redirect) throws {
+        guard redirect.isDowngrade else { return }
+        let words = "the redirect leads from https to http"
+        throw failure(.appTransportSecurityRequiresSecureConnection, redirect, words)
     }
 
-    private func keepCookies(of arrival: Arrival) {
-        guard let cookies, let url = arrival.request.urlRequest.url else { return }
-        let fields = arrival.response.head.headers.values(for: .setCookie)
-        if !fields.isEmpty { cookies.store(fields, from: url) }
+    private func failure(_ code: URLError.Code, _ redirect: Redirect, _ words: String) -> URLError {
+        URLError(
+            code,
+            userInfo: [
+                NSURLErrorFailingURLErrorKey: redirect.to.redacted,
+                NSLocalizedDescriptionKey: words
+                    + ", lastly from \(RedactedURL(redirect.from)) to \(RedactedURL(redirect.to))",
+            ]
+        )
     }
 }
 
-extension TransportRequest {
-    fileprivate var isStreamed: Bool {
-        if case .stream = destination { true } else { false }
-    }
-}
-
-extension ContinuousClock.Instant {
-    /// - Throws: `URLError(.timedOut)` when there is none.
-    fileprivate var timeLeft: Duration {
-        get throws {
-            let left = ContinuousClock.now.duration(to: self)
-            guard left > .zero else { throw URLError(.timedOut) }
-            return left
-        }
-    }
+extension String {
+    /// Whether a header field of that name describes the body.
+    fileprivate var describesBody: Bool { lowercased().hasPrefix("content-") }
 }

@@ -32,4 +32,37 @@ public protocol Transport: Sendable {
     ///
     /// - Throws: a `URLError`, or `CancellationError`.
     func send(_ request: TransportRequest) async throws -> TransportResponse
+
+    /// Performs one exchange in a task of the caller's, which only the caller can cancel, and ends it when the handle is
+    /// cancelled or times out.
+    ///
+    /// A provider without plugins sends in this way. The default implementation calls ``send(_:)`` in a task of its own. A
+    /// transport that can end an exchange by itself saves that task: it begins the exchange, passes what ends it to
+    /// ``RequestHandle/onCancel(_:)``, and waits for the end. The cancellation of the surrounding task need not be observed: it
+    /// cancels the handle.
+    ///
+    /// - Throws: a `URLError`, or `CancellationError`.
+    func send(_ request: TransportRequest, cancelledBy handle: RequestHandle) async throws -> TransportResponse
+}
+
+extension Transport {
+    /// Performs the exchange in a task of its own, which is cancelled with the handle.
+    public func send(
+        _ request: TransportRequest,
+        cancelledBy handle: RequestHandle
+    ) async throws -> TransportResponse {
+        try await sendInTask(request, cancelledBy: handle)
+    }
+
+    /// The default of ``send(_:cancelledBy:)``, for a transport whose own implementation is for some requests only.
+    func sendInTask(
+        _ request: TransportRequest,
+        cancelledBy handle: RequestHandle
+    ) async throws -> TransportResponse {
+        let task = Task.startingNow { () async -> Result<TransportResponse, any Error> in
+            do { return .success(try await send(request)) } catch { return .failure(error) }
+        }
+        handle.onCancel { task.cancel() }
+        return try await task.value.get()
+    }
 }

@@ -34,16 +34,56 @@ public struct TransportRequest: Sendable {
         case stream(buffer: Int)
     }
 
+    /// In one place, so that copying a request costs one reference.
+    private final class Storage: Sendable {
+        let fields: Fields
+
+        init(_ fields: Fields) {
+            self.fields = fields
+        }
+    }
+
+    private struct Fields: Sendable {
+        var urlRequest: URLRequest
+        var body: Body
+        var destination: Destination
+        var timeout: Duration?
+        var progress: (@Sendable (TransferProgress) -> Void)?
+        var hasStoredCookies = false
+    }
+
+    private var storage: Storage
+
     /// Method, URL and header fields. Its `httpBody`, `httpBodyStream` and `timeoutInterval` do not count.
-    public var urlRequest: URLRequest
+    public var urlRequest: URLRequest {
+        get { storage.fields.urlRequest }
+        set { change { $0.urlRequest = newValue } }
+    }
     /// Where the body's bytes come from; default: none.
-    public var body: Body
+    public var body: Body {
+        get { storage.fields.body }
+        set { change { $0.body = newValue } }
+    }
     /// Where the response's body goes; default: memory, up to 512 MiB.
-    public var destination: Destination
+    public var destination: Destination {
+        get { storage.fields.destination }
+        set { change { $0.destination = newValue } }
+    }
     /// How long the whole exchange may take, to the millisecond; `nil`: the transport's own limits.
-    public var timeout: Duration?
-    /// Is told how many bytes have gone out and come in; on any thread, at most some 20 times a second, and always at the end.
-    public var progress: (@Sendable (TransferProgress) -> Void)?
+    public var timeout: Duration? {
+        get { storage.fields.timeout }
+        set { change { $0.timeout = newValue } }
+    }
+    /// Is called with the number of bytes sent and received; on any thread, at most some 20 times a second, and always at the end.
+    public var progress: (@Sendable (TransferProgress) -> Void)? {
+        get { storage.fields.progress }
+        set { change { $0.progress = newValue } }
+    }
+    /// Whether the `Cookie` field is from the cookie store, and so is replaced when a redirect is followed.
+    var hasStoredCookies: Bool {
+        get { storage.fields.hasStoredCookies }
+        set { change { $0.hasStoredCookies = newValue } }
+    }
 
     /// A request for one exchange.
     public init(
@@ -53,11 +93,15 @@ public struct TransportRequest: Sendable {
         timeout: Duration? = nil,
         progress: (@Sendable (TransferProgress) -> Void)? = nil
     ) {
-        self.urlRequest = urlRequest
-        self.body = body
-        self.destination = destination
-        self.timeout = timeout
-        self.progress = progress
+        storage = Storage(
+            Fields(urlRequest: urlRequest, body: body, destination: destination, timeout: timeout, progress: progress)
+        )
+    }
+
+    private mutating func change(_ change: (inout Fields) -> Void) {
+        var fields = storage.fields
+        change(&fields)
+        storage = Storage(fields)
     }
 }
 

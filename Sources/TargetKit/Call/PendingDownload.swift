@@ -43,11 +43,12 @@ final class PendingDownload: Sendable {
     /// Moves the body to its destination if the response is an accepted success (RFC 9110 §15.3). Otherwise the
     /// destination is unchanged, and the response has the first bytes of its body in memory.
     func end(
-        _ arrival: RedirectFollower.Arrival,
+        _ result: ExchangeResult,
         _ validation: StatusValidation
-    ) throws(URLError) -> RedirectFollower.Arrival {
-        var response = arrival.response
-        guard case .file = response.body else { return arrival }
+    ) throws(URLError) -> ExchangeResult {
+        var result = result
+        let response = result.response
+        guard case .file = response.body else { return result }
         let status = response.head.statusCode
         if (200...299).contains(status), validation.accepts(status) {
             // The file keeps its permissions.
@@ -57,11 +58,11 @@ final class PendingDownload: Sendable {
                 let words = "\(file.path): \(String(cString: strerror(errno)))"
                 throw URLError(.cannotMoveFile, userInfo: [NSLocalizedDescriptionKey: words])
             }
-            response.body = .file(file)
+            result.response.body = .file(file)
         } else {
-            response.body = .data(excerpt)
+            result.response.body = .data(excerpt)
         }
-        return RedirectFollower.Arrival(response: response, request: arrival.request, redirects: arrival.redirects)
+        return result
     }
 
     /// The first bytes of the body; empty when they cannot be read.
@@ -70,25 +71,5 @@ final class PendingDownload: Sendable {
         var data = Data(count: Int(min(size, Int64(Self.excerptSize))))
         let count = data.withUnsafeMutableBytes { buffer in try? opened.fill(buffer) }
         return data.prefix(count ?? 0)
-    }
-}
-
-extension Pipeline {
-    /// Sends a request and downloads its response to a file, which is replaced when the target accepts the response.
-    func download(
-        _ request: OutgoingRequest,
-        to file: URL,
-        on way: Way,
-        _ call: ProviderCall
-    ) async -> Result<Response, TargetKitError> {
-        do {
-            let download = PendingDownload(of: file)
-            let request = request.with { $0.destination = .file(download.part) }
-            let arrival = try await way.follower.send(request, over: way.line)
-            try call.checkCancellation()
-            return .success(try response(try download.end(arrival, call.context.target.validation), call))
-        } catch {
-            return .failure(call.failure(error, at: .transport, request: request.urlRequest))
-        }
     }
 }

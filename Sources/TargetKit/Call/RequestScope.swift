@@ -19,15 +19,15 @@ public final class RequestScope: Sendable {
 
     struct State: Sendable {
         var calls: [RequestContext.ID: Call] = [:]
-        /// Calls that are over, but whose completion is being handed out.
-        var endingCount = 0
+        /// Shared exchanges that are in flight, and calls that have ended and whose completion is being handed out.
+        var pendingCount = 0
         var isShutDown = false
         var counters: [UInt64: AsyncStream<Int>.Continuation] = [:]
         var waiters: [UInt64: UnsafeContinuation<Void, Never>] = [:]
         var lastNumber: UInt64 = 0
 
         /// Nothing is left that ``RequestScope/shutdown(grace:)`` has to wait for.
-        var isIdle: Bool { calls.isEmpty && endingCount == 0 }
+        var isIdle: Bool { calls.isEmpty && pendingCount == 0 }
 
         mutating func nextNumber() -> UInt64 {
             lastNumber += 1
@@ -114,9 +114,20 @@ public final class RequestScope: Sendable {
         guard let completion else { return settle { $0.removeCall(id) } }
         state.withLock { state in
             state.removeCall(id)
-            state.endingCount += 1
+            state.pendingCount += 1
         }
         completion()
-        settle { $0.endingCount -= 1 }
+        settle { $0.pendingCount -= 1 }
+    }
+
+    /// Counts a shared exchange, which ``shutdown(grace:)`` waits for, here and in the scopes above.
+    func beginExchange() {
+        state.withLock { $0.pendingCount += 1 }
+        parent?.beginExchange()
+    }
+
+    func endExchange() {
+        settle { $0.pendingCount -= 1 }
+        parent?.endExchange()
     }
 }

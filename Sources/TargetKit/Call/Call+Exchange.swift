@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// The last response of an exchange, the request that it answers, and the redirects before it.
+struct ExchangeResult: Sendable {
+    var response: TransportResponse
+    let request: TransportRequest
+    let redirects: [Redirect]
+}
+
+extension Call {
+    /// Sends a prepared request: signing → cookies → `willSend` → transport and redirects → validation → `didReceive`.
+    ///
+    /// - Throws: What a signing plugin throws, before `willSend`.
+    func exchange(
+        _ prepared: TransportRequest,
+        with target: Resolved,
+        _ context: inout RequestContext
+    ) async throws -> Result<Response, TargetKitError> {
+        context.bodyOutsideRequest = prepared.body.isReadAsItIsSent ? prepared.body : nil
+        var request = prepared
+        if plugins.hasSigning { request = try await sign(prepared, to: target.endpoint, context) }
+        if target.stub == .never, let cookies = configuration.cookies { cookies.add(to: &request) }
+        plugins.willSend(request.urlRequest, context: context)
+        let result = await result(of: request, with: target)
+        plugins.didReceive(result, context: context)
+        return result
+    }
+
+    private func sign(
+        _ request: TransportRequest,
+        to endpoint: Endpoint,
+        _ context: RequestContext
+    ) async throws -> TransportRequest {
+        do {
+            let signed = try await plugins.sign(request.urlRequest, context: context)
+            try checkCancellation()
+            return try transportRequest(signed, to: endpoint)
+        } catch {
+            throw failure(error, at: .request, request: request.urlRequest)
+        }
+    }
+
+    private func result(
+        of request: TransportRequest,
+        with target: Resolved
+    ) async -> Result<Response, TargetKitError> {
+        do {
+            if case .file(let file) = request.destination {
+                return .success(try response(await download(request, to: file, from: target)))
+            }
+            return .success(try response(await transfer(request, to: target)))
+        } catch {
+            return .failure(failure(error, at: .transport, request: request.urlRequest))
+        }
+    }
+
+    /// Downloads the response to a file, which is replaced when the target accepts the response.
+    private func download(
+        _ request: TransportRequest,
+        to file: URL,
+        from target: Resolved
+    ) async throws -> ExchangeResult {
+        let download = PendingDownload(of: file)
+        var request = request
+        request.destination = .file(download.part)
+        let result = try await transfer(request, to: target)
+        try checkCancellation()
+        return try download.end(result, context.target.validation)
+    }
+
+    /// The response, if the target accepts it.
+    private func response(_ result: ExchangeResult) throws -> Response {
+        try checkCancellation()
+        let decoder = context.options.decoder
+        return try Response(result, target: context.target, decoder: decoder, isStream: delivery.isStream)
+            .filter(context.target.validation)
+    }
+}
+
+// MARK: - The network
+
+extension Call {
+    /// Sends a request within its timeout and follows its redirects.
+    private func transfer(_ request: TransportRequest, to target: Resolved) async throws -> ExchangeResult {
+        guard let clock = configuration.exchangeClock, let timeout = request.timeout, !delivery.isStream else {
+            return try await follow(request, to: target)
+        }
+        var untimed = request
+        untimed.timeout = nil
+        return try await withThrowingTaskGroup(of: ExchangeResult?.self) { [untimed] group in
+            group.addTask { try await self.follow(untimed, to: target) }
+            group.addTask {
+                try await clock.wait(for: timeout)
+                return nil
+            }
+            defer { group.cancelAll() }
+            guard let result = try await group.next() ?? nil else { throw URLError(.timedOut) }
+            return result
+        }
+    }
+
+    private func follow(_ first: TransportRequest, to target: Resolved) async throws -> ExchangeResult {
+        let deadline = first.timeout.map { ContinuousClock.now + LongestWait.limited($0) }
+        var request = first
+        var redirects: [Redirect] = []
+        while true {
+            let step: RedirectFollower.Step
+            do {
+                let response = try await send(request, to: target, after: redirects, before: deadline)
+                // A sample is the result of the call: a redirect in it is not followed.
+                guard target.stub == .never,
+                    let next = try configuration.redirects.step(after: response.head, to: request)
+                else { return ExchangeResult(response: response, request: request, redirects: redirects) }
+                step = next
+            }
+            redirects.append(step.redirect)
+            try configuration.redirects.check(redirects)
+            request = step.request
+            if let cookies = configuration.cookies { cookies.add(to: &request) }
+        }
+    }
+
+    /// Sends one request; an error after a redirect says so.
+    private func send(
+        _ request: TransportRequest,
+        to target: Resolved,
+        after redirects: [Redirect],
+        before deadline: ContinuousClock.Instant?
+    ) async throws -> TransportResponse {
+        if redirects.isEmpty { return try await send(request, to: target) }
+        do {
+            var request = request
+            request.timeout = try deadline?.timeLeft
+            return try await send(request, to: target)
+        } catch let error as URLError {
+            throw error.after(redirects, of: request.urlRequest)
+        }
+    }
+
+    /// Performs one exchange.
+    private func send(_ request: TransportRequest, to target: Resolved) async throws -> TransportResponse {
+        let transport = transport(for: target)
+        let response =
+            hasOwnTask
+            ? try await transport.send(request) : try await transport.send(request, cancelledBy: handle)
+        if target.stub == .never, let cookies = configuration.cookies { cookies.store(response.head, of: request) }
+        return response
+    }
+
+    private func transport(for target: Resolved) -> any Transport {
+        switch target.stub {
+        case .never: configuration.transport
+        case .immediate: StubTransport(target.endpoint.sampleResponse)
+        case .delayed(let delay):
+            StubTransport(target.endpoint.sampleResponse, delay: delay, clock: configuration.clock)
+        }
+    }
+}
+
+extension URLError {
+    /// This error of a request that redirects have led to.
+    fileprivate func after(_ redirects: [Redirect], of request: URLRequest) -> URLError {
+        var userInfo = userInfo
+        userInfo[FailureMark.redirects] = redirects.count
+        if userInfo[NSURLErrorFailingURLErrorKey] == nil {
+            userInfo[NSURLErrorFailingURLErrorKey] = request.url?.redacted
+        }
+        return URLError(code, userInfo: userInfo)
+    }
+}
+
+extension ContinuousClock.Instant {
+    /// - Throws: `URLError(.timedOut)` when there is none.
+    fileprivate var timeLeft: Duration {
+        get throws {
+            let left = ContinuousClock.now.duration(to: self)
+            guard left > .zero else { throw URLError(.timedOut) }
+            return left
+        }
+    }
+}
+
+extension CookieStore {
+    /// Adds the cookies for the request's URL, unless the request has a `Cookie` field of its own.
+    fileprivate func add(to request: inout TransportRequest) {
+        let urlRequest = request.urlRequest
+        guard let url = urlRequest.url, urlRequest.value(forHTTPHeaderField: "Cookie") == nil,
+            let field = header(for: url)
+        else { return }
+        request.urlRequest.setValue(field, forHTTPHeaderField: "Cookie")
+        request.hasStoredCookies = true
+    }
+
+    /// Stores the cookies of a response.
+    fileprivate func store(_ head: ResponseHead, of request: TransportRequest) {
+        let fields = head.headers.values(for: .setCookie)
+        guard !fields.isEmpty, let url = request.urlRequest.url else { return }
+        store(fields, from: url)
+    }
+}
+
+// MARK: - The request of the transport
+
+extension Call {
+    /// What the transport is asked to do, after a check of what closures and plugins have made of the request.
+    func transportRequest(_ request: URLRequest, to endpoint: Endpoint) throws -> TransportRequest {
+        let body = try endpoint.body(of: request)
+        // A request that is as its endpoint has made it has been checked.
+        if !configuration.waitsForTransportOnly {
+            let hasBody = if case .none = body { false } else { true }
+            try RequestCheck(of: request, hasBody: hasBody).check(request)
+        }
+        return TransportRequest(
+            urlRequest: request,
+            body: body,
+            destination: try destination(of: endpoint.task),
+            timeout: try exchangeTimeout(of: request, endpoint),
+            progress: progress
+        )
+    }
+
+    private func destination(of task: HTTPTask) throws -> TransportRequest.Destination {
+        guard case .file(let file) = task.destination else {
+            if case .stream(let buffer) = delivery { return .stream(buffer: buffer) }
+            return task.destination
+        }
+        if delivery.isStream { throw InvalidRequest.streamedDownload }
+        try PendingDownload.check(file)
+        return task.destination
+    }
+
+    /// The limit of the call, else of the endpoint or of its request, else of target or provider.
+    private func exchangeTimeout(of request: URLRequest, _ endpoint: Endpoint) throws -> Duration? {
+        if let exchangeTimeout { return exchangeTimeout }
+        // `URLRequest` cannot express "the transport's own limits": its 60 seconds mean that, unless the endpoint has a timeout.
+        let seconds = request.timeoutInterval
+        if endpoint.timeout == nil, seconds == 60 { return context.options.timeout.exchange }
+        guard seconds.isFinite, seconds < 1e9 else { return context.options.timeout.exchange }
+        guard seconds > 0 else { throw InvalidRequest.invalidTimeout(.seconds(seconds)) }
+        return .milliseconds(max(1, Int64(seconds * 1000)))
+    }
+}

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// One call of a provider, from its target to its result: ``run(_:)`` is the path that every call takes.
+///
+/// It does not know the provider's target type, so it is compiled once.
+final class Call: Sendable {
+    /// How the body of the response reaches the caller.
+    enum Delivery: Sendable {
+        /// Whole, in memory or in a file, as the task says.
+        case response
+        /// As it arrives; at most about that many bytes wait for the reader.
+        case stream(buffer: Int)
+
+        var isStream: Bool {
+            if case .stream = self { true } else { false }
+        }
+    }
+
+    /// What the provider's closures make of a target.
+    struct Resolved: Sendable {
+        let endpoint: Endpoint
+        let stub: StubBehavior
+    }
+
+    /// What the call shares with the other calls of its provider.
+    let configuration: CallConfiguration
+    /// What plugins see of the call; of its first attempt.
+    let context: RequestContext
+    /// Whether its scope has accepted it.
+    let isAccepted: Bool
+    /// When it started; `nil` when there is no plugin to tell.
+    let start: ContinuousClock.Instant?
+    let delivery: Delivery
+    /// Whether it shares its exchange with identical calls.
+    let isShared: Bool
+    /// Whether the call has a task of its own, so that cancelling that task ends whatever the call waits for. Otherwise it runs in
+    /// its caller's task and waits for nothing but the transport.
+    let hasOwnTask: Bool
+    /// The limit of an exchange that is set for this call alone.
+    let exchangeTimeout: Duration?
+    let progress: (@Sendable (TransferProgress) -> Void)?
+    /// Makes the caller's value of a response, and keeps it.
+    let decoding: (@Sendable (Response) throws(TargetKitError) -> Void)?
+
+    var handle: RequestHandle { context.handle }
+    var plugins: PluginChain { configuration.plugins }
+
+    init(
+        _ configuration: CallConfiguration,
+        context: RequestContext,
+        isAccepted: Bool = true,
+        delivery: Delivery = .response,
+        isShared: Bool = false,
+        hasOwnTask: Bool = true,
+        exchangeTimeout: Duration? = nil,
+        progress: (@Sendable (TransferProgress) -> Void)? = nil,
+        decoding: (@Sendable (Response) throws(TargetKitError) -> Void)? = nil
+    ) {
+        self.configuration = configuration
+        self.context = context
+        self.isAccepted = isAccepted
+        start = configuration.plugins.isEmpty ? nil : .now
+        self.delivery = delivery
+        self.isShared = isShared
+        self.hasOwnTask = hasOwnTask
+        self.exchangeTimeout = exchangeTimeout
+        self.progress = progress
+        self.decoding = decoding
+    }
+
+    /// The path of a call: endpoint → request → attempts → error mapping → plugins' `process`.
+    func run(_ resolve: () throws -> Resolved) async -> Result<Response, TargetKitError> {
+        var context = context
+        var result: Result<Response, TargetKitError>
+        do {
+            let target = try resolved(resolve)
+            let request = try await originalRequest(of: target.endpoint)
+            result = await attempts(of: request, to: target, &context)
+        } catch {
+            result = .failure(failure(error, at: .request))
+        }
+        return await process(mapped(ended(result)), context)
+    }
+
+    /// One attempt after another, until no plugin asks for one more.
+    ///
+    /// - Parameter prepared: What the first attempt sends, if it has been prepared before.
+    func attempts(
+        of original: URLRequest,
+        to target: Resolved,
+        prepared: TransportRequest? = nil,
+        _ context: inout RequestContext
+    ) async -> Result<Response, TargetKitError> {
+        do {
+            var prepared = prepared
+            while true {
+                let request =
+                    if let prepared { prepared } else { try await prepare(original, for: target, context) }
+                let received =
+                    isShared
+                    ? try await sharedExchange(request, of: original, with: target, context)
+                    : try await exchange(request, with: target, &context)
+                let result = decoded(received)
+                guard try await isRetried(result, context) else { return result }
+                context.attempt += 1
+                prepared = nil
+            }
+        } catch {
+            return .failure(failure(error, at: .request))
+        }
+    }
+}
+
+// MARK: - The stages
+
+extension Call {
+    private func resolved(_ resolve: () throws -> Resolved) throws -> Resolved {
+        do {
+            try context.options.timeout.check()
+            try checkCancellation()
+            return try resolve()
+        } catch {
+            throw failure(error, at: .endpoint)
+        }
+    }
+
+    /// The request of the endpoint, which each attempt begins with.
+    private func originalRequest(of endpoint: Endpoint) async throws -> URLRequest {
+        let request =
+            if let requestClosure = configuration.requestClosure {
+                try await requestClosure(endpoint)
+            } else {
+                try endpoint.urlRequest()
+            }
+        // Encoding a body may take its time.
+        try checkCancellation()
+        return request
+    }
+
+    private func prepare(
+        _ original: URLRequest,
+        for target: Resolved,
+        _ context: RequestContext
+    ) async throws -> TransportRequest {
+        do {
+            let request = plugins.isEmpty ? original : try await plugins.prepare(original, context: context)
+            try checkCancellation()
+            return try transportRequest(request, to: target.endpoint)
+        } catch {
+            throw failure(error, at: .request, request: original)
+        }
+    }
+
+    /// The result with the caller's value made of its response, or with what the envelope says about a refused status.
+    private func decoded(_ result: Result<Response, TargetKitError>) -> Result<Response, TargetKitError> {
+        switch result {
+        case .success(let response):
+            guard let decoding else { return result }
+            do {
+                try decoding(response)
+                return result
+            } catch {
+                return .failure(failure(error, at: .decoding, request: response.request))
+            }
+        case .failure(let error):
+            guard let envelope = context.options.envelope else { return result }
+            return .failure(error.explained(by: envelope))
+        }
+    }
+
+    /// Whether there is another attempt, after the delay that the plugins ask for.
+    private func isRetried(_ result: Result<Response, TargetKitError>, _ context: RequestContext) async throws -> Bool {
+        // A shared exchange has asked about its own failures.
+        guard !plugins.isEmpty, interruption == nil, !isShared || result.isUndecoded else { return false }
+        switch await plugins.retry(result, context: context) {
+        case .doNotRetry: return false
+        case .fail(let error): throw failure(error, at: .transport)
+        case .retry(let delay):
+            do {
+                if delay > .zero { try await configuration.clock.wait(for: delay) }
+                try checkCancellation()
+                return true
+            } catch {
+                throw failure(error, at: .cancelled)
+            }
+        }
+    }
+
+    /// The result with the error that the target makes of it.
+    func mapped(_ result: Result<Response, TargetKitError>) -> Result<Response, TargetKitError> {
+        guard configuration.mapsErrors, let target = context.target as? any ErrorMappingTarget else { return result }
+        return target.mapped(result)
+    }
+
+    /// What the plugins make of the result. A response that they replace is decoded.
+    private func process(
+        _ result: Result<Response, TargetKitError>,
+        _ context: RequestContext
+    ) async -> Result<Response, TargetKitError> {
+        if plugins.isEmpty { return result }
+        let processed = await plugins.process(result, context: context)
+        if case .success(let response) = processed, decoding != nil, !response.isUnchanged(from: result) {
+            return ended(decoded(processed))
+        }
+        return ended(processed)
+    }
+}
+
+// MARK: - Cancellation
+
+extension Call {
+    /// Why the call is to end early, if it is.
+    var interruption: RequestHandle.Interruption? {
+        handle.interruption ?? (Task.isCancelled ? .cancelled : nil)
+    }
+
+    func checkCancellation() throws {
+        if interruption != nil { throw CancellationError() }
+    }
+
+    /// The result, or the interruption of a call that was interrupted before it had one.
+    func ended(_ result: Result<Response, TargetKitError>) -> Result<Response, TargetKitError> {
+        guard let interruption else { return result }
+        guard case .failure(let error) = result else {
+            let error = TargetKitError(stage: .cancelled, target: context.target, underlying: CancellationError())
+            return .failure(error.ended(by: interruption))
+        }
+        return .failure(error.ended(by: interruption))
+    }
+
+    /// The error of a stage that threw; the interruption if the call was interrupted.
+    func failure(_ error: any Error, at stage: TargetKitError.Stage, request: URLRequest? = nil) -> TargetKitError {
+        let failure = TargetKitError(error, at: stage, target: context.target, request: request)
+        return interruption.map { failure.ended(by: $0) } ?? failure
+    }
+}
+
+extension TargetKitError {
+    /// This error as the end of a call that was interrupted.
+    fileprivate func ended(by interruption: RequestHandle.Interruption) -> TargetKitError {
+        var error = self
+        switch interruption {
+        case .cancelled:
+            error.stage = .cancelled
+            error.appError = nil
+        case .timedOut:
+            error.stage = .transport
+            if (underlying as? URLError)?.code != .timedOut {
+                error.underlying = URLError(.timedOut, userInfo: [FailureMark.wholeCall: true])
+                error.appError = nil
+            }
+        }
+        return error
+    }
+}
+
+extension Result<Response, TargetKitError> {
+    /// Whether a response has arrived that could not be decoded, or whose envelope reports a failure.
+    fileprivate var isUndecoded: Bool {
+        guard case .failure(let error) = self else { return false }
+        return error.stage == .decoding || error.stage == .envelope
+    }
+}
+
+extension Response {
+    /// Whether this is the response of that result, with the same bytes in memory.
+    fileprivate func isUnchanged(from result: Result<Response, TargetKitError>) -> Bool {
+        guard case .success(let other) = result, isOfSameExchange(as: other), statusCode == other.statusCode,
+            data.count == other.data.count
+        else { return false }
+        return data.withUnsafeBytes { bytes in
+            other.data.withUnsafeBytes { $0.baseAddress == bytes.baseAddress || $0.elementsEqual(bytes) }
+        }
+    }
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// What all calls of a provider share.
+final class CallConfiguration: Sendable {
+    /// Makes the request of an endpoint; `nil`: ``Endpoint/urlRequest()`` does.
+    let requestClosure: (@Sendable (Endpoint) async throws -> URLRequest)?
+    let transport: any Transport
+    let plugins: PluginChain
+    let redirects: RedirectFollower
+    let cookies: CookieStore?
+    let clock: any Clock<Duration>
+    /// Whether a target may be an ``ErrorMappingTarget``: asked once, because the answer is a search.
+    let mapsErrors: Bool
+    let sharedExchanges = SharedExchanges()
+
+    /// The clock that measures the timeout of an exchange; `nil`: the transport does, on the continuous clock.
+    var exchangeClock: (any Clock<Duration>)? { clock is ContinuousClock ? nil : clock }
+    /// Whether a call waits for nothing but the transport.
+    let waitsForTransportOnly: Bool
+
+    init<Target: TargetType>(
+        of type: Target.Type,
+        requestClosure: (@Sendable (Endpoint) async throws -> URLRequest)?,
+        transport: any Transport,
+        plugins: PluginChain,
+        redirects: RedirectPolicy,
+        cookies: CookieStore?,
+        clock: any Clock<Duration>
+    ) {
+        self.requestClosure = requestClosure
+        self.transport = transport
+        self.plugins = plugins
+        self.redirects = RedirectFollower(policy: redirects, secretNames: plugins.secretHeaders)
+        self.cookies = cookies
+        self.clock = clock
+        // A MultiTarget holds any target, and an object may be of a subclass.
+        mapsErrors = type == MultiTarget.self || type is AnyObject.Type || type is any ErrorMappingTarget.Type
+        waitsForTransportOnly = requestClosure == nil && plugins.isEmpty && clock is ContinuousClock
+    }
+}

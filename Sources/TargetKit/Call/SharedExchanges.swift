@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// The exchanges in flight that calls of a provider may share.
+///
+/// An exchange is a call of its own, in its own task: it ends with the last of the calls that wait for it, not with the first.
+/// Joining and leaving are decided under one lock, so an exchange whose last waiter has left is not joined.
+final class SharedExchanges: Sendable {
+    private typealias Outcome = Result<Response, TargetKitError>
+    private typealias Continuation = UnsafeContinuation<Outcome?, Never>
+    typealias Progress = @Sendable (TransferProgress) -> Void
+
+    private enum Waiter: Sendable {
+        /// It has joined and does not wait yet.
+        case joined
+        case waiting(Continuation)
+    }
+
+    private struct Exchange: Sendable {
+        let key: SharedExchangeKey
+        let handle: RequestHandle
+        var priority: TaskPriority
+        var waiters: [RequestContext.ID: Waiter]
+        var listeners: [RequestContext.ID: Progress] = [:]
+        /// The latest step of each direction, for a call that joins later.
+        var latest: [TransferProgress.Direction: TransferProgress] = [:]
+        /// What has arrived, for waiters that have joined and do not wait yet.
+        var outcome: Outcome?
+    }
+
+    private struct Table: Sendable {
+        /// By the call that began it.
+        var exchanges: [RequestContext.ID: Exchange] = [:]
+        var byKey: [SharedExchangeKey: RequestContext.ID] = [:]
+
+        mutating func remove(_ id: RequestContext.ID) -> Exchange? {
+            guard let exchange = exchanges.removeValue(forKey: id) else { return nil }
+            if byKey[exchange.key] == id { byKey[exchange.key] = nil }
+            return exchange
+        }
+    }
+
+    private let table = Locked(Table())
+
+    /// The number of exchanges that can be joined or whose result is being handed out.
+    var count: Int { table.withLock(\.exchanges.count) }
+
+    /// The number of calls that wait for them.
+    var waiterCount: Int { table.withLock { $0.exchanges.values.reduce(0) { $0 + $1.waiters.count } } }
+
+    /// Joins the exchange for the key, or begins one. Returns its result, or `nil` if the call was cancelled before.
+    ///
+    /// - Parameters:
+    ///   - key: What the call asks for.
+    ///   - id: The call that asks.
+    ///   - progress: Gets the exchange's progress, and first the latest steps before the call joined.
+    ///   - begin: Performs the exchange. It gets the handle that cancels it, and what to call with its progress.
+    func result(
+        for key: SharedExchangeKey,
+        id: RequestContext.ID,
+        progress: Progress?,
+        begin: @escaping @Sendable (RequestHandle, @escaping Progress) async -> Result<Response, TargetKitError>
+    ) async -> Result<Response, TargetKitError>? {
+        let (exchange, handle, isNew) = join(key, id, progress)
+        if isNew {
+            handle.attach(
+                Task.startingNow {
+                    self.finish(exchange, await begin(handle) { self.report($0, of: exchange) })
+                }
+            )
+        }
+        return await withTaskCancellationHandler {
+            await withUnsafeContinuation { wait(id, for: exchange, $0) }
+        } onCancel: {
+            leave(id, exchange)
+        }
+    }
+
+    private func join(
+        _ key: SharedExchangeKey,
+        _ id: RequestContext.ID,
+        _ progress: Progress?
+    ) -> (exchange: RequestContext.ID, handle: RequestHandle, isNew: Bool) {
+        let priority = Task.currentPriority
+        let (exchange, handle, steps, isLifted) = table.withLock { table in
+            if let known = table.byKey[key], var exchange = table.exchanges.removeValue(forKey: known) {
+                exchange.waiters[id] = .joined
+                exchange.listeners[id] = progress
+                let isLifted = exchange.priority < priority
+                if isLifted { exchange.priority = priority }
+                table.exchanges[known] = exchange
+                return (known, exchange.handle, Array(exchange.latest.values) as [TransferProgress]?, isLifted)
+            }
+            var exchange = Exchange(key: key, handle: RequestHandle(), priority: priority, waiters: [id: .joined])
+            exchange.listeners[id] = progress
+            table.exchanges[id] = exchange
+            table.byKey[key] = id
+            return (id, exchange.handle, nil, false)
+        }
+        if let progress { steps?.forEach(progress) }
+        if isLifted { handle.escalateTask(to: priority) }
+        return (exchange, handle, steps == nil)
+    }
+
+    private func wait(_ id: RequestContext.ID, for exchange: RequestContext.ID, _ continuation: Continuation) {
+        let outcome: Outcome?? = table.withLock { table in
+            guard table.exchanges[exchange]?.waiters[id] != nil else { return .some(nil) }
+            guard let outcome = table.exchanges[exchange]?.outcome else {
+                table.exchanges[exchange]?.waiters[id] = .waiting(continuation)
+                return nil
+            }
+            table.exchanges[exchange]?.waiters[id] = nil
+            if table.exchanges[exchange]?.waiters.isEmpty == true { table.exchanges[exchange] = nil }
+            return outcome
+        }
+        if let outcome { continuation.resume(returning: outcome) }
+    }
+
+    /// Removes a waiter, which gets no result. The exchange is cancelled with the last one, and is not joined any more.
+    private func leave(_ id: RequestContext.ID, _ exchange: RequestContext.ID) {
+        let (waiter, handle) = table.withLock { table -> (Waiter?, RequestHandle?) in
+            guard table.exchanges[exchange]?.outcome == nil,
+                let waiter = table.exchanges[exchange]?.waiters.removeValue(forKey: id)
+            else { return (nil, nil) }
+            table.exchanges[exchange]?.listeners[id] = nil
+            guard table.exchanges[exchange]?.waiters.isEmpty == true else { return (waiter, nil) }
+            return (waiter, table.remove(exchange)?.handle)
+        }
+        handle?.cancel()
+        if case .waiting(let continuation) = waiter { continuation.resume(returning: nil) }
+    }
+
+    private func finish(_ id: RequestContext.ID, _ outcome: Outcome) {
+        let continuations = table.withLock { table -> [Continuation] in
+            guard var exchange = table.remove(id) else { return [] }
+            var continuations: [Continuation] = []
+            for case (let waiter, .waiting(let continuation)) in exchange.waiters {
+                continuations.append(continuation)
+                exchange.waiters[waiter] = nil
+            }
+            if !exchange.waiters.isEmpty {
+                exchange.outcome = outcome
+                exchange.listeners = [:]
+                table.exchanges[id] = exchange
+            }
+            return continuations
+        }
+        for continuation in continuations { continuation.resume(returning: outcome) }
+    }
+
+    private func report(_ step: TransferProgress, of exchange: RequestContext.ID) {
+        let listeners = table.withLock { table -> [Progress] in
+            table.exchanges[exchange]?.latest[step.direction] = step
+            return table.exchanges[exchange].map { Array($0.listeners.values) } ?? []
+        }
+        for listener in listeners { listener(step) }
+    }
+}
+
+extension Call {
+    /// The result of an exchange that identical calls share.
+    func sharedExchange(
+        _ request: TransportRequest,
+        of original: URLRequest,
+        with target: Resolved,
+        _ context: RequestContext
+    ) async throws -> Result<Response, TargetKitError> {
+        guard let key = SharedExchangeKey(request, to: target, validation: context.target.validation) else {
+            var context = context
+            return try await exchange(request, with: target, &context)
+        }
+        let result = await configuration.sharedExchanges.result(for: key, id: context.id, progress: progress) {
+            [configuration, exchangeTimeout] handle, report in
+            let call = Call(
+                configuration,
+                context: context.ofExchange(handle),
+                exchangeTimeout: exchangeTimeout,
+                progress: report
+            )
+            return await call.runExchange(request, of: original, with: target)
+        }
+        guard let result else { throw CancellationError() }
+        return result.of(context.target)
+    }
+
+    /// The path of a shared exchange: its attempts alone. Its scope waits for it.
+    private func runExchange(
+        _ request: TransportRequest,
+        of original: URLRequest,
+        with target: Resolved
+    ) async -> Result<Response, TargetKitError> {
+        context.scope.beginExchange()
+        var (context, request) = (context, request)
+        request.progress = progress
+        let result = await attempts(of: original, to: target, prepared: request, &context)
+        handle.removeStorage()
+        context.scope.endExchange()
+        return ended(result)
+    }
+}
+
+extension Result<Response, TargetKitError> {
+    /// The result of a shared exchange, as that of a call of this target.
+    fileprivate func of(_ target: any TargetType) -> Self {
+        switch self {
+        case .success(let response):
+            return .success(response.of(target))
+        case .failure(var error):
+            error.target = target
+            error.response = error.response?.of(target)
+            return .failure(error)
+        }
+    }
+}

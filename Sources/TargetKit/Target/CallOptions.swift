@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+
+/// An option of a call. TargetKit's own options, a plugin's and an app's are declared in the same way.
+///
+/// ```swift
+/// enum CachePolicyKey: CallOptionKey {
+///     static let defaultValue = CachePolicy.useProtocol
+/// }
+///
+/// extension CallOptions {
+///     var cachePolicy: CachePolicy {
+///         get { self[CachePolicyKey.self] }
+///         set { self[CachePolicyKey.self] = newValue }
+///     }
+/// }
+/// ```
+public protocol CallOptionKey {
+    /// The type of the option's value.
+    associatedtype Value: Sendable
+
+    /// The value of a call that does not set the option.
+    static var defaultValue: Value { get }
+}
+
+/// How a call is made: its timeout, its decoder, and what plugins and apps add.
+///
+/// Options are set at three places, each of which overrides the one before, option by option: the provider, the target and the
+/// call.
+///
+/// ```swift
+/// let provider = Provider<Shop>(options: .setting(\.timeout, .exchange(.seconds(20))))
+///
+/// extension Shop {
+///     var options: CallOptions {
+///         switch self {
+///         case .report: .setting(\.timeout, .wholeCall(.seconds(60)))
+///         default: .init()
+///         }
+///     }
+/// }
+///
+/// let report = try await provider.request(.report, options: .setting(\.sharesInFlight, true))
+/// ```
+///
+/// Plugins read the resolved options from ``RequestContext/options``.
+public struct CallOptions: Sendable {
+    private var values: [ObjectIdentifier: any Sendable] = [:]
+
+    /// Options that set nothing.
+    public init() {}
+
+    /// The value of an option; its default if it is not set.
+    public subscript<Key: CallOptionKey>(key: Key.Type) -> Key.Value {
+        get { value(of: key) ?? Key.defaultValue }
+        set { values[ObjectIdentifier(key)] = newValue }
+    }
+
+    /// Options that set one value.
+    public static func setting<Value>(
+        _ option: WritableKeyPath<CallOptions, Value> & Sendable,
+        _ value: Value
+    ) -> CallOptions {
+        CallOptions().setting(option, value)
+    }
+
+    /// These options with one more value.
+    public func setting<Value>(
+        _ option: WritableKeyPath<CallOptions, Value> & Sendable,
+        _ value: Value
+    ) -> CallOptions {
+        var options = self
+        options[keyPath: option] = value
+        return options
+    }
+
+    /// These options, overridden by others.
+    func overridden(by other: CallOptions) -> CallOptions {
+        if other.values.isEmpty { return self }
+        if values.isEmpty { return other }
+        var options = self
+        options.values.merge(other.values) { $1 }
+        if let lower = value(of: HeadersKey.self), let upper = other.value(of: HeadersKey.self) {
+            options.headers = lower.merging(upper)
+        }
+        return options
+    }
+
+    private func value<Key: CallOptionKey>(of key: Key.Type) -> Key.Value? {
+        if values.isEmpty { return nil }
+        return values[ObjectIdentifier(key)] as? Key.Value
+    }
+}
+
+extension CallOptions {
+    /// How long the call may take; default ``CallTimeout/none``. The limits of the exchange and of the whole call are two options:
+    /// each overrides its own kind alone.
+    public var timeout: CallTimeout {
+        get { CallTimeout(exchange: value(of: ExchangeTimeoutKey.self), wholeCall: value(of: CallTimeoutKey.self)) }
+        set {
+            values[ObjectIdentifier(ExchangeTimeoutKey.self)] = newValue.exchange
+            values[ObjectIdentifier(CallTimeoutKey.self)] = newValue.wholeCall
+        }
+    }
+
+    /// Whether the call shares one exchange with identical calls that are in flight; default `false`.
+    ///
+    /// Two calls are identical when method, URL, header fields and body are equal after the plugins' `prepare` (a file is compared
+    /// by its path), and so are the destination of the response, the timeout of the exchange, the validation, and the responder: the
+    /// transport, or the same sample. ``PluginPlace/signing`` and later places do not count. Each call has its own `prepare`,
+    /// `process`, decoding and progress, and is cancelled separately; the exchange has a ``RequestContext`` of its own for
+    /// `willSend`, `didReceive` and `retry`, and is cancelled with the last of its calls. Streams are never shared.
+    public var sharesInFlight: Bool {
+        get { self[SharesInFlightKey.self] }
+        set { self[SharesInFlightKey.self] = newValue }
+    }
+
+    /// Decodes the JSON of the response; default `nil`: a `JSONDecoder` with its own defaults.
+    public var decoder: JSONDecoder? {
+        get { self[DecoderKey.self] }
+        set { self[DecoderKey.self] = newValue }
+    }
+
+    /// The structure around the server's values; default `nil`: none. A call whose envelope reports a failure ends with an error
+    /// of stage `.envelope`, and values are decoded from the envelope's payload.
+    public var envelope: (any ResponseEnvelope)? {
+        get { self[EnvelopeKey.self] }
+        set { self[EnvelopeKey.self] = newValue }
+    }
+
+    /// Header fields that replace the target's fields of the same name; default: none. The fields of provider, target and call are
+    /// merged.
+    public var headers: HTTPHeaders {
+        get { self[HeadersKey.self] }
+        set { self[HeadersKey.self] = newValue }
+    }
+}
+
+private enum ExchangeTimeoutKey: CallOptionKey { static let defaultValue = Duration.zero }
+private enum CallTimeoutKey: CallOptionKey { static let defaultValue = Duration.zero }
+private enum SharesInFlightKey: CallOptionKey { static let defaultValue = false }
+private enum DecoderKey: CallOptionKey { static let defaultValue: JSONDecoder? = nil }
+private enum EnvelopeKey: CallOptionKey { static let defaultValue: (any ResponseEnvelope)? = nil }
+private enum HeadersKey: CallOptionKey { static let defaultValue = HTTPHeaders() }
+
+extension CallOptions: CustomStringConvertible, CustomReflectable {
+    /// The number of options that are set.
+    public var description: String { values.count == 1 ? "1 option" : "\(values.count) options" }
+
+    /// Reflects only the description, so `dump` omits the values, which can be secrets.
+    public var customMirror: Mirror { Mirror(describing: self) }
+}
