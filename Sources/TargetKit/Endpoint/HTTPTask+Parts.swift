@@ -21,6 +21,11 @@ extension HTTPTask {
         adding(.json(value, encoder ?? Self.jsonEncoder))
     }
 
+    /// The JSON as the body, also a literal: `.json(["name": "Ann", "tags": ["x", nil]])`.
+    public func json(_ value: JSONValue) -> HTTPTask {
+        adding(.json(value, Self.jsonEncoder))
+    }
+
     /// The value as `application/x-www-form-urlencoded` in the body.
     public func form(
         _ value: some Encodable & Sendable,
@@ -122,6 +127,11 @@ extension HTTPTask {
     /// The value as JSON in the body.
     public static func json(_ value: some Encodable & Sendable, encoder: JSONEncoder? = nil) -> HTTPTask {
         plain.json(value, encoder: encoder)
+    }
+
+    /// The JSON as the body, also a literal: `.json(["name": "Ann", "tags": ["x", nil]])`.
+    public static func json(_ value: JSONValue) -> HTTPTask {
+        plain.json(value)
     }
 
     /// The value as `application/x-www-form-urlencoded` in the body.
