@@ -144,6 +144,8 @@ extension Call {
 
     /// Performs one exchange.
     private func send(_ request: TransportRequest, to target: Resolved) async throws -> TransportResponse {
+        // A plugin's `willSend` may have cancelled the call, before the handle has its task.
+        try checkCancellation()
         let transport = transport(for: target)
         let response =
             hasOwnTask
