@@ -101,12 +101,16 @@ final class Call: Sendable {
             while true {
                 let request =
                     if let prepared { prepared } else { try await prepare(original, for: target, context) }
+                let key = isShared ? SharedExchangeKey(request, to: target, validation: context.target.validation) : nil
                 let received =
-                    isShared
-                    ? try await sharedExchange(request, of: original, with: target, context)
-                    : try await exchange(request, with: target, &context)
+                    if let key {
+                        try await sharedExchange(request, of: original, with: target, key, context)
+                    } else {
+                        try await exchange(request, with: target, &context)
+                    }
                 let result = decoded(received)
-                guard try await isRetried(result, context) else { return result }
+                // A shared exchange has asked the plugins about its own failures.
+                guard key == nil || result.isUndecoded, try await isRetried(result, context) else { return result }
                 context.attempt += 1
                 prepared = nil
             }
@@ -175,8 +179,7 @@ extension Call {
 
     /// Whether there is another attempt, after the delay that the plugins ask for.
     private func isRetried(_ result: Result<Response, TargetKitError>, _ context: RequestContext) async throws -> Bool {
-        // A shared exchange has asked about its own failures.
-        guard !plugins.isEmpty, interruption == nil, !isShared || result.isUndecoded else { return false }
+        guard !plugins.isEmpty, interruption == nil else { return false }
         switch await plugins.retry(result, context: context) {
         case .doNotRetry: return false
         case .fail(let error): throw failure(error, at: .transport)

@@ -167,12 +167,9 @@ extension Call {
         _ request: TransportRequest,
         of original: URLRequest,
         with target: Resolved,
+        _ key: SharedExchangeKey,
         _ context: RequestContext
     ) async throws -> Result<Response, TargetKitError> {
-        guard let key = SharedExchangeKey(request, to: target, validation: context.target.validation) else {
-            var context = context
-            return try await exchange(request, with: target, &context)
-        }
         let result = await configuration.sharedExchanges.result(for: key, id: context.id, progress: progress) {
             [configuration, exchangeTimeout] handle, report in
             let call = Call(
