@@ -7,16 +7,20 @@
 ///
 /// | place | plugins | `prepare`, `willSend`, `didReceive`, `process`, `didFinish` | `retry` |
 /// |---|---|---|---|
-/// | ``environment`` | choose the server | 1st | 6th |
-/// | ``failover`` | choose among the hosts of a server | 2nd | 2nd |
-/// | ``admission`` | let a call start, delay it or refuse it | 3rd | 4th |
-/// | ``standard`` | everything else | 4th | 5th |
-/// | ``authentication`` | add credentials | 5th | 1st |
-/// | ``signing`` | sign what the others have made | 6th | 7th |
-/// | ``observation`` | record what is sent and received | 7th | 8th |
+/// | ``start`` | count and measure whole calls | 1st | 7th |
+/// | ``environment`` | choose the server | 2nd | 8th |
+/// | ``connectivity`` | wait for the network | 3rd | 4th |
+/// | ``failover`` | choose among the hosts of a server | 4th | 2nd |
+/// | ``admission`` | let a call start, delay it or refuse it | 5th | 5th |
+/// | ``standard`` | everything else | 6th | 6th |
+/// | ``retrying`` | repeat failed calls | 7th | 3rd |
+/// | ``authentication`` | add credentials | 8th | 1st |
+/// | ``signing`` | sign what the others have made | 9th | 9th |
+/// | ``errorHandling`` | replace errors | 10th | 10th |
+/// | ``observation`` | record what is sent and received | 11th | 11th |
 ///
-/// ``retrying`` stands beside ``standard`` and is asked to retry third: after a new credential and another host, before a
-/// plugin that waits for the network.
+/// So a failed call first gets a new credential, then another host, then another attempt after a delay, and waits for the network
+/// last.
 ///
 /// A place between two others is made of a number between theirs:
 ///
@@ -34,8 +38,12 @@ public struct PluginPlace: RawRepresentable, Sendable, Hashable, Comparable {
         self.rawValue = rawValue
     }
 
+    /// Counts and measures whole calls, other plugins' `prepare` included. 50.
+    public static let start = PluginPlace(rawValue: 50)
     /// Chooses the server. 100.
     public static let environment = PluginPlace(rawValue: 100)
+    /// Waits until the device is online, before a host is chosen and a call is admitted. 150.
+    public static let connectivity = PluginPlace(rawValue: 150)
     /// Chooses among the hosts of a server. 200.
     public static let failover = PluginPlace(rawValue: 200)
     /// Lets a call start, delays it or refuses it. 300.
@@ -50,6 +58,8 @@ public struct PluginPlace: RawRepresentable, Sendable, Hashable, Comparable {
     ///
     /// From this place on `prepare` belongs to an exchange: calls that share an exchange share what it adds.
     public static let signing = PluginPlace(rawValue: 600)
+    /// Replaces errors, after the plugins that react to the original ones. 650.
+    public static let errorHandling = PluginPlace(rawValue: 650)
     /// Records what is sent and received. 700.
     public static let observation = PluginPlace(rawValue: 700)
 
@@ -63,8 +73,9 @@ public struct PluginPlace: RawRepresentable, Sendable, Hashable, Comparable {
         case .authentication: Int.min
         case .failover: Int.min + 1
         case .retrying: Int.min + 2
-        case .admission: Int.min + 3
-        case .standard: Int.min + 4
+        case .connectivity: Int.min + 3
+        case .admission: Int.min + 4
+        case .standard: Int.min + 5
         default: rawValue
         }
     }
