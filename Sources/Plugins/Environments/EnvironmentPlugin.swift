@@ -6,21 +6,22 @@ import TargetKit
 import FoundationNetworking
 #endif
 
-/// Puts the header fields of an environment into the requests to its servers.
+/// Adds the header fields of an environment to the requests to its servers.
 ///
-/// Which environment that is, the request's URL decides by scheme, host, port and path, so a call that began before
-/// another one was selected keeps its own's, at each attempt. A request to any other server is left alone, and a redirect to
-/// another origin leaves the fields behind: they may be secrets. A field that the request has already is left alone too.
+/// The environment is found by the scheme, host, port and path of the request's URL, so a call keeps its environment at each
+/// attempt, also when another one has been selected meanwhile. Requests to other servers are not changed, nor are fields that the
+/// request has already. A redirect to another origin is followed without the fields, which may be secrets.
 ///
 /// A call that fails because the store has a ``EnvironmentStore/problem`` ends with that ``EnvironmentError`` as the underlying
 /// error.
-///
-/// Order: before plugins that sign or log the request; after one that sets the same fields and is to win.
 public struct EnvironmentPlugin: Plugin {
     private let store: EnvironmentStore
 
     /// The names of all header fields of all environments.
     public let secretHeaders: Set<HTTPHeaderName>
+
+    /// ``PluginPlace/environment``.
+    public var place: PluginPlace { .environment }
 
     /// A plugin for the environments of that store.
     public init(_ store: EnvironmentStore) {
@@ -28,21 +29,21 @@ public struct EnvironmentPlugin: Plugin {
         secretHeaders = Set(store.environments.flatMap { $0.headers.map(\.name) })
     }
 
-    /// Sets the fields that are missing.
+    /// Adds the fields that are missing.
     ///
     /// - Throws: `InvalidRequest` for a value with a line break.
     public func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
         guard let headers = store.environment(of: request.url)?.headers, !headers.isEmpty else { return request }
         var request = request
         for (name, value) in headers.dictionary where request.value(forHTTPHeaderField: name) == nil {
-            // Foundation drops such a value without a word.
+            // Foundation drops such a value without an error.
             guard !value.endsHeaderField else { throw InvalidRequest.invalidHeaderValue(name: name) }
             request.setValue(value, forHTTPHeaderField: name)
         }
         return request
     }
 
-    /// Says why a call could not be made for want of an environment.
+    /// Replaces the error of a call without an environment by the store's problem.
     public func process(
         _ result: Result<Response, TargetKitError>,
         context: RequestContext
@@ -56,7 +57,7 @@ public struct EnvironmentPlugin: Plugin {
     }
 }
 
-/// A target that has its base URL from an ``EnvironmentStore``.
+/// A target whose base URL is in an ``EnvironmentStore``.
 ///
 /// ```swift
 /// enum Photos: EnvironmentTarget {
@@ -68,16 +69,16 @@ public struct EnvironmentPlugin: Plugin {
 /// }
 /// ```
 public protocol EnvironmentTarget: TargetType {
-    /// The store whose current environment the calls go to.
+    /// The store with the environments.
     static var environments: EnvironmentStore { get }
     /// The part of the API that the call belongs to; default ``ServerEnvironment/Module/main``.
     var module: ServerEnvironment.Module { get }
 }
 
 extension EnvironmentTarget {
-    /// The module without a server of its own.
+    /// ``ServerEnvironment/Module/main``.
     public var module: ServerEnvironment.Module { .main }
 
-    /// Where the module lives in the current environment.
+    /// The module's URL in the current environment.
     public var baseURL: URL { Self.environments.current.url(of: module) }
 }

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
 
-/// What one call has cost, for a ``MetricsPlugin``.
+/// The figures of one call, measured by a ``MetricsPlugin``.
 public struct CallMetrics: Sendable {
     /// One exchange with the server, redirects included.
     public struct Attempt: Sendable {
-        /// How long it took, from `willSend` to `didReceive`.
+        /// The time from `willSend` to `didReceive`.
         public let duration: Duration
-        /// The status code; `nil` when no response came.
+        /// The status code; `nil` when there was no response.
         public let statusCode: Int?
-        /// What went wrong, a status that the target does not accept included; `nil`: nothing.
+        /// Why the attempt failed, also by a status code that the target does not accept; `nil` when it succeeded.
         public let failure: TargetKitError.Kind?
-        /// The transport's own figures: name lookup, connecting, first byte, bytes both ways; `nil` when it has none, and when no
-        /// response came.
+        /// The transport's figures: name lookup, connecting, first byte, bytes sent and received; `nil` when it does not measure
+        /// them, when there was no response, and of a stream.
         public let transport: TransportMetrics?
     }
 
@@ -20,48 +20,52 @@ public struct CallMetrics: Sendable {
     public let id: RequestContext.ID
     /// The target of the call; for a `MultiTarget` the one inside.
     public let target: any TargetType
-    /// The name that the plugin gives the call's endpoint.
+    /// The name of the call's endpoint.
     public let endpoint: String
-    /// The exchanges, in their order. Empty when the call failed before it was sent, and when it has shared another call's.
+    /// The exchanges, in order. Empty when the call failed before it was sent, and when it shared another call's exchange.
     public let attempts: [Attempt]
-    /// How long the whole call took, from its `prepare` until its result stood, waits before a retry included. Zero when the call
-    /// failed before that, which no percentile counts.
+    /// The time from the start of the call to its end: plugins, attempts, the delays between them and decoding included, and the
+    /// body of a stream.
     public let duration: Duration
-    /// The status code that the call has ended with; `nil` when there was no response.
+    /// The status code of the last response; `nil` when there was none.
     public let statusCode: Int?
-    /// What the call has ended with when it failed; `nil`: it did not.
+    /// Why the call failed, also by a response that could not be decoded; `nil` when it succeeded.
     public let failure: TargetKitError.Kind?
+    /// The bytes of the body that the reader of a stream has received, decoded; `nil` if the call is not a stream.
+    public let streamedByteCount: Int64?
 
-    /// How often the call was tried again.
+    /// How many attempts followed the first one.
     public var retryCount: Int { max(0, attempts.count - 1) }
-    /// The bytes of request bodies that went out, those of all attempts whose figures are known.
+    /// The bytes of request bodies that were sent, in all attempts whose figures are known.
     public var bytesSent: Int64 { attempts.reduce(0) { $0 + ($1.transport?.bytesSent ?? 0) } }
-    /// The bytes of response bodies that came over the wire, those of all attempts whose figures are known.
-    public var bytesReceived: Int64 { attempts.reduce(0) { $0 + ($1.transport?.bytesReceived ?? 0) } }
+    /// The bytes of response bodies that were received, in all attempts whose figures are known, and those of a stream.
+    public var bytesReceived: Int64 {
+        attempts.reduce(streamedByteCount ?? 0) { $0 + ($1.transport?.bytesReceived ?? 0) }
+    }
 }
 
-/// What the calls of one endpoint have cost, for a ``MetricsPlugin``.
+/// The figures of all calls of one endpoint, summed up by a ``MetricsPlugin``.
 public struct EndpointSummary: Sendable, Hashable {
-    /// How many calls there were.
+    /// The number of calls.
     public private(set) var callCount = 0
-    /// How many of them have failed; those that were cancelled count in ``cancelCount`` alone.
+    /// The number of calls that failed; cancelled calls count in ``cancelCount`` alone.
     public private(set) var failureCount = 0
-    /// How many of them were cancelled.
+    /// The number of calls that were cancelled.
     public private(set) var cancelCount = 0
-    /// How often a call was tried again.
+    /// The number of attempts that followed a first one.
     public private(set) var retryCount = 0
     /// The bytes of request bodies.
     public private(set) var bytesSent: Int64 = 0
     /// The bytes of response bodies.
     public private(set) var bytesReceived: Int64 = 0
-    /// How long the calls took, but for those that were cancelled, and those that failed before the plugin's `prepare`.
+    /// The durations of the calls, without those that were cancelled or failed before `prepare`.
     package private(set) var durations = DurationHistogram()
 
-    /// Half of the calls took no longer; `nil` when there was none.
+    /// The median duration; `nil` without calls. Calls that were cancelled or failed before `prepare` do not count.
     public var p50: Duration? { durations.percentile(0.5) }
-    /// Nine of ten calls took no longer; `nil` when there was none.
+    /// The duration that 90 % of the calls did not exceed; `nil` without calls.
     public var p90: Duration? { durations.percentile(0.9) }
-    /// 99 of 100 calls took no longer; `nil` when there was none.
+    /// The duration that 99 % of the calls did not exceed; `nil` without calls.
     public var p99: Duration? { durations.percentile(0.99) }
 
     /// A summary of no calls.
@@ -69,7 +73,7 @@ public struct EndpointSummary: Sendable, Hashable {
 
     /// Counts a call.
     ///
-    /// - Parameter isMeasured: Whether its duration is known.
+    /// - Parameter isMeasured: Whether its duration counts.
     mutating func add(_ call: CallMetrics, isMeasured: Bool) {
         callCount += 1
         retryCount += call.retryCount

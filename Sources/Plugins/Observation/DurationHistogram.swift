@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// How many durations of which length there were, for percentiles, in little memory.
+/// Counts durations by their length, for percentiles, in little memory.
 ///
 /// Microseconds are counted in buckets: one for each up to 63, then 32 of the same width for each doubling. A percentile is the
 /// middle of its bucket, so it is wrong by 1/64 at most, 1.6 %, or by half a microsecond where that is more. Durations below
@@ -11,13 +11,13 @@ package struct DurationHistogram: Sendable, Hashable {
     private static let largest = Duration.microseconds((1 << 36) - 1)
 
     private var buckets: [UInt64] = []
-    /// How many durations were counted.
+    /// The number of durations.
     package private(set) var count: UInt64 = 0
     /// The shortest, exactly; `nil` when there is none.
     package private(set) var shortest: Duration?
     /// The longest, exactly; `nil` when there is none.
     package private(set) var longest: Duration?
-    /// All of them together.
+    /// The sum of the durations.
     package private(set) var total = Duration.zero
 
     /// An empty histogram.
@@ -38,7 +38,7 @@ package struct DurationHistogram: Sendable, Hashable {
         total += duration
     }
 
-    /// Counts all that another one has counted.
+    /// Adds the durations of another histogram.
     package mutating func add(_ other: DurationHistogram) {
         if other.buckets.count > buckets.count {
             buckets += Array(repeating: 0, count: other.buckets.count - buckets.count)
@@ -50,11 +50,11 @@ package struct DurationHistogram: Sendable, Hashable {
         total += other.total
     }
 
-    /// The duration that so many of all are not above: `percentile(0.9)` is p90. It is never outside of ``shortest`` and
-    /// ``longest``.
+    /// The duration that this share of the durations does not exceed: `percentile(0.9)` is p90. It is always between ``shortest``
+    /// and ``longest``.
     ///
-    /// - Parameter share: From 0 to 1; what is outside counts as 0 or 1.
-    /// - Returns: `nil` when nothing was counted.
+    /// - Parameter share: From 0 to 1; other numbers count as 0 or 1.
+    /// - Returns: `nil` when there are no durations.
     package func percentile(_ share: Double) -> Duration? {
         guard count > 0, let shortest, let longest else { return nil }
         let wanted = (min(max(share, 0), 1) * Double(count)).rounded(.up)
@@ -85,7 +85,7 @@ package struct DurationHistogram: Sendable, Hashable {
 }
 
 extension Duration {
-    /// Whole microseconds, cut down, of a duration within the histogram's range.
+    /// Whole microseconds, rounded down, of a duration within the histogram's range.
     fileprivate var microseconds: UInt64 {
         let (seconds, attoseconds) = components
         return UInt64(clamping: seconds) * 1_000_000 + UInt64(clamping: attoseconds / 1_000_000_000_000)

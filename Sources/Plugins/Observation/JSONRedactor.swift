@@ -2,19 +2,19 @@
 import Foundation
 import TargetKit
 
-/// Copies a JSON text (RFC 8259) and leaves out the values of secret fields.
+/// Copies a JSON text (RFC 8259) and redacts the values of secret fields.
 ///
-/// It takes the text as it comes, byte by byte, so a text that is cut off or broken is redacted as far as it goes,
-/// and a text that only holds JSON (`data: {"token": …}`) is, too. Other text is copied as it is.
+/// It reads byte by byte, so that it also redacts incomplete or invalid JSON, and JSON within other text (`data: {"token": …}`).
+/// Other text is copied unchanged.
 struct JSONRedactor {
     private let bytes: Data
     private let redaction: LogRedaction
     private let limit: Int
     private var index: Int
     private var copy: [UInt8] = []
-    /// The keys on the way to this place. An array has none.
+    /// The keys that lead to this place. An array has none.
     private var names: [String] = []
-    /// For each open object and array whether it has put its key among the names.
+    /// For each open object and array whether its current key is among the names.
     private var levels: [Bool] = []
 
     init(_ bytes: Data, redaction: LogRedaction, limit: Int) {
@@ -60,8 +60,8 @@ struct JSONRedactor {
         index = endOfValue(at: value)
     }
 
-    /// Goes to the field of that name in the innermost object. Deeper than any key path only the name counts: so a body that is
-    /// nested a hundred thousand times costs no more for each name.
+    /// Enters the field of that name in the innermost object, and returns whether it is secret. Deeper than any key path only the
+    /// name counts, so that deep nesting costs no more for each name.
     private mutating func isSecret(_ name: String) -> Bool {
         switch levels.last {
         case true?: names[names.count - 1] = name
@@ -74,7 +74,7 @@ struct JSONRedactor {
     }
 
     private mutating func append(_ part: some Collection<UInt8>) {
-        // One byte over the limit is enough to know that the text was cut off.
+        // One byte over the limit shows that the text was cut off.
         copy.append(contentsOf: part.prefix(max(0, min(limit, .max - 1) - copy.count) + 1))
     }
 

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
 
-/// The calls that are shown, and whether anything is.
+/// Counts the calls that are shown, and shows and hides loading.
 ///
-/// What has to be shown follows from the time alone, in one place (`settle`); a timer only asks it again.
+/// `settle` alone decides what is shown, by the count and the time; a timer calls it again.
 final class LoadingIndicator: Sendable {
     private struct State: Sendable {
-        var calls: Set<RequestContext.ID> = []
+        var callCount = 0
         /// Since when calls run.
         var busySince = Duration.zero
-        /// Since when it is shown; `nil` when it is not.
+        /// Since when loading is shown; `nil` when it is not.
         var shownSince: Duration?
         var timer: Timer?
         var lastTimer = 0
@@ -30,21 +30,19 @@ final class LoadingIndicator: Sendable {
         shown = OrderedCallback(State(), callback: onChange)
     }
 
-    func begin(_ id: RequestContext.ID) {
+    func begin() {
         let now = elapsedTime.current
         change(at: now) { state in
-            guard state.calls.insert(id).inserted else { return }
-            if state.calls.count == 1 { state.busySince = now }
+            state.callCount += 1
+            if state.callCount == 1 { state.busySince = now }
         }
     }
 
-    func end(_ id: RequestContext.ID) {
-        change(at: elapsedTime.current) { state in
-            _ = state.calls.remove(id)
-        }
+    func end() {
+        change(at: elapsedTime.current) { $0.callCount -= 1 }
     }
 
-    private func timerRanOut(_ number: Int) {
+    private func timerFired(_ number: Int) {
         change(at: elapsedTime.current) { state in
             if state.timer?.number == number { state.timer = nil }
         }
@@ -59,11 +57,11 @@ final class LoadingIndicator: Sendable {
         superfluous?.cancel()
     }
 
-    /// Shows or hides, if it is time to.
+    /// Shows or hides, when it is time to.
     ///
-    /// - Returns: how long it is until then; `nil` when nothing is to be changed.
+    /// - Returns: The time until then; `nil` when nothing is to be changed.
     private func settle(_ state: inout State, _ events: inout [Bool], at now: Duration) -> Duration? {
-        let isBusy = !state.calls.isEmpty
+        let isBusy = state.callCount > 0
         guard isBusy != (state.shownSince != nil) else { return nil }
         let due = state.shownSince.map { $0 + timing.shortest } ?? state.busySince + timing.delay
         guard now >= due else { return due - now }
@@ -72,8 +70,9 @@ final class LoadingIndicator: Sendable {
         return nil
     }
 
-    /// Starts the timer that is needed, or takes out the one that no longer is, for the caller to cancel without the
-    /// lock.
+    /// Starts the timer that is needed.
+    ///
+    /// - Returns: The timer that is not needed any more, for the caller to cancel without the lock.
     private func keepTime(_ state: inout State, _ wait: Duration?) -> Task<Void, Never>? {
         guard let wait else {
             defer { state.timer = nil }
@@ -84,9 +83,9 @@ final class LoadingIndicator: Sendable {
         let number = state.lastTimer
         let clock = timing.clock
         let task = Task {
-            // A timer that was cancelled has been taken out already.
+            // A cancelled timer has been removed from the state.
             guard (try? await clock.sleep(for: LongestWait.limited(wait))) != nil else { return }
-            timerRanOut(number)
+            timerFired(number)
         }
         state.timer = Timer(number: number, task: task)
         return nil

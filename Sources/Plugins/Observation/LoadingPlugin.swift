@@ -6,7 +6,7 @@ import TargetKit
 import FoundationNetworking
 #endif
 
-/// Shows that something is loading while any call runs that the person waits for.
+/// Shows that something is loading while calls run that a person waits for.
 ///
 /// ```swift
 /// LoadingPlugin(timing: .init(delay: .milliseconds(200), shortest: .milliseconds(500))) { isLoading in
@@ -14,27 +14,23 @@ import FoundationNetworking
 /// }
 /// ```
 ///
-/// `true` and `false` come in turn, starting with `true`, never at the same time, on any thread. A main queue keeps
-/// their order, a `Task { @MainActor in … }` for each does not promise to.
+/// `true` and `false` alternate, starting with `true`, never at the same time, on any thread. The main queue keeps their order; a
+/// `Task { @MainActor in … }` for each may not.
 ///
-/// A call counts from its `prepare` until `process`, all attempts and the waits between them included. A call that
-/// fails before this plugin's `prepare` never counts; any other is let go of at its end, however it ends. Calls opt
-/// out by ``LoadingTarget`` or by a closure. One plugin may serve any number of providers; it then shows their calls
-/// together.
-///
-/// Order: first, so that a token that is fetched in the `prepare` of another plugin counts as loading.
+/// A call counts from its `prepare` to its end, with all attempts and the delays between them, and a stream to the end of its body.
+/// A call that fails before `prepare` does not count. A call opts out by ``TargetKit/CallOptions/showsLoading`` or by a closure. One
+/// plugin may serve any number of providers; it then shows their calls together.
 public struct LoadingPlugin: Plugin {
-    /// When to show, and for how long, so that quick calls do not flicker.
+    /// When to show, and for how long, so that short calls do not flicker.
     public struct Timing: Sendable {
-        /// How long calls run before they are shown; default zero: at once. Calls that are over by then are never
-        /// shown.
+        /// How long calls run before they are shown; default zero: at once. Calls that end before are not shown.
         let delay: Duration
-        /// How long is shown what is shown at all; default zero: until the last call ends.
+        /// How long loading is shown at least; default zero: until the last call ends.
         let shortest: Duration
-        /// What both are measured by; default the continuous clock.
+        /// The clock that measures both; default the continuous clock.
         let clock: any Clock<Duration>
 
-        /// A timing; shown at once and only while calls run, unless told.
+        /// A timing; by default loading is shown at once and only while calls run.
         public init(
             delay: Duration = .zero,
             shortest: Duration = .zero,
@@ -46,44 +42,49 @@ public struct LoadingPlugin: Plugin {
         }
     }
 
-    private let isVisible: @Sendable (any TargetType) -> Bool
+    private let isVisible: (@Sendable (any TargetType) -> Bool)?
     private let indicator: LoadingIndicator
+    private let isCounted = PluginStorage<Bool>()
 
-    /// A plugin that shows the calls of some targets.
+    /// ``PluginPlace/start``, so that time in the `prepare` of other plugins counts, for example while a token is refreshed.
+    public var place: PluginPlace { .start }
+
+    /// A plugin that shows that calls run.
     ///
     /// - Parameters:
     ///   - timing: When to show; default: at once, while calls run.
-    ///   - isVisible: Whether a target's calls are shown. Default: ``LoadingTarget/showsLoading``, `true` for targets
-    ///     that do not conform to it.
+    ///   - isVisible: Whether a target's calls are shown. Default `nil`: as ``TargetKit/CallOptions/showsLoading`` says.
     ///   - onChange: Shows (`true`) and hides (`false`).
     public init(
         timing: Timing = Timing(),
-        isVisible: @escaping @Sendable (any TargetType) -> Bool = { ($0 as? any LoadingTarget)?.showsLoading ?? true },
+        isVisible: (@Sendable (any TargetType) -> Bool)? = nil,
         onChange: @escaping @Sendable (_ isLoading: Bool) -> Void
     ) {
         self.isVisible = isVisible
         indicator = LoadingIndicator(timing: timing, onChange: onChange)
     }
 
-    /// Counts the call, at the first attempt.
+    /// Counts the call, at its first attempt.
     public func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
-        // A network call that is shared may be repeated after its first call has been cancelled, and has ended.
-        if context.attempt == 0, isVisible(context.target) { indicator.begin(context.id) }
+        guard context[isCounted] == nil else { return request }
+        let isShown = isVisible?(context.target) ?? context.options.showsLoading
+        context[isCounted] = isShown
+        if isShown { indicator.begin() }
         return request
     }
 
-    /// Lets go of the call, if it was counted.
-    public func process(
-        _ result: Result<Response, TargetKitError>,
-        context: RequestContext
-    ) async -> Result<Response, TargetKitError> {
-        indicator.end(context.id)
-        return result
+    /// Ends the call, if it was counted.
+    public func didFinish(_ call: FinishedCall, context: RequestContext) {
+        if context[isCounted] == true { indicator.end() }
     }
 }
 
-/// A target that says whether the person has to see that its call runs. Targets that do not conform are shown.
-public protocol LoadingTarget: TargetType {
-    /// Whether a ``LoadingPlugin`` shows this call.
-    var showsLoading: Bool { get }
+extension CallOptions {
+    /// Whether a ``LoadingPlugin`` shows that the call runs; default `true`.
+    public var showsLoading: Bool {
+        get { self[ShowsLoadingKey.self] }
+        set { self[ShowsLoadingKey.self] = newValue }
+    }
 }
+
+private enum ShowsLoadingKey: CallOptionKey { static let defaultValue = true }

@@ -6,34 +6,34 @@ import TargetKit
 import FoundationNetworking
 #endif
 
-/// A body as it is logged: text with its secrets left out, up to a limit; anything else in one line about it.
+/// A body for the log: redacted text up to a limit, or a summary of other bodies in one line.
 struct LogBody {
     let redaction: LogRedaction
     /// Bytes.
     let limit: Int
 
     enum Text {
-        /// The text, all of it.
+        /// The whole text.
         case whole(String)
-        /// The text's beginning.
+        /// The beginning of the text.
         case cut(String)
-        /// What is known of bytes that are no text.
+        /// A summary of bytes that are not text.
         case summary(String)
     }
 
-    /// The body, `nil` when it is empty.
+    /// The body; `nil` when it is empty.
     func text(of data: Data, contentType: String?) -> Text? {
         guard !data.isEmpty else { return nil }
         let type = contentType.map { $0.prefix { $0 != ";" }.lowercased().trimmingCharacters(in: .whitespaces) }
         let summary = Text.summary("<\(data.count) bytes" + (type.map { ", \($0)" } ?? "") + ">")
-        // Its parts may be files, and the secrets of its fields lie in lines that do not name them.
+        // Its parts may be files, and the values of its fields are in lines without the fields' names.
         if type?.hasPrefix("multipart/") == true { return summary }
         guard let (bytes, isCut) = isForm(data, type) ? form(data) : json(data) else { return summary }
         guard let text = Self.readableText(bytes, isCut: isCut) else { return summary }
         return isCut ? .cut(text) : .whole(text)
     }
 
-    /// The body's lines, the last one saying what is missing.
+    /// The body's lines; the last one says how long a body is that was cut off.
     func lines(of data: Data, contentType: String?) -> [Substring] {
         switch text(of: data, contentType: contentType) {
         case nil: []
@@ -56,7 +56,7 @@ struct LogBody {
         return (Array(form.text.utf8.prefix(limit)), form.isCut || form.text.utf8.count > limit)
     }
 
-    /// What the type says, unless the body starts as JSON does; without a type, `a=b` with nothing in it that a form
+    /// Whether the body is a form: by its type, unless it starts like JSON; without a type, `a=b` without characters that a form
     /// escapes.
     private func isForm(_ data: Data, _ type: String?) -> Bool {
         let first = data.first { $0 > 0x20 }
@@ -67,12 +67,12 @@ struct LogBody {
             && !data.contains { $0 <= 0x20 || $0 >= 0x7F || $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "<") }
     }
 
-    /// The text of bytes that are UTF-8 and hold nothing that a terminal would take for a command.
+    /// The text of bytes that are UTF-8 without control characters, which a terminal could interpret.
     private static func readableText(_ bytes: [UInt8], isCut: Bool) -> String? {
         guard !bytes.contains(where: { ($0 < 0x20 && $0 != 0x09 && $0 != 0x0A && $0 != 0x0D) || $0 == 0x7F }) else {
             return nil
         }
-        // The limit may lie inside a character: up to three of its bytes are there.
+        // The limit may be inside a character, after up to three of its bytes.
         for missing in 0...(isCut ? min(3, bytes.count) : 0) {
             if let text = String(bytes: bytes.dropLast(missing), encoding: .utf8) { return text }
         }
@@ -80,27 +80,26 @@ struct LogBody {
     }
 }
 
-/// A request as a command for a POSIX shell that sends the same with curl, secrets left out.
+/// A command for a POSIX shell that sends the same request with curl, with secrets redacted.
 ///
-/// A body that is binary, longer than the limit, or read as it is sent, stands as `@body`: a file to be put in by hand.
+/// A body that is binary, longer than the limit, or read while it is sent, is replaced by `@body`, the name of a file.
 struct CurlCommand {
     let request: URLRequest
     let body: LogBody
-    /// Whether the request has a body that its `URLRequest` does not contain.
+    /// Whether the body is not in the `URLRequest`.
     let isBodyElsewhere: Bool
 
     init(_ request: URLRequest, _ body: LogBody, _ context: RequestContext) {
         self.request = request
         self.body = body
-        isBodyElsewhere = context.isBodyReadAsItIsSent
+        isBodyElsewhere = context.bodyOutsideRequest != nil
     }
 
     var text: String {
         let url = request.url?.absoluteString ?? ""
         let method = request.httpMethod ?? "GET"
         var words = ["curl"]
-        // curl would wait for the body of a HEAD that is only named, and takes brackets and braces of a URL for
-        // patterns.
+        // curl waits for a body after `-X HEAD`, and interprets brackets and braces of a URL as patterns.
         if method == "HEAD" { words.append("--head") } else if method != "GET" { words += ["-X", Self.quoted(method)] }
         if url.contains(where: { "[]{}".contains($0) }) { words.append("--globoff") }
         words.append(Self.quoted(body.redaction.url(url)))
@@ -114,7 +113,7 @@ struct CurlCommand {
     }
 
     private func bodyWords(contentType: String?) -> [String] {
-        // curl names a type of its own for a body whose type is not said.
+        // curl adds a type of its own to a body without a type.
         let type = contentType == nil ? ["-H", Self.quoted("Content-Type:")] : []
         guard let data = request.httpBody else {
             return isBodyElsewhere ? ["--data-binary", "@body"] : []
@@ -126,7 +125,7 @@ struct CurlCommand {
         }
     }
 
-    /// One word for a POSIX shell: nothing is special between single quotes but the quote itself.
+    /// One word for a POSIX shell: between single quotes only the quote itself is special.
     static func quoted(_ text: String) -> String {
         "'" + text.replacingOccurrences(of: "'", with: #"'\''"#) + "'"
     }

@@ -2,7 +2,7 @@
 import Foundation
 import TargetKit
 
-/// What a log does not show: the values of secret header fields, query items, and fields of JSON and form bodies.
+/// What a log redacts: the values of secret header fields, query items, and fields of JSON and form bodies.
 ///
 /// ```swift
 /// var redaction = LogRedaction.standard
@@ -10,24 +10,24 @@ import TargetKit
 /// NetworkLoggerPlugin(level: .body, options: .init(redaction: redaction))
 /// ```
 public struct LogRedaction: Sendable, Hashable {
-    /// Which header fields are secret. A field whose name is in ``fields`` is secret too.
+    /// Which header fields are secret. A field whose name is in ``fields`` is secret too, and so are the provider's plugins'
+    /// ``TargetKit/Plugin/secretHeaders``, unless no header field is secret here.
     public var headers: HeaderRedaction
 
     /// Which query items and fields of bodies are secret.
     ///
-    /// - A name means the field of that name at any depth, with all that is in it.
-    /// - A key path, names with dots between them, means the field at that place alone. Arrays are gone through: the
-    ///   path `cards.number` means the number of each card.
+    /// - A name stands for the field of that name at any depth, with its whole value.
+    /// - A key path, names separated by dots, stands for the field at that place alone. Arrays are skipped: the path `cards.number`
+    ///   stands for the number of each card.
     ///
-    /// Letters are compared without regard to case, and `-` and `_` do not count: `api_key` means `apiKey` and
-    /// `API-Key`, too.
+    /// Names are compared without regard to case, `-` and `_`: `api_key` also stands for `apiKey` and `API-Key`.
     public var fields: Set<String> {
         didSet { index() }
     }
 
     private var names: Set<String> = []
     private var paths: Set<[String]> = []
-    /// How many names the longest key path has.
+    /// The number of names in the longest key path.
     private(set) var longestPath = 0
 
     /// A redaction of those header fields, query items and fields of bodies.
@@ -37,13 +37,13 @@ public struct LogRedaction: Sendable, Hashable {
         index()
     }
 
-    /// `HeaderRedaction.standard` and ``standardFields``; user and password of a URL are left out.
+    /// `HeaderRedaction.standard` and ``standardFields``; user and password of a URL are redacted.
     public static let standard = LogRedaction()
 
-    /// Nothing is redacted: the log then holds passwords and tokens, keep it where they may be.
+    /// Nothing is redacted: the log then contains passwords and tokens.
     public static let none = LogRedaction(headers: HeaderRedaction(secretNames: []), fields: [])
 
-    /// The names that hold secrets by wide custom.
+    /// The names that are commonly used for secrets.
     public static let standardFields: Set<String> = SecretFields.standard
 
     private mutating func index() {
@@ -57,12 +57,20 @@ public struct LogRedaction: Sendable, Hashable {
 extension LogRedaction {
     var isNone: Bool { headers.secretNames.isEmpty && fields.isEmpty }
 
-    /// Whether the field at that place, its name last, is secret by itself.
+    /// This redaction with the fields in which plugins put secrets. Of the standard fields, those that this redaction has stay.
+    func adding(_ secretHeaders: Set<HTTPHeaderName>) -> LogRedaction {
+        guard !headers.secretNames.isEmpty else { return self }
+        var redaction = self
+        redaction.headers.secretNames.formUnion(secretHeaders.subtracting(HeaderRedaction.standard.secretNames))
+        return redaction
+    }
+
+    /// Whether the field with that path of names is secret.
     func isSecret(_ path: [String]) -> Bool {
         path.last.map(names.contains) == true || (!paths.isEmpty && paths.contains(path))
     }
 
-    /// The name as names are compared.
+    /// The form in which names are compared.
     static func normalized(_ name: some StringProtocol) -> String {
         SecretFields.normalized(name)
     }
@@ -74,7 +82,7 @@ extension LogRedaction {
             .map(normalized)
     }
 
-    /// The value of a header field as it is logged.
+    /// The value of a header field for the log.
     func header(_ value: String, name: String) -> String {
         let field = HTTPHeaderName(rawValue: name)
         if isSecret([Self.normalized(name)]) { return HeaderRedaction.placeholder }
@@ -82,7 +90,7 @@ extension LogRedaction {
         return field == .location || field == "Referer" || field == "Content-Location" ? url(shown) : shown
     }
 
-    /// A URL as it is logged: without the fragment, which is not sent.
+    /// A URL for the log, without its fragment, which is not sent.
     func url(_ text: String) -> String {
         let whole = text.prefix { $0 != "#" }
         guard !isNone else { return String(whole) }
@@ -92,7 +100,7 @@ extension LogRedaction {
         return address.endIndex == whole.endIndex ? place : place + "?" + form(query, limit: .max).text
     }
 
-    /// Pairs of `name=value` with `&` between them, and whether they were cut off at the limit.
+    /// Pairs of `name=value`, separated by `&`, and whether they were cut off at the limit.
     func form(_ text: some StringProtocol, limit: Int) -> (text: String, isCut: Bool) {
         var result = ""
         for (index, pair) in text.split(separator: "&", omittingEmptySubsequences: false).enumerated() {

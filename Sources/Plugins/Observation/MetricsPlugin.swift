@@ -6,8 +6,8 @@ import TargetKit
 import FoundationNetworking
 #endif
 
-/// Measures every call: how long it took, what went over the wire, how often it was tried again, how it ended; one by one for a
-/// closure, and summed up by endpoint.
+/// Measures every call: its duration, the bytes sent and received, its attempts and its result; each call for a closure, and
+/// summarized by endpoint.
 ///
 /// ```swift
 /// let metrics = MetricsPlugin { call in
@@ -17,45 +17,50 @@ import FoundationNetworking
 /// print(metrics.summaries["GET Orders.latest"]?.p90 ?? .zero)
 /// ```
 ///
-/// Each call is reported exactly once, also one that was cancelled or has failed before it was sent. One plugin may serve any
-/// number of providers; it then counts their calls together. Its memory is bounded: by 8 KiB for each endpoint
-/// (its percentiles are within 1/64, 1.6 %, of the exact ones), and by the number of endpoints.
+/// Each call is reported exactly once, at its end, also when it was cancelled or failed before it was sent; a stream at the end of
+/// its body. One plugin may serve any number of providers; it then counts their calls together. It takes at most 8 KiB for each
+/// endpoint (percentiles are within 1/64, 1.6 %, of the exact value), and the number of endpoints is limited.
 ///
 /// On Apple's systems `SignpostPlugin` shows the calls in Instruments.
-///
-/// Order: first, so that the time that other plugins take counts.
 public struct MetricsPlugin: Plugin {
-    private struct Running: Sendable {
-        let start: Duration
-        var attemptStart: Duration?
-        var attempts: [CallMetrics.Attempt] = []
+    /// The attempts of a call. A shared exchange adds its attempts to those of the call that began it.
+    private struct Attempts: Sendable {
+        var start: Duration?
+        var finished: [CallMetrics.Attempt] = []
     }
 
-    private struct State: Sendable {
-        var running: [RequestContext.ID: Running] = [:]
-        var summaries: [String: EndpointSummary] = [:]
-    }
-
-    /// What endpoints are summed up under that come when there are as many as may be.
+    /// The endpoint that sums up the calls of all endpoints over the limit.
     package static let otherEndpoints = "other"
 
     private let elapsedTime: ElapsedTime
     private let endpointLimit: Int
     private let name: @Sendable (any TargetType) -> String
     private let report: @Sendable (CallMetrics) -> Void
-    private let state = Locked(State())
+    private let endpoints = Locked<[String: EndpointSummary]>([:])
+    private let attempts = PluginStorage<Locked<Attempts>>()
+
+    /// ``PluginPlace/start``.
+    public var place: PluginPlace { .start }
 
     /// A plugin that measures calls.
     ///
     /// - Parameters:
-    ///   - clock: What durations are measured by; default the continuous clock, which does not jump.
-    ///   - endpointLimit: How many endpoints are summed up by themselves; default 200. Calls of more are summed up under
-    ///     `other`.
-    ///   - report: Is called with each call, once, when its result stands; on any thread. Default: nobody is told.
-    ///   - name: The name of a target's endpoint. It should have no identifiers in it, `GET /users/:id`, so that there are not
-    ///     too many. Default `nil`: method, type and case of the target, `GET Orders.latest`.
+    ///   - endpointLimit: The number of endpoints that have summaries of their own; default 200. Calls of further endpoints are
+    ///     summed up as `other`.
+    ///   - report: Is called with each call, once, at its end, on any thread; default: does nothing.
+    ///   - name: The name of a target's endpoint. It should contain no identifiers, for example `GET /users/:id`, so that the number
+    ///     of endpoints stays small. Default `nil`: method, type and case of the target, `GET Orders.latest`.
     public init(
-        clock: any Clock<Duration> = ContinuousClock(),
+        endpointLimit: Int = 200,
+        report: @escaping @Sendable (CallMetrics) -> Void = { _ in },
+        name: (@Sendable (any TargetType) -> String)? = nil
+    ) {
+        self.init(clock: ContinuousClock(), endpointLimit: endpointLimit, report: report, name: name)
+    }
+
+    /// A plugin that measures attempts by a clock of the test's.
+    package init(
+        clock: any Clock<Duration>,
         endpointLimit: Int = 200,
         report: @escaping @Sendable (CallMetrics) -> Void = { _ in },
         name: (@Sendable (any TargetType) -> String)? = nil
@@ -66,77 +71,71 @@ public struct MetricsPlugin: Plugin {
         self.report = report
     }
 
-    /// What the calls of each endpoint have cost since the start, or since ``reset()``.
-    public var summaries: [String: EndpointSummary] { state.withLock(\.summaries) }
+    /// The figures of the calls of each endpoint, since the plugin was made or since ``reset()``.
+    public var summaries: [String: EndpointSummary] { endpoints.withLock { $0 } }
 
-    /// Forgets the summaries, and returns them: for a report every minute.
+    /// Returns the summaries and starts over, for example for a report every minute.
     @discardableResult
     public func reset() -> [String: EndpointSummary] {
-        state.withLock { state in
-            defer { state.summaries = [:] }
-            return state.summaries
+        endpoints.withLock { endpoints in
+            defer { endpoints = [:] }
+            return endpoints
         }
     }
 
-    /// Starts the call, at the first attempt.
+    /// Starts the call, at its first attempt.
     public func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
-        if context.attempt == 0 {
-            let now = elapsedTime.current
-            state.withLock { $0.running[context.id] = Running(start: now) }
-        }
+        if context[attempts] == nil { context[attempts] = Locked(Attempts()) }
         return request
     }
 
     /// Starts an attempt.
     public func willSend(_ request: URLRequest, context: RequestContext) {
         let now = elapsedTime.current
-        state.withLock { $0.running[context.id]?.attemptStart = now }
+        context[attempts]?.withLock { $0.start = now }
     }
 
     /// Ends an attempt.
     public func didReceive(_ result: Result<Response, TargetKitError>, context: RequestContext) {
         let now = elapsedTime.current
-        guard let start = state.withLock({ $0.running[context.id]?.attemptStart }) else { return }
-        let attempt = CallMetrics.Attempt(
-            duration: now - start,
-            statusCode: result.response?.statusCode,
-            failure: result.failureKind,
-            transport: result.response?.metrics
-        )
-        state.withLock { state in
-            state.running[context.id]?.attemptStart = nil
-            state.running[context.id]?.attempts.append(attempt)
+        context[attempts]?.withLock { attempts in
+            guard let start = attempts.start else { return }
+            attempts.start = nil
+            attempts.finished.append(
+                CallMetrics.Attempt(
+                    duration: now - start,
+                    statusCode: result.response?.statusCode,
+                    failure: result.failureKind,
+                    transport: result.response?.metrics
+                )
+            )
         }
     }
 
-    /// Ends the call, counts it and reports it.
-    public func process(
-        _ result: Result<Response, TargetKitError>,
-        context: RequestContext
-    ) async -> Result<Response, TargetKitError> {
-        let now = elapsedTime.current
-        let running = state.withLock { $0.running.removeValue(forKey: context.id) }
-        let call = CallMetrics(
+    /// Counts the call and reports it.
+    public func didFinish(_ call: FinishedCall, context: RequestContext) {
+        let attempts = context[attempts]?.withLock(\.finished)
+        let metrics = CallMetrics(
             id: context.id,
             target: context.target,
             endpoint: name(context.target),
-            attempts: running?.attempts ?? [],
-            duration: running.map { now - $0.start } ?? .zero,
-            statusCode: result.response?.statusCode,
-            failure: result.failureKind
+            attempts: attempts ?? [],
+            duration: call.duration,
+            statusCode: call.result.response?.statusCode,
+            failure: call.result.failureKind,
+            streamedByteCount: call.streamedByteCount
         )
-        state.withLock { state in
-            let isKnown = state.summaries[call.endpoint] != nil || state.summaries.count < endpointLimit
-            state.summaries[isKnown ? call.endpoint : Self.otherEndpoints, default: EndpointSummary()]
-                .add(call, isMeasured: running != nil)
+        endpoints.withLock { endpoints in
+            let isKnown = endpoints[metrics.endpoint] != nil || endpoints.count < endpointLimit
+            endpoints[isKnown ? metrics.endpoint : Self.otherEndpoints, default: EndpointSummary()]
+                .add(metrics, isMeasured: attempts != nil)
         }
-        report(call)
-        return result
+        report(metrics)
     }
 }
 
 extension Result where Success == Response, Failure == TargetKitError {
-    /// The response, that of a failure too.
+    /// The response, also that of a failure.
     fileprivate var response: Response? {
         switch self {
         case .success(let response): response

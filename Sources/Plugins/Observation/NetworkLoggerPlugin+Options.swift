@@ -2,18 +2,18 @@
 import TargetKit
 
 extension NetworkLoggerPlugin {
-    /// What seldom needs changing.
+    /// Redaction, body limit, clock, and whether the logger is enabled.
     public struct Options: Sendable {
-        /// What is not shown; default: ``LogRedaction/standard``.
+        /// What is redacted; default: ``LogRedaction/standard``.
         let redaction: LogRedaction
-        /// How many bytes of a body are shown; default 4096. A longer one is cut off, and its size is said.
+        /// How many bytes of a body are shown; default 4096. A longer body is cut off, and its size is shown.
         let bodyLimit: Int
-        /// What durations are measured by; default the continuous clock, which does not jump.
+        /// The clock that measures durations; default the continuous clock.
         let clock: any Clock<Duration>
-        /// Whether anybody listens, asked at each hook; default: always. Nothing is built while nobody does.
+        /// Whether the logger is enabled, evaluated at each hook; default: always. A disabled logger makes no texts.
         let isEnabled: @Sendable () -> Bool
 
-        /// Options; secrets redacted, 4096 bytes of a body, always enabled, unless told.
+        /// Options; by default secrets are redacted, 4096 bytes of a body are shown, and the logger is enabled.
         public init(
             redaction: LogRedaction = .standard,
             bodyLimit: Int = 4096,
@@ -29,7 +29,7 @@ extension NetworkLoggerPlugin {
 }
 
 extension NetworkLoggerPlugin {
-    /// What is logged: one of the levels, or a choice of parts.
+    /// What is logged: one of the levels, or a set of parts.
     ///
     /// ```swift
     /// NetworkLoggerPlugin(level: .basic)
@@ -51,7 +51,7 @@ extension NetworkLoggerPlugin {
         public static let requestHeaders = Level(rawValue: 1 << 1)
         /// The request's body.
         public static let requestBody = Level(rawValue: 1 << 2)
-        /// Status, size and time.
+        /// The response's status, size and time.
         public static let response = Level(rawValue: 1 << 3)
         /// The response's header fields.
         public static let responseHeaders = Level(rawValue: 1 << 4)
@@ -61,18 +61,18 @@ extension NetworkLoggerPlugin {
         public static let failure = Level(rawValue: 1 << 6)
         /// The body of a response that the target does not accept, or whose status is 400 or more.
         public static let errorBody = Level(rawValue: 1 << 7)
-        /// The request as a curl command, in the place of its other parts.
+        /// The request as a curl command, instead of its other parts.
         public static let curl = Level(rawValue: 1 << 8)
 
         /// Nothing.
         public static let none: Level = []
-        /// What went wrong, with the server's words: for an app that people use.
+        /// Failures, with the bodies of refused responses: for a released app.
         public static let errors: Level = [.failure, .errorBody]
         /// A line for each request, response and failure.
         public static let basic: Level = [.request, .response, .failure]
-        /// The same with header fields.
+        /// ``basic`` with header fields.
         public static let headers: Level = [.basic, .requestHeaders, .responseHeaders]
-        /// The same with header fields and bodies.
+        /// ``basic`` with header fields and bodies.
         public static let body: Level = [.headers, .requestBody, .responseBody, .errorBody]
     }
 }

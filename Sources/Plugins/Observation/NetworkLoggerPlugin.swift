@@ -6,7 +6,7 @@ import TargetKit
 import FoundationNetworking
 #endif
 
-/// Logs what goes out and what comes back, line by line, secrets left out.
+/// Logs requests and responses, line by line, with secrets redacted.
 ///
 /// ```swift
 /// NetworkLoggerPlugin()                                               // prints a line for each request and response
@@ -19,34 +19,37 @@ import FoundationNetworking
 /// [7.0] ← 200 Catalog.search, 1532 bytes, 12.3 ms
 /// ```
 ///
-/// Each line starts with the call's number in the process and its attempt, from 0; `→` went out, `←` came back, `✗`
-/// failed. The time counts from `willSend` to `didReceive`. A body is shown up to a limit; one that is no text, or
-/// made of parts, in one line about it. A failure that comes before the send, or that replaces a result, is logged
-/// when the call ends. The name of the target is shown without its associated values.
+/// Each line starts with the number of the call in the process and the number of its attempt, from 0; `→` was sent, `←` was
+/// received, `✗` failed. The time is from `willSend` to `didReceive`. A body is shown up to a limit; binary and multipart bodies
+/// are described in one line. A failure that no attempt has shown is logged at the end of the call, for example a body that could
+/// not be decoded, a stream that broke off, or a call that was not sent. An exchange that calls share has a number of its own. The
+/// target is named without its associated values.
 ///
-/// Secrets are found in header fields, query items, form bodies and JSON (``LogRedaction``), not in XML or free text.
-///
-/// Order: after the plugins that change the request, so that it is shown as it goes out.
+/// Secrets are found in header fields (also those of plugins, ``TargetKit/Plugin/secretHeaders``), query items, form bodies and
+/// JSON (``LogRedaction``), not in XML or free text.
 public struct NetworkLoggerPlugin: Plugin {
     private struct Sent: Sendable {
         let start: Duration
-        /// The failure that has been logged last, and its attempt.
-        var failure: (attempt: Int, stage: TargetKitError.Stage)?
+        /// The failure of the last attempt, as it was logged.
+        var failure: String?
     }
 
     private let level: Level
     private let options: Options
     private let output: @Sendable (String) -> Void
     private let elapsedTime: ElapsedTime
-    private let calls = Locked<[RequestContext.ID: Sent]>([:])
+    private let sent = PluginStorage<Sent>()
+
+    /// ``PluginPlace/observation``: the request is logged as it is sent.
+    public var place: PluginPlace { .observation }
 
     /// A logger.
     ///
     /// - Parameters:
     ///   - level: What is logged; default: a line for each request, response and failure.
-    ///   - options: Redaction, body limit, clock, and whether anybody listens.
-    ///   - output: Takes each line, without a line break at its end, on any thread; default: prints it to standard
-    ///     output. A curl command is one line, in which a body may have line breaks.
+    ///   - options: Redaction, body limit, clock, and whether the logger is enabled.
+    ///   - output: Gets each line, without a line break at its end, on any thread; default: prints it to standard output. A curl
+    ///     command is one line, in which a body may have line breaks.
     public init(
         level: Level = .basic,
         options: Options = Options(),
@@ -61,14 +64,9 @@ public struct NetworkLoggerPlugin: Plugin {
     /// Logs the request.
     public func willSend(_ request: URLRequest, context: RequestContext) {
         guard isListening else { return }
-        let start = elapsedTime.current
-        calls.withLock { calls in
-            // A network call that is shared may be repeated after its first call has been cancelled, and has ended.
-            guard context.attempt == 0 || calls[context.id] != nil else { return }
-            calls[context.id] = Sent(start: start, failure: calls[context.id]?.failure)
-        }
+        context[sent] = Sent(start: elapsedTime.current)
         if level.contains(.curl) {
-            return log("→ " + CurlCommand(request, body, context).text, context)
+            return log("→ " + CurlCommand(request, body(in: context), context).text, context)
         }
         if level.contains(.request) {
             let url = options.redaction.url(request.url?.absoluteString ?? "")
@@ -81,35 +79,33 @@ public struct NetworkLoggerPlugin: Plugin {
     /// Logs the response or the failure.
     public func didReceive(_ result: Result<Response, TargetKitError>, context: RequestContext) {
         guard isListening else { return }
-        let now = elapsedTime.current
-        let start = calls.withLock { $0[context.id]?.start }
-        let time = start.map { ", " + Self.milliseconds(now - $0) } ?? ""
+        let time = context[sent].map { ", " + Self.milliseconds(elapsedTime.current - $0.start) } ?? ""
         switch result {
         case .success(let response):
             log(response, isError: response.statusCode >= 400, time: time, context)
         case .failure(let error):
             if let response = error.response { log(response, isError: true, time: time, context) }
             log(error, time: time, context)
-            calls.withLock { $0[context.id]?.failure = (context.attempt, error.stage) }
+            context[sent]?.failure = error.logged
         }
     }
 
-    /// Logs the failure that no hook has seen, and passes the result on.
-    public func process(
-        _ result: Result<Response, TargetKitError>,
-        context: RequestContext
-    ) async -> Result<Response, TargetKitError> {
-        guard !level.isEmpty else { return result }
-        let sent = calls.withLock { $0.removeValue(forKey: context.id) }
-        guard case .failure(let error) = result, options.isEnabled() else { return result }
-        if let logged = sent?.failure, logged == (context.attempt, error.stage) { return result }
+    /// Logs a failure that no attempt has shown.
+    public func didFinish(_ call: FinishedCall, context: RequestContext) {
+        guard case .failure(let error) = call.result, isListening else { return }
+        if let logged = context[sent]?.failure, logged == error.logged { return }
         log(error, time: "", context)
-        return result
     }
 
     private var isListening: Bool { !level.isEmpty && options.isEnabled() }
 
-    private var body: LogBody { LogBody(redaction: options.redaction, limit: max(0, options.bodyLimit)) }
+    private func body(in context: RequestContext) -> LogBody {
+        LogBody(redaction: redaction(in: context), limit: max(0, options.bodyLimit))
+    }
+
+    private func redaction(in context: RequestContext) -> LogRedaction {
+        options.redaction.adding(context.secretHeaders)
+    }
 }
 
 extension NetworkLoggerPlugin {
@@ -118,16 +114,18 @@ extension NetworkLoggerPlugin {
     }
 
     private func log(_ headers: HTTPHeaders, _ context: RequestContext) {
+        let redaction = redaction(in: context)
         for field in headers {
-            let value = options.redaction.header(field.value, name: field.name.rawValue)
+            let value = redaction.header(field.value, name: field.name.rawValue)
             log("  \(field.name): \(value.inOneLine)", context)
         }
     }
 
     private func logBody(of request: URLRequest, _ context: RequestContext) {
         let type = request.value(forHTTPHeaderField: "Content-Type")
-        if context.isBodyReadAsItIsSent { return log("  <\(type ?? ""), read as it is sent>", context) }
-        for line in body.lines(of: request.httpBody ?? Data(), contentType: type) { log("  " + line, context) }
+        if context.bodyOutsideRequest != nil { return log("  <\(type ?? ""), read as it is sent>", context) }
+        let lines = body(in: context).lines(of: request.httpBody ?? Data(), contentType: type)
+        for line in lines { log("  " + line, context) }
     }
 
     private func log(_ response: Response, isError: Bool, time: String, _ context: RequestContext) {
@@ -137,7 +135,7 @@ extension NetworkLoggerPlugin {
         }
         if level.contains(.responseHeaders) { log(response.headers, context) }
         guard level.contains(isError ? .errorBody : .responseBody) || level.contains(.responseBody) else { return }
-        let lines = body.lines(of: response.data, contentType: response.headers[.contentType])
+        let lines = body(in: context).lines(of: response.data, contentType: response.headers[.contentType])
         for line in lines { log("  " + line, context) }
     }
 
@@ -146,11 +144,20 @@ extension NetworkLoggerPlugin {
         log("✗ \(error.description.inOneLine)\(time)", context)
     }
 
-    /// Made by hand: a formatter takes longer than a stubbed call.
+    /// Without a formatter, which takes longer than a stubbed call.
     private static func milliseconds(_ duration: Duration) -> String {
         let (seconds, attoseconds) = LongestWait.limited(duration).components
         let tenths = seconds * 10_000 + (attoseconds + 50_000_000_000_000) / 100_000_000_000_000
         return "\(tenths / 10).\(tenths % 10) ms"
+    }
+}
+
+extension TargetKitError {
+    /// What identifies the error in the log: its description without what the target has made of it.
+    fileprivate var logged: String {
+        var error = self
+        error.appError = nil
+        return error.description
     }
 }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
 
-/// A state whose changes are told to a callback in the order in which they happened, one at a time, with no lock held.
+/// A state whose changes are reported to a callback in the order in which they happened, one at a time, with no lock held.
 ///
-/// Whoever changes the state first delivers; a change that comes meanwhile, on another thread or from within the
-/// callback, is left to that one. So the callback may be a little behind the state, but never out of order.
+/// The thread that changes the state first delivers; it also delivers changes that happen meanwhile, on other threads or within the
+/// callback. So the callback may lag behind the state, but is never out of order.
 final class OrderedCallback<State: Sendable, Event: Sendable>: Sendable {
     private struct Content: Sendable {
         var state: State

@@ -4,22 +4,26 @@ import Foundation
 import TargetKit
 import os
 
-/// Shows calls in Instruments: an interval for each attempt, in the track of a subsystem, named by target and attempt.
+/// Shows calls in Instruments: an interval for each attempt, in the track of a subsystem, with the name of the target and the
+/// number of the attempt.
 ///
 /// ```swift
 /// let provider = Provider<Orders>(plugins: [SignpostPlugin(subsystem: "com.example.shop")])
 /// ```
 ///
-/// Neither URLs nor header fields nor bodies are written. Order: last, so that only the exchange is in the interval.
+/// An interval is the exchange alone, from `willSend` to `didReceive`. URLs, header fields and bodies are not written.
 public struct SignpostPlugin: Plugin {
     private let subsystem: String
 
-    /// A plugin that writes to the category `Network` of a subsystem, most often the app's identifier.
+    /// ``PluginPlace/observation``.
+    public var place: PluginPlace { .observation }
+
+    /// A plugin that writes to the category `Network` of a subsystem, usually the app's identifier.
     public init(subsystem: String) {
         self.subsystem = subsystem
     }
 
-    // The system keeps one log for each pair of names, so it is asked for each time and not stored.
+    // The system keeps one log for each pair of names, so it need not be stored.
     private var log: OSLog { OSLog(subsystem: subsystem, category: "Network") }
 
     /// Begins the attempt's interval.
@@ -30,15 +34,15 @@ public struct SignpostPlugin: Plugin {
         os_signpost(.begin, log: log, name: "Call", signpostID: id, "%{public}@, attempt %ld", name, context.attempt)
     }
 
-    /// Ends it, with the status or the kind of failure.
+    /// Ends the attempt's interval, with the status code or the kind of failure.
     public func didReceive(_ result: Result<Response, TargetKitError>, context: RequestContext) {
         let id = OSSignpostID(UInt64(context.id.description) ?? 0)
-        let ending =
+        let outcome =
             switch result {
             case .success(let response): "\(response.statusCode)"
             case .failure(let error): "\(error.kind)"
             }
-        os_signpost(.end, log: log, name: "Call", signpostID: id, "%{public}@", ending)
+        os_signpost(.end, log: log, name: "Call", signpostID: id, "%{public}@", outcome)
     }
 }
 #endif

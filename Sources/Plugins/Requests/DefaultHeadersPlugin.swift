@@ -6,8 +6,8 @@ import TargetKit
 import FoundationNetworking
 #endif
 
-/// Says in each request what the app is, which languages the person reads, and what it understands: `User-Agent`,
-/// `Accept-Language` and `Accept`. A field that the request has already is left alone.
+/// Adds `User-Agent`, `Accept-Language` and `Accept` to each request: the app, the person's languages, and the media types that
+/// the app understands. A field that the request has already is not changed.
 ///
 /// ```swift
 /// Provider<Shop>(plugins: [DefaultHeadersPlugin()])
@@ -15,22 +15,20 @@ import FoundationNetworking
 /// // Accept-Language: zh-Hans-CN, en;q=0.9
 /// // User-Agent: Shop/2.4 (iOS 17.5.0)
 /// ```
-///
-/// Order: anywhere; a plugin before it that sets one of these fields wins.
 public struct DefaultHeadersPlugin: Plugin {
     private let accept: String?
     private let userAgent: String?
     private let languages: @Sendable () -> [String]
     private let others: HTTPHeaders
 
-    /// A plugin that sets these fields where they are missing.
+    /// A plugin that sets these fields if they are missing.
     ///
     /// - Parameters:
-    ///   - accept: The value of `Accept` (RFC 9110 §12.5.1); default: JSON before anything else; `nil`: the field is not set.
+    ///   - accept: The value of `Accept` (RFC 9110 §12.5.1); default: JSON is preferred; `nil`: the field is not set.
     ///   - userAgent: The value of `User-Agent` (RFC 9110 §10.1.5); default: ``systemUserAgent``; `nil`: the field is not set.
-    ///   - languages: Language tags or locale identifiers, the preferred first, asked for at each request; default: those of the
-    ///     person, on Linux by `LANGUAGE`, `LC_ALL`, `LC_MESSAGES` and `LANG`. Without any the field is not set.
-    ///   - others: More fields that every request is to have, the app's version or platform for one; default: none.
+    ///   - languages: Language tags or locale identifiers, the preferred one first, evaluated at each request; default: the person's
+    ///     languages, on Linux by `LANGUAGE`, `LC_ALL`, `LC_MESSAGES` and `LANG`. Without languages the field is not set.
+    ///   - others: More fields for every request, for example the app's version or platform; default: none.
     public init(
         accept: String? = "application/json, */*;q=0.8",
         userAgent: String? = Self.systemUserAgent,
@@ -56,7 +54,7 @@ public struct DefaultHeadersPlugin: Plugin {
     }
 
     /// The value of `Accept-Language` (RFC 9110 §12.5.4): the first language without a weight, each further one with 0.1 less,
-    /// down to 0.1; `nil` without languages. Beyond ten, and what is no language tag, is left out.
+    /// down to 0.1; `nil` without languages. Texts that are not language tags, and languages after the tenth, are omitted.
     package static func acceptLanguage(_ languages: [String]) -> String? {
         let tags = languages.compactMap(PreferredLanguages.tag).reduce(into: [String]()) { tags, tag in
             if tags.count < 10, !tags.contains(tag) { tags.append(tag) }
@@ -79,11 +77,11 @@ extension DefaultHeadersPlugin {
         )
     }
 
-    /// The value of `User-Agent` for an app; characters that may not be in a product's name or version are left out.
+    /// The value of `User-Agent` for an app, without characters that are not allowed in a product's name or version.
     ///
     /// - Parameters:
     ///   - app: The product's name (RFC 9110 §10.1.5).
-    ///   - version: `nil`, or nothing in it that may be sent: the name alone.
+    ///   - version: The product's version; `nil` or without allowed characters: the name alone.
     package static func userAgent(app: String, version: String?) -> String {
         let name = token(app)
         let version = version.map(token).flatMap { $0.isEmpty ? nil : "/" + $0 } ?? ""
@@ -92,7 +90,7 @@ extension DefaultHeadersPlugin {
         return "\(name.isEmpty ? "App" : name)\(version) (\(platform) \(number))"
     }
 
-    /// RFC 9110 §5.6.2: what a product's name and version are made of.
+    /// The characters of a token (RFC 9110 §5.6.2).
     private static func token(_ text: String) -> String {
         text.filter { String($0).isToken }
     }
@@ -117,7 +115,7 @@ extension DefaultHeadersPlugin {
 extension URLRequest {
     fileprivate mutating func setIfMissing(_ name: HTTPHeaderName, _ value: String?) throws {
         guard let value, self.value(forHTTPHeaderField: name.rawValue) == nil else { return }
-        // Foundation drops such a value without a word.
+        // Foundation drops such a value without an error.
         guard !value.endsHeaderField else {
             throw InvalidRequest.invalidHeaderValue(name: name.rawValue)
         }

@@ -2,7 +2,11 @@
 import Foundation
 import TargetKit
 
-/// Signs requests: adds header fields that depend on method, URL, header fields and body as they go out.
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Signs requests: adds header fields that depend on the method, URL, header fields and body that are sent.
 ///
 /// ```swift
 /// RequestSigningPlugin(fields: ["X-Date", "X-Signature"]) { request, _ in
@@ -13,16 +17,16 @@ import TargetKit
 /// }
 /// ```
 ///
-/// - The closure sees what every other plugin has made of the request, wherever this one is in the array, and the body of any
-///   kind: bytes, a file, a form with files. ``SignableRequest/readBody(_:)`` reads it in pieces.
-/// - It is asked at each attempt, so a call that is tried again has a new date and a new signature. Of calls that share one
-///   network call one is signed.
-/// - A redirect within the origin is followed with the signature of the first request. One to another origin goes out without
-///   it: the fields count as secret. A server that checks the signature of the second request needs `redirects: .none`, and
-///   a call of its own.
+/// - The closure gets the request after the other plugins' `prepare`, with a body of any kind: bytes, a file, a form with files.
+///   ``SignableRequest/readBody(_:)`` reads it in pieces.
+/// - Each attempt is signed, so a call that is repeated has a new date and a new signature. An exchange that calls share is signed
+///   once.
+/// - A redirect within the origin is followed with the signature of the first request; a redirect to another origin without it,
+///   because the fields count as secret. For a server that checks the signature of the second request, use `redirects: .none` and a
+///   call of its own.
 /// - Loggers and other plugins see the signed request in `willSend`.
 ///
-/// Order: anywhere. Several sign in the array's order, and a later one sees the fields of the earlier ones.
+/// Several of these plugins sign in the order of the provider's array, and a later one gets the fields of the earlier ones.
 public struct RequestSigningPlugin: Plugin {
     private typealias Signature = @Sendable (SignableRequest, RequestContext) async throws -> HTTPHeaders
 
@@ -30,12 +34,15 @@ public struct RequestSigningPlugin: Plugin {
     public let secretHeaders: Set<HTTPHeaderName>
     private let signature: Signature
 
+    /// ``PluginPlace/signing``.
+    public var place: PluginPlace { .signing }
+
     /// A plugin that signs by a closure.
     ///
     /// - Parameters:
-    ///   - fields: The fields that the closure may set; another one is an error. They are not sent to another origin.
-    ///   - signature: The fields to set, in the place of those of the same name; none: the request goes out as it is. What it
-    ///     throws ends the call, with stage `.request`.
+    ///   - fields: The fields that the closure may set; any other one is an error. They are not sent to another origin.
+    ///   - signature: Returns the fields to set, which replace fields of the same name. An error that it throws ends the call, with
+    ///     stage `.request`.
     public init(
         fields: Set<HTTPHeaderName>,
         signature: @escaping @Sendable (SignableRequest, RequestContext) async throws -> HTTPHeaders
@@ -43,33 +50,32 @@ public struct RequestSigningPlugin: Plugin {
         secretHeaders = fields
         self.signature = signature
     }
-}
 
-extension RequestSigningPlugin: RequestFinisher {
-    package func finalFields(for request: TransportRequest, context: RequestContext) async throws -> HTTPHeaders {
-        guard let url = request.urlRequest.url else { return [:] }
-        let signable = SignableRequest(
-            method: HTTPMethod(rawValue: request.urlRequest.httpMethod ?? HTTPMethod.get.rawValue),
-            url: url,
-            headers: HTTPHeaders(request.urlRequest.allHTTPHeaderFields ?? [:]),
-            body: request.body
-        )
-        let fields = try await signature(signable, context)
-        for name in fields.dictionary.keys where !secretHeaders.contains(HTTPHeaderName(rawValue: name)) {
-            throw RequestSigningError.undeclaredField(name: name)
+    /// Sets the fields of the signature.
+    ///
+    /// - Throws: What the closure throws; `InvalidRequest` for a value with a line break; an error for a field that was not named.
+    public func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
+        guard let signable = SignableRequest(request, bodyOutsideRequest: context.bodyOutsideRequest) else { return request }
+        var request = request
+        for field in try await signature(signable, context) {
+            let name = field.name.rawValue
+            guard secretHeaders.contains(field.name) else { throw RequestSigningError.undeclaredField(name: name) }
+            // Foundation drops such a value without an error.
+            guard !field.value.endsHeaderField else { throw InvalidRequest.invalidHeaderValue(name: name) }
+            request.setValue(field.value, forHTTPHeaderField: name)
         }
-        return fields
+        return request
     }
 }
 
 /// Why a request could not be signed.
 package enum RequestSigningError: Error, Sendable, Hashable {
-    /// The signature has a header field that the plugin was not told of, so that a redirect would take it to another origin.
+    /// The signature has a header field that the plugin does not know as secret: a redirect would send it to another origin.
     case undeclaredField(name: String)
 }
 
 extension RequestSigningError: DescribedError {
-    /// What is wrong, in one line.
+    /// The problem in one line.
     package var description: String {
         switch self {
         case .undeclaredField(let name): "the signature sets \(name), which is not among the plugin's fields"

@@ -6,8 +6,8 @@ import TargetKit
 import FoundationNetworking
 #endif
 
-/// Tells the server's time, by the `Date` field of its responses (RFC 9110 §6.6.1): for signatures and tokens that a device
-/// with a wrong clock could not make.
+/// The server's time, estimated from the `Date` field of its responses (RFC 9110 §6.6.1), for signatures and tokens of a device
+/// whose clock is wrong.
 ///
 /// ```swift
 /// let clock = ServerClockPlugin()
@@ -15,82 +15,77 @@ import FoundationNetworking
 /// let date = clock.now
 /// ```
 ///
-/// `Date` has whole seconds, and was written somewhere between sending and receiving; so each response says in which range the
-/// difference lies, as wide as the time in flight and one second, and its middle is the difference corrected for half the time
-/// in flight. All responses together narrow the range, most often to some tenths of a second.
+/// `Date` has whole seconds and was written between sending and receiving. So each response gives a range for the difference of
+/// the clocks, which is as long as the exchange and one second. Several responses narrow the range, usually to some tenths of a
+/// second.
 ///
-/// Not looked at are responses from a cache (`Age` above 0, RFC 9111 §5.1) and from another host after a redirect. One response
-/// whose `Date` contradicts the others changes nothing; when the next one agrees with it, they are believed: one of the two
-/// clocks was set.
+/// Responses from a cache (`Age` above 0, RFC 9111 §5.1) and from another host after a redirect do not count. One response whose
+/// `Date` contradicts the others is ignored; when the next one agrees with it, one of the clocks has been set, and both count.
 ///
-/// One plugin is for one server; the providers of that server share it. It is safe to ask from any thread.
-///
-/// Order: anywhere.
+/// Use one plugin for each server; the providers of a server share it. It can be read from any thread.
 public struct ServerClockPlugin: Plugin {
-    private struct Sending: Sendable {
+    private struct Sent: Sendable {
         let date: Date
         let host: String?
     }
 
-    private struct State: Sendable {
-        var sendings: [RequestContext.ID: Sending] = [:]
-        var offset = ClockOffset()
-    }
-
     private let date: @Sendable () -> Date
-    private let state = Locked(State())
+    private let difference = Locked(ClockOffset())
+    private let sent = PluginStorage<Sent>()
 
-    /// A clock that knows nothing yet.
+    /// ``PluginPlace/observation``.
+    public var place: PluginPlace { .observation }
+
+    /// A clock that has seen no response.
     ///
     /// - Parameter date: The device's clock; default: the system's.
     public init(date: @escaping @Sendable () -> Date = { Date() }) {
         self.date = date
     }
 
-    /// The server's time, as far as it is known; the device's before the first response.
+    /// The server's time; before the first response, the device's.
     public var now: Date { date() + (offset ?? 0) }
 
     /// How many seconds the server's clock is ahead of the device's; `nil` before the first response.
     public var offset: TimeInterval? {
-        state.withLock { $0.offset.range.map { ($0.lowest + $0.highest) / 2 } }
+        difference.withLock { $0.range.map { ($0.lowest + $0.highest) / 2 } }
     }
 
-    /// By how many seconds ``offset`` may be wrong at most, if the server's clock is right; `nil` before the first response.
+    /// The largest error of ``offset`` in seconds, if the server's clock is right; `nil` before the first response.
     public var uncertainty: TimeInterval? {
         let date = date()
-        return state.withLock { $0.offset.range?.widened(until: date) }.map { ($0.highest - $0.lowest) / 2 }
+        return difference.withLock { $0.range?.widened(until: date) }.map { ($0.highest - $0.lowest) / 2 }
     }
 
-    /// Notes when the request goes out.
+    /// Notes when the request is sent.
     public func willSend(_ request: URLRequest, context: RequestContext) {
-        let sending = Sending(date: date(), host: request.url?.host())
-        state.withLock { $0.sendings[context.id] = sending }
+        context[sent] = Sent(date: date(), host: request.url?.host())
     }
 
-    /// Looks at the response's `Date`, whatever its status is.
+    /// Reads the response's `Date`, whatever its status is.
     public func didReceive(_ result: Result<Response, TargetKitError>, context: RequestContext) {
         let received = date()
-        guard let sending = state.withLock({ $0.sendings.removeValue(forKey: context.id) }) else { return }
+        guard let sent = context[sent] else { return }
         let response: Response? =
             switch result {
             case .success(let response): response
             case .failure(let error): error.response
             }
-        guard let response, received >= sending.date,
-            let server = Self.date(of: response, from: sending.host, now: received)
+        guard let response, received >= sent.date,
+            let server = Self.date(of: response, from: sent.host, now: received)
         else {
             return
         }
-        // Between these two moments the server's clock showed a time from `server` up to a second later.
+        // Between these two moments the server's clock showed `server`, or up to a second more.
         let range = ClockOffset.Range(
             lowest: server.timeIntervalSince(received),
-            highest: server.timeIntervalSince(sending.date) + 1,
+            highest: server.timeIntervalSince(sent.date) + 1,
             date: received
         )
-        state.withLock { $0.offset.add(range) }
+        difference.withLock { $0.add(range) }
     }
 
-    /// The time at which that host has made the response.
+    /// When that host made the response.
     private static func date(of response: Response, from host: String?, now: Date) -> Date? {
         if let url = response.request?.url, url.host() != host { return nil }
         let headers = response.headers
@@ -99,13 +94,13 @@ public struct ServerClockPlugin: Plugin {
     }
 }
 
-/// What is known of the difference between two clocks.
+/// The difference between two clocks, estimated from samples.
 ///
-/// Each sample is a range in which the difference lies for sure, if nobody lies. Where ranges of several samples overlap, the
-/// difference lies in all of them, which soon tells it more closely than any single one. A sample that contradicts the others
-/// is passed over; when the next one agrees with it, both of them count, and what was known before does not.
+/// Each sample is a range that contains the difference. The difference is in the intersection of all samples, which becomes smaller
+/// than any single one. A sample that contradicts the others is ignored; when the next one agrees with it, these two replace all
+/// earlier samples.
 struct ClockOffset: Sendable {
-    /// How far two clocks may drift apart: 100 millionths, more than a quartz does.
+    /// How fast two clocks may drift apart: 100 ppm, more than quartz clocks do.
     private static let drift = 1e-4
 
     /// A range of seconds, as of a moment of the local clock.
@@ -114,13 +109,13 @@ struct ClockOffset: Sendable {
         var highest: TimeInterval
         var date: Date
 
-        /// The same, later.
+        /// The range at another moment, wider by the drift.
         func widened(until later: Date) -> Range {
             let seconds = abs(later.timeIntervalSince(date)) * ClockOffset.drift
             return Range(lowest: lowest - seconds, highest: highest + seconds, date: later)
         }
 
-        /// What both say; `nil` when they contradict each other.
+        /// The intersection; `nil` when it is empty.
         fileprivate func common(with other: Range) -> Range? {
             let lowest = max(lowest, other.lowest)
             let highest = min(highest, other.highest)
@@ -128,7 +123,7 @@ struct ClockOffset: Sendable {
         }
     }
 
-    /// What the samples have in common.
+    /// The intersection of the samples.
     private(set) var range: Range?
     /// The last sample, if it contradicts them.
     private var suspect: Range?

@@ -2,16 +2,20 @@
 import Foundation
 import TargetKit
 
-/// A request as it is about to go out, for a ``RequestSigningPlugin`` to sign.
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// A request before it is sent, for a ``RequestSigningPlugin`` to sign.
 public struct SignableRequest: Sendable {
     /// The method.
     public let method: HTTPMethod
     /// The URL, with its query.
     public let url: URL
-    /// The header fields, those of all plugins included. The transport adds some of its own later: `Host`, `Content-Length`,
-    /// `User-Agent` and `Accept-Encoding` where nobody has set them, and the cookies of a `CookieStore`.
+    /// The header fields, also those of the other plugins. Later the transport adds `Host` and `Content-Length`, `User-Agent` and
+    /// `Accept-Encoding` if they are missing, and the cookies of a `CookieStore`.
     public let headers: HTTPHeaders
-    /// Where the body's bytes come from.
+    /// The body.
     public let body: TransportRequest.Body
 
     /// A request made by hand, to test a signature.
@@ -22,10 +26,10 @@ public struct SignableRequest: Sendable {
         self.body = body
     }
 
-    /// Reads the body from its start, piece by piece, so that a large file costs no memory. It may be read any number of times:
-    /// what goes out is opened anew.
+    /// Reads the body from its start, in pieces, so that a large file costs no memory. It can be read any number of times; it is
+    /// opened again when it is sent.
     ///
-    /// - Parameter take: Gets up to 64 KiB at a time, only to be used until it returns. Is not called for a body without bytes.
+    /// - Parameter take: Gets up to 64 KiB at a time, which are valid until it returns. It is not called for an empty body.
     /// - Throws: What opening or reading the body throws, and what the closure throws.
     public func readBody(_ take: (UnsafeRawBufferPointer) throws -> Void) throws {
         switch body {
@@ -42,7 +46,7 @@ public struct SignableRequest: Sendable {
         }
     }
 
-    /// The whole body in memory: for bodies that are known to be small.
+    /// The whole body in memory, for small bodies.
     ///
     /// - Throws: What ``readBody(_:)`` throws.
     public func bodyData() throws -> Data {
@@ -50,6 +54,17 @@ public struct SignableRequest: Sendable {
         var data = Data()
         try readBody { data.append(contentsOf: $0) }
         return data
+    }
+
+    /// The request, if it has a URL.
+    init?(_ request: URLRequest, bodyOutsideRequest: TransportRequest.Body?) {
+        guard let url = request.url else { return nil }
+        self.init(
+            method: HTTPMethod(rawValue: request.httpMethod ?? HTTPMethod.get.rawValue),
+            url: url,
+            headers: HTTPHeaders(request.allHTTPHeaderFields ?? [:]),
+            body: bodyOutsideRequest ?? request.httpBody.map { .data($0) } ?? .none
+        )
     }
 
     private static let pieceSize = 64 << 10
