@@ -6,24 +6,24 @@ import TargetKit
 import FoundationNetworking
 #endif
 
-/// Holds calls while the device is offline, for a time, instead of letting them fail.
+/// Delays calls while the device is offline, up to a timeout, instead of letting them fail.
 ///
 /// ```swift
 /// Provider<Orders>(plugins: [WaitsForConnectivityPlugin(timeout: .seconds(30)), tokens])
 /// ```
 ///
-/// A call is held in `prepare` and goes on as soon as the device is online, or nothing is known of it any more. When the time is
-/// over, the call fails with `URLError(.notConnectedToInternet)`, so with kind `.offline`, or is sent all the same
-/// (`failsAfterTimeout: false`). Held calls count as calls in flight and are cancelled as such; a limit of `CallTimeout.wholeCall` covers
-/// the wait, one for the exchange does not. Never held are calls to this machine (`localhost`, `127.…`, `::1`), calls whose
-/// target opts out by ``ConnectivityTarget`` or by a closure, and all while nothing is known.
+/// A call waits in `prepare` until the device is online or its status is unknown. After the timeout the call fails with
+/// `URLError(.notConnectedToInternet)`, which has the kind `.offline`, or is sent anyway (`failsAfterTimeout: false`). A waiting call
+/// is in flight and can be cancelled; a limit of `CallTimeout.wholeCall` includes the wait, one for the exchange does not. Calls to
+/// this machine (`localhost`, `127.…`, `::1`) do not wait, nor do calls that opt out by `CallOptions.waitsForConnectivity` or by a
+/// closure.
 ///
-/// A call that fails for want of a network while it is under way is sent again, held like any other, if sending it twice does
-/// no harm: its method is idempotent (RFC 9110 §9.2.2), or it has an `Idempotency-Key`. For want of a network means kind
-/// `.offline`; or that the server was not found, did not answer or was lost, and the device is offline by then.
+/// A call that fails because there is no network is sent again, after a wait like any other, if it is safe to repeat: its method is
+/// idempotent (RFC 9110 §9.2.2), or it has an `Idempotency-Key`. There is no network if the failure's kind is `.offline`, or if the
+/// server was not found, did not answer or was lost, and the device is offline by then.
 ///
-/// Order: first, or right after a ``LoadingPlugin``, so that plugins after it get their tokens and time stamps when the call is
-/// about to go out. It may stand on either side of a plugin that repeats calls; the one that stands first decides.
+/// Its place is `PluginPlace.connectivity`: a host, a token and a time stamp are chosen after the wait, when the call is about to be
+/// sent. It is asked to retry after a ``RetryPlugin``.
 public struct WaitsForConnectivityPlugin: Plugin {
     private let reachability: Reachability
     private let timeout: Duration
@@ -31,47 +31,47 @@ public struct WaitsForConnectivityPlugin: Plugin {
     private let failsAfterTimeout: Bool
     private let repetitions: Int
     private let isHeld: @Sendable (any TargetType) -> Bool
-    /// How often this plugin has had each call sent again. Begun in the first `prepare` and nowhere else: a shared exchange goes
-    /// on when the call that began it has been to `process`, and what is kept for it then would stay for ever.
-    private let counts = Locked<[RequestContext.ID: Int]>([:])
+    /// How often this plugin has repeated the call.
+    private let counts = PluginStorage<Int>()
 
-    /// A plugin that holds calls by that reachability, which it starts.
+    /// A plugin that uses a reachability, which it starts.
     ///
     /// - Parameters:
-    ///   - reachability: Says whether the device is online; default: the one of the process.
-    ///   - timeout: How long a call is held at each attempt; default: a minute, at most a year. Zero or less: not at
-    ///     all, it goes on as if the device were online.
-    ///   - failsAfterTimeout: Whether it then fails with `URLError(.notConnectedToInternet)`; default `true`. With `false` it is
-    ///     sent all the same: for servers that are reachable without a default route.
-    ///   - repetitions: How often a call that failed for want of a network is sent again; default: once. Zero: never. What other
-    ///     plugins repeat does not count.
-    ///   - clock: What the time is measured by; default: the continuous clock.
-    ///   - isHeld: Whether a target's calls are held and sent again; default: those of targets that do not opt out by
-    ///     ``ConnectivityTarget``.
+    ///   - reachability: Says whether the device is online; default: ``Reachability/shared``.
+    ///   - timeout: How long a call waits at each attempt; default: one minute, at most a year. With zero or less, calls do not
+    ///     wait.
+    ///   - failsAfterTimeout: Whether the call then fails with `URLError(.notConnectedToInternet)`; default: `true`. With `false` it
+    ///     is sent: for servers that are reachable without a default route.
+    ///   - repetitions: How often a call is sent again that failed because there is no network; default: once. Repetitions that
+    ///     other plugins ask for do not count.
+    ///   - clock: Measures the timeout; default: the continuous clock.
+    ///   - isHeld: Whether a target's calls wait and are sent again, unless they opt out by `CallOptions.waitsForConnectivity`;
+    ///     default: `true`.
     public init(
         _ reachability: Reachability = .shared,
         timeout: Duration = .seconds(60),
         failsAfterTimeout: Bool = true,
         repetitions: Int = 1,
         clock: any Clock<Duration> = ContinuousClock(),
-        isHeld: (@Sendable (any TargetType) -> Bool)? = nil
+        isHeld: @escaping @Sendable (any TargetType) -> Bool = { _ in true }
     ) {
         self.reachability = reachability
         self.timeout = min(timeout, LongestWait.year)
         self.failsAfterTimeout = failsAfterTimeout
         self.repetitions = repetitions
         self.clock = clock
-        self.isHeld = isHeld ?? { ($0 as? any ConnectivityTarget)?.waitsForConnectivity ?? true }
+        self.isHeld = isHeld
         reachability.start()
     }
 
-    /// Holds the call while the device is offline.
+    /// `PluginPlace.connectivity`.
+    public var place: PluginPlace { .connectivity }
+
+    /// Waits while the device is offline.
     ///
-    /// - Throws: `URLError(.notConnectedToInternet)` after the time, unless the call is to be sent then; `CancellationError`.
+    /// - Throws: `URLError(.notConnectedToInternet)` after the timeout, unless the call is sent then; `CancellationError`.
     public func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
-        if context.attempt == 0 { counts.withLock { $0[context.id] = 0 } }
-        guard timeout > .zero, !reachability.isReachable, isHeld(context.target),
-            request.url?.isOnThisMachine != true
+        guard timeout > .zero, !reachability.isReachable, isHeld(context), request.url?.isOnThisMachine != true
         else { return request }
         guard try await !isOnlineInTime(), failsAfterTimeout else { return request }
         throw URLError(
@@ -80,28 +80,22 @@ public struct WaitsForConnectivityPlugin: Plugin {
         )
     }
 
-    /// Asks for another attempt, which ``prepare(_:context:)`` then holds, if it was the network that was missing.
+    /// Asks for another attempt, which waits in `prepare`, if there was no network.
     public func retry(_ result: Result<Response, TargetKitError>, context: RequestContext) async -> RetryDecision {
-        guard case .failure(let error) = result, isForWantOfNetwork(error), isHeld(context.target),
-            isRepeatable(error.request, context.target)
+        guard case .failure(let error) = result, isWithoutNetwork(error), isHeld(context),
+            error.request?.isSafeToRepeat ?? RetryPolicy.idempotentMethods.contains(context.target.method)
         else { return .doNotRetry }
-        // Of a shared exchange whose first caller has gone, the attempts are all that is known.
-        let count = counts.withLock { $0[context.id] } ?? context.attempt
+        let count = context[counts] ?? 0
         guard count < repetitions else { return .doNotRetry }
-        counts.withLock { $0[context.id]? += 1 }
+        context[counts] = count + 1
         return .retry(after: .zero)
     }
 
-    /// Forgets the call.
-    public func process(
-        _ result: Result<Response, TargetKitError>,
-        context: RequestContext
-    ) async -> Result<Response, TargetKitError> {
-        counts.withLock { $0[context.id] = nil }
-        return result
+    private func isHeld(_ context: RequestContext) -> Bool {
+        context.options.waitsForConnectivity && isHeld(context.target)
     }
 
-    /// Returns `true` when the device is online, or it is not known; `false` when the time is over.
+    /// Returns `true` when the device is online or its status is unknown, `false` after the timeout.
     private func isOnlineInTime() async throws -> Bool {
         try await withThrowingTaskGroup(of: Bool.self) { [reachability, clock, timeout] group in
             group.addTask {
@@ -117,7 +111,7 @@ public struct WaitsForConnectivityPlugin: Plugin {
         }
     }
 
-    private func isForWantOfNetwork(_ error: TargetKitError) -> Bool {
+    private func isWithoutNetwork(_ error: TargetKitError) -> Bool {
         guard error.stage == .transport else { return false }
         switch error.kind {
         case .offline: return true
@@ -125,25 +119,24 @@ public struct WaitsForConnectivityPlugin: Plugin {
         default: return false
         }
     }
-
-    private func isRepeatable(_ request: URLRequest?, _ target: any TargetType) -> Bool {
-        request?.isSafeToRepeat ?? RetryPolicy.idempotentMethods.contains(target.method)
-    }
 }
 
 extension URL {
-    /// Whether it leads to a server on this machine, for which no network is needed.
+    /// Whether its server is on this machine, for which no network is needed.
     fileprivate var isOnThisMachine: Bool {
         guard let host = host()?.lowercased() else { return false }
         return host == "localhost" || host.hasPrefix("127.") || host == "::1" || host == "[::1]"
     }
 }
 
-/// A target that says whether its calls are held while the device is offline. Targets that do not conform are.
-///
-/// A call that is of no use later is not: what the person types into a search field, or a look whether something is new.
-public protocol ConnectivityTarget: TargetType {
-    /// Whether a ``WaitsForConnectivityPlugin`` holds this call while the device is offline, and sends it again when it was
-    /// offline that made it fail.
-    var waitsForConnectivity: Bool { get }
+extension CallOptions {
+    /// Whether a ``WaitsForConnectivityPlugin`` delays the call while the device is offline, and sends it again if it fails because
+    /// there is no network; default `true`. Set it to `false` for calls whose results are soon out of date, such as suggestions for
+    /// a search.
+    public var waitsForConnectivity: Bool {
+        get { self[WaitsForConnectivityKey.self] }
+        set { self[WaitsForConnectivityKey.self] = newValue }
+    }
 }
+
+private enum WaitsForConnectivityKey: CallOptionKey { static let defaultValue = true }

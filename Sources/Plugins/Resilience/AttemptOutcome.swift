@@ -6,17 +6,17 @@ import TargetKit
 import FoundationNetworking
 #endif
 
-/// What an attempt came to, for plugins that judge servers: a status is a status, whether the target validates it or not.
+/// The end of an attempt, for plugins that judge servers. A status counts whether the target accepts it or not.
 struct AttemptOutcome {
-    /// The status code, where a response has arrived.
+    /// The status code, if a response has arrived.
     let status: Int?
-    /// Why the exchange failed, where it did.
+    /// Why the exchange failed, if it did.
     let code: URLError.Code?
-    /// Whether the call was cancelled, or the time that its caller gave the whole of it was over: neither is a server's doing.
+    /// Whether the call was cancelled, or the timeout of the whole call has expired: neither is a failure of the server.
     let isInterrupted: Bool
-    /// The request as far as it is known: behind redirects the last one.
+    /// The request, if it is known; after redirects the last one.
     let request: URLRequest?
-    /// The URL that answered, or that the exchange failed at; `nil` where the transport does not say.
+    /// The URL that answered, or at which the exchange failed; `nil` if the transport does not report it.
     let url: URL?
     /// Whether redirects had been followed when the exchange failed.
     private let wasRedirected: Bool
@@ -37,8 +37,8 @@ struct AttemptOutcome {
         wasRedirected = failure?.userInfo[FailureMark.redirects] != nil
     }
 
-    /// Whether the exchange failed after the URL that was asked for had answered with a redirect. The URL of the failure may be
-    /// the same again; that it is another one tells of a redirect that the transport has followed by itself.
+    /// Whether the exchange failed after the requested URL had answered with a redirect. If the URL of the failure is another one,
+    /// the transport has followed a redirect itself.
     var isBehindRedirect: Bool {
         if wasRedirected { return true }
         guard code != nil, let url, let asked = request?.url else { return false }
@@ -46,26 +46,26 @@ struct AttemptOutcome {
         return url.redacted.absoluteString != asked.redacted.absoluteString
     }
 
-    /// Whether another server than the one that was asked has come into it, by a redirect: so the one that was asked has answered.
+    /// Whether a redirect has led to another server than the requested one, which has therefore answered.
     func isElsewhere(than asked: URL?) -> Bool {
         guard let asked, let url else { return false }
         return ServerOrigin(asked) != ServerOrigin(url)
     }
 }
 
-/// What the codes of `URLError` say about the server and about the request.
+/// What `URLError` codes say about the server and the request.
 enum ConnectionFailure {
-    /// No connection came about: the name is not known, it was refused, TLS could not be agreed. Nothing of the request was
-    /// sent, so no server has done anything.
+    /// No connection was made: the name was not found, the connection was refused, or the TLS handshake failed. Nothing of the
+    /// request was sent, so no server has processed it.
     static let beforeSending: Set<URLError.Code> = [
         .cannotFindHost, .dnsLookupFailed, .cannotConnectToHost, .secureConnectionFailed, .serverCertificateUntrusted,
         .serverCertificateHasUnknownRoot, .serverCertificateHasBadDate, .serverCertificateNotYetValid,
     ]
 
-    /// The exchange broke or took too long. The server may have done what it was asked for.
+    /// The connection was lost, or the request timed out. The server may have processed the request.
     static let whileExchanging: Set<URLError.Code> = [.timedOut, .networkConnectionLost]
 
-    /// What goes by without anybody's doing, more often than not. TLS that is refused stays refused.
+    /// Failures that are often temporary. A failed TLS handshake is not.
     static let transient: Set<URLError.Code> = [
         .cannotFindHost, .dnsLookupFailed, .cannotConnectToHost, .timedOut, .networkConnectionLost,
         .notConnectedToInternet,
@@ -73,19 +73,19 @@ enum ConnectionFailure {
 }
 
 extension URLRequest {
-    /// The method, as it goes out.
+    /// The method that is sent.
     var method: HTTPMethod { httpMethod.map(HTTPMethod.init(rawValue:)) ?? .get }
 
-    /// Whether the server can tell a repetition by a key.
+    /// Whether the request has a key by which the server recognizes a repetition.
     var hasIdempotencyKey: Bool { value(forHTTPHeaderField: HTTPHeaderName.idempotencyKey.rawValue) != nil }
 
-    /// Whether it does no harm when the server gets it twice: the method is idempotent (RFC 9110 §9.2.2), or it has a key.
+    /// Whether the request is safe to repeat: its method is idempotent (RFC 9110 §9.2.2), or it has a key.
     var isSafeToRepeat: Bool { hasIdempotencyKey || RetryPolicy.idempotentMethods.contains(method) }
 }
 
-/// Scheme, host and port of a URL (RFC 9110 §4.3.1): what makes two URLs the same server.
+/// Scheme, host and port of a URL (RFC 9110 §4.3.1), which identify a server.
 struct ServerOrigin: Sendable, Hashable, CustomStringConvertible {
-    /// `https://shop.example`, in lower case, without the port that the scheme implies.
+    /// `https://shop.example`, in lower case, without the default port of the scheme.
     let description: String
 
     /// `nil` for a URL that is not http or https, or has no host.

@@ -1,40 +1,43 @@
 // SPDX-License-Identifier: MIT
 
-/// One circuit: closed until too much fails, then open for a time, then half open until it is seen whether calls work.
+/// The circuit of one server: closed until too many calls fail, then open for a time, then half-open until it is known whether
+/// calls succeed again.
 struct Circuit: Sendable {
-    /// That a call may go. Whoever has one has to say how it ended.
+    /// Lets one attempt through. Whoever has it reports the end of the attempt, once.
     struct Admission: Sendable {
         fileprivate let turn: Int
     }
 
-    /// What an ending says about the server.
+    /// What the end of an attempt says about the server.
     enum Verdict: Sendable {
         case worked
         case failed
-        /// Nothing: it was cancelled, never sent, or failed for a reason of its own.
+        /// Nothing: the attempt was cancelled, was not sent, or failed for a reason of its own.
         case nothing
     }
 
     private enum Phase: Sendable {
         case closed
         case open(since: Duration)
-        /// Calls that are out, and calls that have come back well.
-        case halfOpen(out: Int, passed: Int)
+        /// The attempts that are in flight, and those that have succeeded.
+        case halfOpen(inFlight: Int, passed: Int)
     }
 
     private let policy: CircuitBreakerPolicy
     private var phase = Phase.closed
     private var halfOpenSince = Duration.zero
     private var count: RollingCount
-    /// Grows with each change of the phase: a call that was let through before says nothing about the server now.
+    /// Grows with each change of the phase: an attempt that was admitted before says nothing about the server now.
     private var turn = 0
+    /// The attempts that have been admitted in any phase and have not ended.
+    private var unfinished = 0
 
     init(_ policy: CircuitBreakerPolicy) {
         self.policy = policy
         count = RollingCount(length: policy.window)
     }
 
-    /// What the last call has made of it: an open circuit stays open until a call comes.
+    /// The state after the last call: an open circuit stays open until a call asks for it.
     var settledState: CircuitState {
         switch phase {
         case .closed: .closed
@@ -43,7 +46,7 @@ struct Circuit: Sendable {
         }
     }
 
-    /// An open circuit whose time is over is half open, also before the first call comes.
+    /// The state now. An open circuit whose time is over is half-open, also before the first call asks for it.
     func state(at now: Duration) -> CircuitState {
         switch phase {
         case .closed: .closed
@@ -52,34 +55,38 @@ struct Circuit: Sendable {
         }
     }
 
-    /// How long all calls are still held back.
+    /// How long all calls are still refused.
     func remaining(at now: Duration) -> Duration {
         guard case .open(let since) = phase else { return .zero }
         return max(.zero, policy.openFor - (now - since))
     }
 
-    /// Whether a call would be let through.
+    /// Whether an attempt would be admitted.
     func admits(at now: Duration) -> Bool {
         switch phase {
         case .closed: true
         case .open: remaining(at: now) == .zero
-        case .halfOpen(let out, let passed): out + passed < probes
+        case .halfOpen(let inFlight, let passed): inFlight + passed < probes
         }
     }
 
-    /// Lets a call through; `nil` when it is held back.
+    /// Admits an attempt; `nil` if it is refused.
     mutating func admit(at now: Duration) -> Admission? {
         guard admits(at: now) else { return nil }
         if case .open = phase {
-            enter(.halfOpen(out: 0, passed: 0))
+            enter(.halfOpen(inFlight: 0, passed: 0))
             halfOpenSince = now
         }
-        if case .halfOpen(let out, let passed) = phase { phase = .halfOpen(out: out + 1, passed: passed) }
+        if case .halfOpen(let inFlight, let passed) = phase {
+            phase = .halfOpen(inFlight: inFlight + 1, passed: passed)
+        }
+        unfinished += 1
         return Admission(turn: turn)
     }
 
-    /// A call that was let through has ended.
+    /// An admitted attempt has ended.
     mutating func ended(_ admission: Admission, _ verdict: Verdict, at now: Duration) {
+        unfinished -= 1
         guard admission.turn == turn else { return }
         switch (phase, verdict) {
         case (.open, _), (.closed, .nothing): break
@@ -87,22 +94,25 @@ struct Circuit: Sendable {
             count.add(isMarked: verdict == .failed, at: now)
             if verdict == .failed, isTooMuch(at: now) { enter(.open(since: now)) }
         case (.halfOpen, .failed): enter(.open(since: now))
-        case (.halfOpen(let out, let passed), .nothing): phase = .halfOpen(out: out - 1, passed: passed)
-        case (.halfOpen(let out, let passed), .worked):
-            phase = .halfOpen(out: out - 1, passed: passed + 1)
+        case (.halfOpen(let inFlight, let passed), .nothing):
+            phase = .halfOpen(inFlight: inFlight - 1, passed: passed)
+        case (.halfOpen(let inFlight, let passed), .worked):
+            phase = .halfOpen(inFlight: inFlight - 1, passed: passed + 1)
             guard passed + 1 >= probes else { return }
             count = RollingCount(length: policy.window)
             enter(.closed)
         }
     }
 
-    /// Whether there is nothing to remember of it: no call of late, or none that asked for it long after it could have been.
+    /// Whether the circuit can be forgotten: it has no attempt in flight, and no call within its window, or none since long after
+    /// it could have closed.
     func isIdle(at now: Duration) -> Bool {
+        guard unfinished == 0 else { return false }
         switch phase {
-        case .closed: count.totals(at: now).all == 0
-        case .open(let since): now - since >= policy.openFor + policy.window
+        case .closed: return count.totals(at: now).all == 0
+        case .open(let since): return now - since >= policy.openFor + policy.window
         // Its probe was cancelled, or was not enough.
-        case .halfOpen(let out, _): out == 0 && now - halfOpenSince >= policy.openFor + policy.window
+        case .halfOpen: return now - halfOpenSince >= policy.openFor + policy.window
         }
     }
 

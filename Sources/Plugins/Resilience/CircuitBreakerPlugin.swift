@@ -6,49 +6,48 @@ import TargetKit
 import FoundationNetworking
 #endif
 
-/// Holds calls back from a server that fails, so that people get an answer at once and the server gets time to recover.
+/// Refuses calls to a server that fails, so that they end at once and the server has time to recover.
 ///
 /// ```swift
 /// let breaker = CircuitBreakerPlugin { change in log.note("\(change.key) is \(change.to)") }
 /// ```
 ///
-/// Each server has a circuit of its own. It is *closed* at first, and calls go through. When enough of them have failed within a
-/// while (``CircuitBreakerPolicy``), it *opens*: calls end at once with ``CircuitOpenError``, which says until when. After that time
-/// it is *half open*: a few calls are let through, the others are still held back. When those work, it closes; when one of them
-/// fails, it opens again.
+/// Each server has a circuit of its own. It is *closed* at first, and calls are sent. When enough of them have failed within a
+/// window of time (``CircuitBreakerPolicy``), it *opens*: calls end at once with ``CircuitOpenError``, which says until when. After
+/// that time it is *half-open*: a few calls are sent as probes, the others are still refused. If the probes succeed, it closes; if
+/// one of them fails, it opens again.
 ///
-/// - A failure is a status of the policy, whether the target validates it or not, or a connection that fails. A call that was
-///   cancelled counts neither way, nor does one whose `CallTimeout.wholeCall` is over, which its caller has set, nor one that
-///   was not sent or failed for a reason of its own; each gives its place in a half-open circuit back. So does what happens
-///   after a redirect to another server: the one that was asked has answered.
-/// - A refresh of an ``AuthenticationPlugin`` passes a half-open circuit without a place, and does not count there: the call that
-///   waits for it may have the only one.
-/// - Calls that were let through before the circuit last changed do not count when they end.
-/// - ``CircuitOpenError`` comes from `prepare`, before the call is sent, so no plugin's `retry` is asked: it is not tried again by
-///   itself, and a call that a ``RetryPlugin`` repeats ends when the circuit has opened during its wait.
+/// - A failure is a status of the policy, whether the target accepts it or not, or a connection error. A call does not count if it
+///   was cancelled, exceeded a `CallTimeout.wholeCall`, was not sent, or failed for a reason of its own; it then makes room for
+///   another probe. Nor does a failure after a redirect to another server count: the first server has answered.
+/// - Calls that share an exchange count once, when it ends.
+/// - A refresh of an ``AuthenticationPlugin`` passes a half-open circuit and does not count as a probe: the call that waits for it
+///   may be the only one that is allowed.
+/// - Calls that were sent before the circuit last changed do not count when they end.
+/// - ``CircuitOpenError`` is thrown in `prepare`, before the call is sent, so no plugin's `retry` is asked: a call that a
+///   ``RetryPlugin`` repeats ends if the circuit has opened during its delay.
 ///
-/// Order: after a ``HostFailoverPlugin``, so that the circuit is that of the host it has chosen, and before plugins whose work
-/// would be in vain for a call that is held back (a token that has to be renewed). Before or after a ``RetryPlugin``: each
-/// attempt counts.
+/// Its place is `PluginPlace.admission`: after a ``HostFailoverPlugin``, so that the circuit is that of the chosen host, and before
+/// plugins whose work would be wasted for a call that is refused, such as fetching a token.
 ///
-/// One plugin may serve any number of providers; copies of it share what they know.
+/// One plugin can be used by any number of providers; its copies share their circuits.
 public struct CircuitBreakerPlugin: Plugin {
     private let policy: CircuitBreakerPolicy
     private let key: @Sendable (URLRequest, any TargetType) -> String?
     private let now: @Sendable () -> Date
     private let elapsedTime: ElapsedTime
     private let registry: OrderedCallback<CircuitRegistry, CircuitChange>
+    private let permits = PluginStorage<CircuitPermit>()
 
     /// A plugin whose circuits are all closed.
     ///
     /// - Parameters:
-    ///   - policy: When a circuit opens, and for how long; default: that of `CircuitBreakerPolicy()`.
-    ///   - clock: What its times are measured by; default the continuous clock.
-    ///   - onChange: Is told of each change, in order, on any thread. That an open circuit has become half open is told with the
-    ///     first call that it lets through; that it is closed, also when none has come for long and another one needs its room.
-    ///     Default: nobody is told.
-    ///   - key: The circuit of a request; `nil`: the request is not counted and never held back. Default: its server,
-    ///     by scheme, host and port, for example `https://shop.example`.
+    ///   - policy: When a circuit opens, and for how long; default: `CircuitBreakerPolicy()`.
+    ///   - clock: Measures the policy's times; default: the continuous clock.
+    ///   - onChange: Called with each change, in order, on any thread. A change from open to half-open is reported with the first
+    ///     call that is sent. An idle circuit may be reported as closed when many other servers are called. Default: does nothing.
+    ///   - key: The circuit of a request; `nil`: the request is not counted and never refused. Default: its server, by scheme, host
+    ///     and port, for example `https://shop.example`.
     ///   - now: The time of day, for ``CircuitOpenError/until``.
     public init(
         policy: CircuitBreakerPolicy = CircuitBreakerPolicy(),
@@ -64,9 +63,9 @@ public struct CircuitBreakerPlugin: Plugin {
         registry = OrderedCallback(CircuitRegistry(policy), callback: onChange)
     }
 
-    /// The state of a circuit; one that no call has asked for yet is closed.
+    /// The state of a circuit; `.closed` if no call has asked for it yet.
     ///
-    /// - Parameter key: `https://shop.example`, or what the plugin's key closure says.
+    /// - Parameter key: `https://shop.example`, or what the plugin's key closure returns.
     public func state(of key: String) -> CircuitState {
         let time = elapsedTime.current
         return registry.update { registry, _ in registry.circuit(key).state(at: time) }
@@ -77,52 +76,63 @@ public struct CircuitBreakerPlugin: Plugin {
         ServerOrigin(url).map { state(of: $0.description) } ?? .closed
     }
 
-    /// Whether a call to a URL's server would be let through now; for ``HostFailoverPolicy/isAvailable``.
+    /// Whether a call to a URL's server would be sent now; for ``HostFailoverPolicy/isAvailable``.
     public func admits(_ url: URL) -> Bool {
         guard let origin = ServerOrigin(url) else { return true }
         let time = elapsedTime.current
         return registry.update { registry, _ in registry.circuit(origin.description).admits(at: time) }
     }
 
-    /// Lets the call through.
+    /// `PluginPlace.admission`.
+    public var place: PluginPlace { .admission }
+
+    /// Lets the call through, or refuses it.
     ///
     /// - Throws: ``CircuitOpenError``.
     public func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
         guard let key = key(request, context.target) else { return request }
-        let (url, time, isRefresh) = (request.url, elapsedTime.current, !RefreshTask.current.isEmpty)
-        let remaining = change(key) { $0.admit(context, to: key, url, isRefresh: isRefresh, at: time) }
-        guard let remaining else { return request }
-        throw CircuitOpenError(key: key, remaining: remaining, until: now().addingTimeInterval(remaining / .seconds(1)))
+        let (time, isRefresh) = (elapsedTime.current, !RefreshTask.current.isEmpty)
+        switch change(key, { $0.admit(to: key, isRefresh: isRefresh, at: time) }) {
+        case .admitted(let admission):
+            context[permits] = permit(admission, to: key, for: request.url)
+        case .exempt: break
+        case .refused(let remaining):
+            let until = now().addingTimeInterval(remaining / .seconds(1))
+            throw CircuitOpenError(key: key, remaining: remaining, until: until)
+        }
+        return request
     }
 
     /// Counts how the attempt ended.
     public func didReceive(_ result: Result<Response, TargetKitError>, context: RequestContext) {
-        guard let call = registry.update({ registry, _ in registry.call(context.id) }) else { return }
-        let (verdict, time) = (verdict(on: AttemptOutcome(result), call), elapsedTime.current)
-        change(call.key) { $0.ended(context.id, verdict, at: time) }
+        guard let permit = context[permits], let admission = permit.take() else { return }
+        let (verdict, time) = (verdict(on: AttemptOutcome(result), of: permit.url), elapsedTime.current)
+        change(permit.key) { $0.ended(admission, of: permit.key, verdict, at: time) }
     }
 
-    /// Forgets the call.
-    public func process(
-        _ result: Result<Response, TargetKitError>,
-        context: RequestContext
-    ) async -> Result<Response, TargetKitError> {
-        let time = elapsedTime.current
-        registry.update { registry, _ in registry.forget(context.id, at: time) }
-        return result
+    /// Releases the permit of a call that was not sent. An exchange that the call shares keeps it until it ends.
+    public func didFinish(_ call: FinishedCall, context: RequestContext) {
+        context[permits] = nil
     }
 
-    private func verdict(on outcome: AttemptOutcome, _ call: CircuitRegistry.Call) -> Circuit.Verdict {
+    private func permit(_ admission: Circuit.Admission, to key: String, for url: URL?) -> CircuitPermit {
+        CircuitPermit(admission, to: key, for: url) { [registry, elapsedTime] admission in
+            let time = elapsedTime.current
+            registry.update { registry, _ in registry.ended(admission, of: key, .nothing, at: time) }
+        }
+    }
+
+    private func verdict(on outcome: AttemptOutcome, of url: URL?) -> Circuit.Verdict {
         guard !outcome.isInterrupted else { return .nothing }
         if let status = outcome.status {
             guard policy.statuses.contains(status) else { return .worked }
         } else {
             guard let code = outcome.code, policy.errorCodes.contains(code) else { return .nothing }
         }
-        return outcome.isElsewhere(than: call.url) ? .worked : .failed
+        return outcome.isElsewhere(than: url) ? .worked : .failed
     }
 
-    /// Changes the registry, and tells of it when that circuit's state is another one.
+    /// Changes the registry, and reports a new state of that circuit.
     @discardableResult
     private func change<Value: Sendable>(
         _ key: String,
@@ -139,10 +149,8 @@ public struct CircuitBreakerPlugin: Plugin {
     }
 }
 
-/// A call that was not sent, because those before it have failed: the `underlying` error, with stage `.request` and kind
-/// `.cannotConnect`, when a ``CircuitBreakerPlugin`` holds calls back.
-///
-/// It is not tried again by itself, since it failed before it was sent. Trying it again before ``until`` brings the same.
+/// A call was not sent because the calls before it have failed: the `underlying` error, with stage `.request` and kind
+/// `.cannotConnect`, of a call that a ``CircuitBreakerPlugin`` refuses.
 ///
 /// ```swift
 /// catch {
@@ -150,11 +158,11 @@ public struct CircuitBreakerPlugin: Plugin {
 /// }
 /// ```
 public struct CircuitOpenError: Error, Sendable, Hashable {
-    /// Whose circuit it is: `https://shop.example`, or what the plugin's key closure says.
+    /// The circuit: `https://shop.example`, or what the plugin's key closure returns.
     public let key: String
-    /// How long calls are still held back; zero while it is being seen whether the server works again.
+    /// How long calls are still refused; zero while a probe is in flight.
     public let remaining: Duration
-    /// The time of day at which the next call is let through.
+    /// The time of day at which the next call is sent.
     public let until: Date
 
     package init(key: String, remaining: Duration, until: Date) {
@@ -165,19 +173,19 @@ public struct CircuitOpenError: Error, Sendable, Hashable {
 }
 
 extension CircuitOpenError: DescribedError, FailureOfKind {
-    /// What happened, in one line for the developer.
+    /// The problem in one line, for the developer.
     public var description: String {
-        let words = "calls to \(key) are held back, since those before have failed"
-        guard remaining > .zero else { return words + "; it is being seen whether they work again" }
-        return words + "; the next is let through in \(remaining.wholeSeconds) s"
+        let problem = "calls to \(key) are refused because earlier calls have failed"
+        guard remaining > .zero else { return problem + "; a probe is in flight" }
+        return problem + "; the next call is sent in \(remaining.wholeSeconds) s"
     }
 
-    /// The server cannot be reached, for now.
+    /// The server cannot be reached at the moment.
     package var kind: TargetKitError.Kind { .cannotConnect }
 }
 
 extension Duration {
-    /// Rounded up, so that nothing that remains is zero.
+    /// Whole seconds, rounded up so that a remainder is never zero.
     fileprivate var wholeSeconds: Int64 {
         let (seconds, attoseconds) = LongestWait.limited(self).components
         return seconds + (attoseconds > 0 ? 1 : 0)

@@ -5,23 +5,22 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// When a ``CircuitBreakerPlugin`` holds calls back, and for how long.
+/// When a ``CircuitBreakerPlugin`` refuses calls, and for how long.
 public struct CircuitBreakerPolicy: Sendable, Hashable {
-    /// So many failures within the ``window`` open the circuit, when they are also the ``share``. Default 5; at least 1.
+    /// How many failures within the ``window`` open the circuit, if they are also the ``share``. Default: 5; at least 1.
     public var failures: Int
-    /// So much of the calls within the window has to fail. Default 0.5; with 0 only the number counts.
+    /// The share of the calls within the window that must fail to open the circuit. Default: 0.5; with 0 only ``failures`` counts.
     public var share: Double
-    /// How long calls count, to a tenth of it. Default 30 s.
+    /// How long the end of a call counts, to a tenth. Default: 30 seconds.
     public var window: Duration
-    /// How long an open circuit holds all calls back. Default 30 s.
+    /// How long an open circuit refuses all calls. Default: 30 seconds.
     public var openFor: Duration
-    /// How many calls a half-open circuit lets through at a time, and how many have to work for it to close. Default 1; at
-    /// least 1.
+    /// How many calls a half-open circuit sends at a time, and how many must succeed to close it. Default: 1; at least 1.
     public var probes: Int = 1
-    /// The status codes that are failures of the server. Default 500, 502, 503, 504.
+    /// The status codes that are failures of the server. Default: 500, 502, 503, 504.
     public var statuses: Set<Int> = [500, 502, 503, 504]
-    /// The codes of `URLError` that are. Default: the host is not found, takes no connection, agrees on no TLS, has lost the
-    /// connection, or takes too long. That the device is offline is not the server's fault.
+    /// The `URLError` codes that are failures of the server. Default: the host was not found, refused the connection, failed the TLS
+    /// handshake, lost the connection or did not answer in time. An offline device is not a failure of the server.
     public var errorCodes: Set<URLError.Code> = ConnectionFailure.beforeSending.union(ConnectionFailure.whileExchanging)
 
     /// A policy with the defaults of the other properties.
@@ -40,21 +39,21 @@ public struct CircuitBreakerPolicy: Sendable, Hashable {
 
 /// Whether a ``CircuitBreakerPlugin`` lets calls through.
 public enum CircuitState: String, Sendable, Hashable, CaseIterable {
-    /// All calls go through.
+    /// All calls are sent.
     case closed
-    /// None does.
+    /// All calls are refused.
     case open
-    /// A few do, to see whether the server works again.
+    /// A few calls are sent, to find out whether the server works again.
     case halfOpen
 }
 
-/// That a circuit of a ``CircuitBreakerPlugin`` has opened, closed, or half opened.
+/// A change of a circuit of a ``CircuitBreakerPlugin``.
 public struct CircuitChange: Sendable, Hashable {
-    /// Whose circuit it is: `https://shop.example`, or what the plugin's key closure says.
+    /// The circuit: `https://shop.example`, or what the plugin's key closure returns.
     public let key: String
-    /// What it was.
+    /// The state before.
     public let from: CircuitState
-    /// What it is.
+    /// The new state.
     public let to: CircuitState
 
     package init(key: String, from: CircuitState, to: CircuitState) {

@@ -2,25 +2,24 @@
 import Foundation
 import TargetKit
 
-/// The circuits of a ``CircuitBreakerPlugin``, and the calls that they have let through.
+/// The circuits of a ``CircuitBreakerPlugin``.
 struct CircuitRegistry: Sendable {
-    /// A call's attempt, and the place it has.
-    struct Call: Sendable {
-        let key: String
-        /// What was asked for.
-        let url: URL?
-        fileprivate var admission: Circuit.Admission?
+    /// Whether an attempt is sent.
+    enum Decision: Sendable {
+        /// It is, and its end is reported.
+        case admitted(Circuit.Admission)
+        /// It is, and does not count: a refresh in a half-open circuit. The call that waits for it may have the only permit.
+        case exempt
+        /// Calls are refused for that time.
+        case refused(remaining: Duration)
     }
 
-    /// With more circuits than this, those that have nothing to remember make room for a new one.
-    private static let roomyCount = 64
+    /// With more circuits than this, idle ones are forgotten when a new one is needed.
+    private static let highCount = 64
     private let policy: CircuitBreakerPolicy
     private var circuits: [String: Circuit] = [:]
-    /// Circuits that were not closed and have made room, of which nobody has been told yet.
+    /// Circuits that were forgotten while they were not closed, of which the app has not been told yet.
     private var forgotten: [CircuitChange] = []
-    /// Begun at the first attempt and nowhere else: a shared exchange goes on when the call that began it was cancelled and has
-    /// ended, and a place that is kept for it then would never be free again.
-    private var calls: [RequestContext.ID: Call] = [:]
 
     init(_ policy: CircuitBreakerPolicy) {
         self.policy = policy
@@ -28,63 +27,70 @@ struct CircuitRegistry: Sendable {
 
     func circuit(_ key: String) -> Circuit { circuits[key] ?? Circuit(policy) }
 
-    /// Lets an attempt through.
+    /// Decides about an attempt.
     ///
-    /// - Parameter isRefresh: Whether it is part of a refresh, which goes through a half-open circuit without a place: the call
-    ///   that waits for it may have the only one.
-    /// - Returns: `nil` when it goes, else how long calls are still held back.
-    mutating func admit(
-        _ context: RequestContext,
-        to key: String,
-        _ url: URL?,
-        isRefresh: Bool,
-        at now: Duration
-    ) -> Duration? {
-        if circuits[key] == nil { makeRoom(at: now) }
+    /// - Parameter isRefresh: Whether it is part of the refresh of a credential.
+    mutating func admit(to key: String, isRefresh: Bool, at now: Duration) -> Decision {
+        if circuits[key] == nil { forgetIdleCircuits(at: now) }
         var circuit = circuit(key)
-        let isKnown = context.attempt == 0 || calls[context.id] != nil
-        if isRefresh, circuit.state(at: now) == .halfOpen {
-            if isKnown { calls[context.id] = Call(key: key, url: url, admission: nil) }
-            return nil
-        }
-        // One that nobody will report the end of goes only where no place is kept for it.
-        guard isKnown || circuit.state(at: now) == .closed else { return circuit.remaining(at: now) }
+        if isRefresh, circuit.state(at: now) == .halfOpen { return .exempt }
         let admission = circuit.admit(at: now)
         circuits[key] = circuit
-        if isKnown { calls[context.id] = Call(key: key, url: url, admission: admission) }
-        return admission == nil ? circuit.remaining(at: now) : nil
+        return admission.map(Decision.admitted) ?? .refused(remaining: circuit.remaining(at: now))
     }
 
-    /// The call's attempt; `nil` for one that no place is kept for.
-    func call(_ id: RequestContext.ID) -> Call? { calls[id] }
-
-    /// An attempt has ended.
-    mutating func ended(_ id: RequestContext.ID, _ verdict: Circuit.Verdict, at now: Duration) {
-        guard let call = calls[id], let admission = call.admission else { return }
-        calls[id]?.admission = nil
-        circuits[call.key]?.ended(admission, verdict, at: now)
+    /// An admitted attempt has ended.
+    mutating func ended(_ admission: Circuit.Admission, of key: String, _ verdict: Circuit.Verdict, at now: Duration) {
+        circuits[key]?.ended(admission, verdict, at: now)
     }
 
-    /// The call has ended; one that was never sent gives its place back.
-    mutating func forget(_ id: RequestContext.ID, at now: Duration) {
-        ended(id, .nothing, at: now)
-        calls[id] = nil
-    }
-
-    private mutating func makeRoom(at now: Duration) {
-        guard circuits.count >= Self.roomyCount else { return }
-        // A new circuit of that key would take calls that are still out for its own.
-        let busy = Set(calls.values.lazy.filter { $0.admission != nil }.map(\.key))
-        for (key, circuit) in circuits where circuit.isIdle(at: now) && !busy.contains(key) {
+    private mutating func forgetIdleCircuits(at now: Duration) {
+        guard circuits.count >= Self.highCount else { return }
+        for (key, circuit) in circuits where circuit.isIdle(at: now) {
             circuits[key] = nil
             let state = circuit.settledState
             if state != .closed { forgotten.append(CircuitChange(key: key, from: state, to: .closed)) }
         }
     }
 
-    /// The circuits that were not closed and have made room since this was last asked: they are closed now.
+    /// The circuits that have been forgotten since the last call of this method while they were not closed; they are closed now.
     mutating func takeForgotten() -> [CircuitChange] {
         defer { forgotten = [] }
         return forgotten
+    }
+}
+
+/// Lets one attempt through a circuit. It is given back once: when the attempt ends, or when neither the call nor the exchange that
+/// it has begun holds it any more.
+final class CircuitPermit: Sendable {
+    let key: String
+    /// The URL that the attempt asks for.
+    let url: URL?
+    private let admission: Locked<Circuit.Admission?>
+    private let giveBack: @Sendable (Circuit.Admission) -> Void
+
+    /// - Parameter giveBack: Ends the admission of an attempt that has no end of its own.
+    init(
+        _ admission: Circuit.Admission,
+        to key: String,
+        for url: URL?,
+        giveBack: @escaping @Sendable (Circuit.Admission) -> Void
+    ) {
+        self.admission = Locked(admission)
+        self.key = key
+        self.url = url
+        self.giveBack = giveBack
+    }
+
+    deinit {
+        if let admission = take() { giveBack(admission) }
+    }
+
+    /// The admission; `nil` after the first time.
+    func take() -> Circuit.Admission? {
+        admission.withLock { admission in
+            defer { admission = nil }
+            return admission
+        }
     }
 }

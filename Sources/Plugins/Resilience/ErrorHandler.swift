@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
 
-/// One thing to try when a call fails, for an ``ErrorHandlingPlugin``.
+/// Handles failures of calls for an ``ErrorHandlingPlugin``.
 ///
 /// ```swift
 /// struct WaitWhenBusy: ErrorHandler {
@@ -11,24 +11,24 @@ import TargetKit
 /// }
 /// ```
 public protocol ErrorHandler: Sendable {
-    /// Says what becomes of a failure.
+    /// Decides how a failed call goes on.
     ///
     /// - Parameters:
-    ///   - error: The failure, or what the handlers before have made of it.
-    ///   - context: The call, and which attempt failed.
+    ///   - error: The failure, or the error by which an earlier handler has replaced it.
+    ///   - context: The call, with the number of the failed attempt.
     func handle(_ error: TargetKitError, context: RequestContext) async -> ErrorDecision
 }
 
-/// What becomes of a failure that an ``ErrorHandler`` was asked about.
+/// How a failed call goes on.
 public enum ErrorDecision: Sendable {
     /// The next handler is asked about the same error.
     case next
-    /// The next handler is asked about this error; after the last it is what the caller gets.
+    /// The next handler is asked about this error; after the last handler the call fails with it.
     case nextWith(TargetKitError)
-    /// The call fails with this error now; no handler is asked any more.
+    /// The call fails with this error; no other handler is asked.
     case fail(TargetKitError)
-    /// The call is tried again after that time, on the provider's clock; no handler is asked any more. It is ``next`` for a
-    /// failure that cannot be tried again, see ``ErrorHandlingPlugin``.
+    /// The call is repeated after that delay, on the provider's clock; no other handler is asked. For a call that cannot be
+    /// repeated (see ``ErrorHandlingPlugin``) the same as ``next``.
     case retry(after: Duration)
 }
 
@@ -36,12 +36,12 @@ public enum ErrorDecision: Sendable {
 public struct ClosureErrorHandler: ErrorHandler {
     private let body: @Sendable (TargetKitError, RequestContext) async -> ErrorDecision
 
-    /// A handler that does what the closure says.
+    /// A handler that calls a closure.
     public init(_ body: @escaping @Sendable (TargetKitError, RequestContext) async -> ErrorDecision) {
         self.body = body
     }
 
-    /// What the closure says.
+    /// Returns the result of the closure.
     public func handle(_ error: TargetKitError, context: RequestContext) async -> ErrorDecision {
         await body(error, context)
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
 
-/// Asks handlers, one after the other, what becomes of a call that fails.
+/// Asks handlers, one after the other, how a call that fails goes on.
 ///
 /// ```swift
 /// let errors = ErrorHandlingPlugin(RefreshSession(), WaitWhenBusy(), ClosureErrorHandler { error, context in
@@ -9,21 +9,23 @@ import TargetKit
 /// })
 /// ```
 ///
-/// - The handlers are asked in order, after each attempt that failed. Each is asked at most once per attempt: an instance of a
-///   class that stands in the list twice counts once.
-/// - A failure before the send (a target without a URL, a token that did not come), and one that only appears when no
-///   attempt is left (what an `ErrorMappingTarget` makes of a response, or a plugin in `process`), is asked about when the call
-///   ends. It cannot be tried again, `.retry` then counts as `.next`.
-/// - Cancelled calls are not asked about. Nor are failures of decoding, which come after the plugins.
+/// - The handlers are asked in order after each attempt that failed, also if its response could not be decoded. Each is asked at
+///   most once per attempt: an instance of a class that is twice in the list counts once.
+/// - They are asked at the end of the call about a failure that came after or before the attempts: a target without a URL, a token
+///   that could not be fetched, what an `ErrorMappingTarget` or another plugin's `process` makes of a response. Such a call cannot
+///   be repeated; `.retry` then counts as `.next`.
+/// - They are not asked about cancelled calls.
+/// - They are asked about an exchange that calls share, whose context is its own, and at its end about each of these calls, which
+///   cannot be repeated then.
 ///
-/// Handlers count the attempts by `context.attempt` and stop of themselves: a handler that always retries never ends.
+/// Handlers must limit the attempts by `context.attempt`: a handler that always retries never ends.
 ///
-/// Order: the first plugin that decides about an attempt is followed, so place it after plugins that try again by themselves and
-/// before those that are to see what it has made of the error in `process`.
+/// Its place is `PluginPlace.errorHandling`: it is asked to retry after the plugins that repeat calls themselves, and its `process`
+/// comes after those that react to the original error and before those that record the result.
 public struct ErrorHandlingPlugin: Plugin {
     private let handlers: [any ErrorHandler]
-    /// For each call that failed the last attempt that the handlers were asked about.
-    private let asked = Locked<[RequestContext.ID: Int]>([:])
+    /// The last attempt that the handlers were asked about.
+    private let lastAttempt = PluginStorage<Int>()
 
     /// A plugin with those handlers.
     public init(_ handlers: [any ErrorHandler]) {
@@ -39,13 +41,16 @@ public struct ErrorHandlingPlugin: Plugin {
         self.init(handlers)
     }
 
+    /// `PluginPlace.errorHandling`.
+    public var place: PluginPlace { .errorHandling }
+
     /// Asks the handlers about an attempt that failed.
     public func retry(
         _ result: Result<Response, TargetKitError>,
         context: RequestContext
     ) async -> RetryDecision {
         guard case .failure(let error) = result, error.stage != .cancelled else { return .doNotRetry }
-        asked.withLock { $0[context.id] = context.attempt }
+        context[lastAttempt] = context.attempt
         switch await handle(error, context, canRetry: true) {
         case .next: return .doNotRetry
         case .nextWith(let error), .fail(let error): return .fail(error)
@@ -58,17 +63,16 @@ public struct ErrorHandlingPlugin: Plugin {
         _ result: Result<Response, TargetKitError>,
         context: RequestContext
     ) async -> Result<Response, TargetKitError> {
-        let lastAsked = asked.withLock { $0.removeValue(forKey: context.id) }
-        guard case .failure(let error) = result, error.stage != .cancelled, lastAsked != context.attempt else {
-            return result
-        }
+        guard case .failure(let error) = result, error.stage != .cancelled,
+            context[lastAttempt] != context.attempt
+        else { return result }
         switch await handle(error, context, canRetry: false) {
         case .next, .retry: return result
         case .nextWith(let error), .fail(let error): return .failure(error)
         }
     }
 
-    /// What the handlers say in the end: `nextWith` when one has changed the error and none has decided.
+    /// The decision of the handlers: `nextWith` if one has changed the error and none has decided.
     private func handle(
         _ first: TargetKitError,
         _ context: RequestContext,
@@ -90,7 +94,7 @@ public struct ErrorHandlingPlugin: Plugin {
         return outcome
     }
 
-    /// Structs have none: two that are equal stand for two handlers.
+    /// `nil` for a value type: two equal values are two handlers.
     private static func identity(of handler: any ErrorHandler) -> ObjectIdentifier? {
         guard type(of: handler) is AnyClass else { return nil }
         return ObjectIdentifier(handler as AnyObject)

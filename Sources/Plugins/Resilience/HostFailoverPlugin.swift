@@ -6,31 +6,33 @@ import TargetKit
 import FoundationNetworking
 #endif
 
-/// Sends calls to another host when the one that is used does not serve.
+/// Sends calls to another host when the current one does not serve them.
 ///
 /// ```swift
 /// HostFailoverPlugin(for: Orders.self, hosts: [main, reserve]) { host in log.note("orders now at \(host)") }
 /// ```
 ///
-/// The plugin replaces scheme, host and port of each request by those of ``currentHost``, at first the first of the list; path and
-/// query stay as they are. A host that fails by the ``HostFailoverPolicy`` is left for the next one, round in a circle, which is
-/// then used by all calls. Calls that fail together on one host leave it once, not several hosts further.
+/// The plugin replaces scheme, host and port of each request by those of ``currentHost``, which is at first the first of the list;
+/// path and query are not changed. When a host fails by the ``HostFailoverPolicy``, all calls use the next one; after the last
+/// comes the first. Calls that fail on one host at the same time leave it only once.
 ///
-/// - A call that has failed on a host goes on at once to one that it has not tried; when it has tried all, its last result stands.
-/// - When no connection came about (the name was not found, it was refused, TLS was not agreed), any call moves. Otherwise the
-///   server may have done what it was asked for, and only calls move that may arrive twice: those of idempotent methods
-///   (RFC 9110 §9.2.2) and those with an `Idempotency-Key`. Other callers get the failure; their next call goes to the next host.
-/// - Some time after its failure the first host is tried again, by one call that may arrive twice, and used again if it works.
-/// - What comes after a redirect to another server is not this host's doing.
+/// - A call that has failed on a host is sent at once to one that it has not tried; when it has tried all, it ends with its last
+///   result.
+/// - If no connection was made (the name was not found, the connection was refused, the TLS handshake failed), any call is sent to
+///   the next host. Otherwise the server may have processed the request, and only those calls are sent again for which that is
+///   safe: with an idempotent method (RFC 9110 §9.2.2) or an `Idempotency-Key`. Other calls end with the failure; later ones use the
+///   next host.
+/// - Some time after its failure the first host is tried again, by one call that is safe to repeat, and used again if it works.
+/// - A failure after a redirect to another server does not count.
 ///
-/// Tokens, cookies in header fields and whatever else a request carries go to each host of the list: name only hosts that may
-/// see them. Nothing that a server says adds a host.
+/// Tokens, cookies in header fields and all other fields of a request are sent to each host of the list: list only hosts that may
+/// see them. A server cannot add a host.
 ///
-/// Order: before plugins that look at the URL (a ``CircuitBreakerPlugin``, a signature) and before a ``RetryPlugin``, so that
-/// the next host is tried before there is a wait.
+/// Its place is `PluginPlace.failover`: before plugins that read the URL (a ``CircuitBreakerPlugin``, a signature). It is asked to
+/// retry before a ``RetryPlugin``, so that the next host is tried without a delay.
 ///
-/// A plugin has one list; several lists are several plugins, each for its target type. One plugin may serve any number of
-/// providers; copies of it share what they know.
+/// A plugin has one list; for several lists use several plugins, each for its target type. One plugin can be used by any number of
+/// providers; its copies share their current host.
 public struct HostFailoverPlugin: Plugin {
     /// Why a call could not be given a host.
     package enum Problem: Sendable, Hashable, LocalizedError, DeveloperError {
@@ -55,16 +57,18 @@ public struct HostFailoverPlugin: Plugin {
     private let isMeant: @Sendable (any TargetType) -> Bool
     private let elapsedTime: ElapsedTime
     private let pool: OrderedCallback<HostPool, Int>
+    private let calls = PluginStorage<HostPool.Call>()
+    private let probes = PluginStorage<HostProbe>()
 
-    /// A plugin for the calls of one target type; in a `MultiTarget` the inner one counts.
+    /// A plugin for the calls of one target type, which may be inside a `MultiTarget`.
     ///
     /// - Parameters:
-    ///   - type: The target type; calls of others are left alone.
-    ///   - hosts: URLs whose scheme, host and port are used, the favourite first; their paths do not count. With an empty list
+    ///   - type: The target type; calls of other types are not changed.
+    ///   - hosts: URLs whose scheme, host and port are used, the preferred one first; their paths are ignored. With an empty list
     ///     the plugin does nothing. A URL without a host fails each call, with stage `.request`.
-    ///   - policy: When a host is left; default: that of `HostFailoverPolicy()`.
-    ///   - clock: What the time until the first host is tried again is measured by; default the continuous clock.
-    ///   - onMove: Is told of each new ``currentHost``, in order, on any thread; default: nobody is.
+    ///   - policy: When a host has failed; default: `HostFailoverPolicy()`.
+    ///   - clock: Measures the time until the first host is tried again; default: the continuous clock.
+    ///   - onMove: Called with each new ``currentHost``, in order, on any thread; default: does nothing.
     public init<Target: TargetType>(
         for type: Target.Type,
         hosts: [URL],
@@ -75,14 +79,15 @@ public struct HostFailoverPlugin: Plugin {
         self.init(hosts: hosts, policy: policy, clock: clock, where: { $0 is Target }, onMove: onMove)
     }
 
-    /// A plugin for the calls that a closure chooses, as the one for a target type does.
+    /// A plugin for the calls that a closure selects.
     ///
     /// - Parameters:
-    ///   - hosts: As for a target type.
-    ///   - policy: As for a target type.
-    ///   - clock: As for a target type.
-    ///   - isMeant: Whether a target's calls go to these hosts; default: all do.
-    ///   - onMove: As for a target type.
+    ///   - hosts: URLs whose scheme, host and port are used, the preferred one first; their paths are ignored. With an empty list
+    ///     the plugin does nothing. A URL without a host fails each call, with stage `.request`.
+    ///   - policy: When a host has failed; default: `HostFailoverPolicy()`.
+    ///   - clock: Measures the time until the first host is tried again; default: the continuous clock.
+    ///   - isMeant: Whether a target's calls use these hosts; default: `true`.
+    ///   - onMove: Called with each new ``currentHost``, in order, on any thread; default: does nothing.
     public init(
         hosts: [URL],
         policy: HostFailoverPolicy = HostFailoverPolicy(),
@@ -99,83 +104,89 @@ public struct HostFailoverPlugin: Plugin {
         pool = OrderedCallback(HostPool(count: hosts.count, probeAfter: policy.probeAfter)) { onMove(hosts[$0]) }
     }
 
-    /// The host that calls go to now, as it stands in the list; `nil` with an empty list.
+    /// The host that is used now, as it is in the list; `nil` with an empty list.
     public var currentHost: URL? {
         let current = pool.update { pool, _ in pool.current }
         return hosts.indices.contains(current) ? hosts[current].url : nil
     }
 
-    /// Leads the request to the host.
+    /// `PluginPlace.failover`.
+    public var place: PluginPlace { .failover }
+
+    /// Replaces the host of the request.
     public func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
         guard isMeant(context.target) else { return request }
         if let problem { throw problem }
         guard !hosts.isEmpty else { return request }
-        let isAvailable = availability
-        let (time, mayProbe) = (elapsedTime.current, request.isSafeToRepeat)
-        let host = change { pool in
-            pool.host(
-                for: context.id,
-                isFirstAttempt: context.attempt == 0,
-                mayProbe: mayProbe,
-                isAvailable: isAvailable,
-                at: time
-            )
+        let (isAvailable, time, mayProbe) = (availability, elapsedTime.current, request.isSafeToRepeat)
+        let last = context[calls] ?? HostPool.Call()
+        let call = change { $0.nextAttempt(of: last, mayProbe: mayProbe, isAvailable: isAvailable, at: time) }
+        context[calls] = call
+        if call.isProbe {
+            context[probes] = HostProbe { [pool, elapsedTime] delaysNext in
+                let time = elapsedTime.current
+                pool.update { pool, _ in pool.endProbe(delayingNext: delaysNext, at: time) }
+            }
         }
-        guard let url = request.url.flatMap(hosts[host].moving) else { throw Problem.unusableRequest }
+        guard let url = request.url.flatMap(hosts[call.host].moving) else { throw Problem.unusableRequest }
         var request = request
         request.url = url
         return request
     }
 
-    /// Takes note of whether the request may arrive twice.
+    /// Records whether it is safe to repeat the request.
     public func willSend(_ request: URLRequest, context: RequestContext) {
-        change { $0.sends(context.id, isSafeToRepeat: request.isSafeToRepeat) }
+        guard var call = context[calls] else { return }
+        call.isSafeToRepeat = request.isSafeToRepeat
+        context[calls] = call
+        if call.isProbe { context[probes]?.send() }
     }
 
-    /// Leaves a host that has failed, and comes back to the first one when it has answered.
+    /// Leaves a host that has failed, and returns to the first one when it has answered.
     public func didReceive(_ result: Result<Response, TargetKitError>, context: RequestContext) {
-        let (verdict, time) = (verdict(on: AttemptOutcome(result), context), elapsedTime.current)
-        change { $0.ended(context.id, verdict, at: time) }
+        guard let call = context[calls] else { return }
+        let (verdict, time) = (verdict(on: AttemptOutcome(result), of: call), elapsedTime.current)
+        context[calls] = change { $0.ended(call, verdict, at: time) }
+        if call.isProbe { context[probes]?.end() }
     }
 
     /// Asks for an attempt at the next host.
     public func retry(_ result: Result<Response, TargetKitError>, context: RequestContext) async -> RetryDecision {
         let outcome = AttemptOutcome(result)
-        guard verdict(on: outcome, context) == .failed else { return .doNotRetry }
+        guard let call = context[calls], verdict(on: outcome, of: call) == .failed else {
+            return .doNotRetry
+        }
         let wasUnsent =
             outcome.code.map { ConnectionFailure.beforeSending.contains($0) && !outcome.isBehindRedirect }
             ?? policy.movesUnsafeCallsOnStatus
         let isAvailable = availability
-        return change { $0.moves(context.id, wasUnsent: wasUnsent, isAvailable: isAvailable) }
-            ? .retry(after: .zero) : .doNotRetry
+        let moved = pool.update { pool, _ in pool.moved(call, wasUnsent: wasUnsent, isAvailable: isAvailable) }
+        guard let moved else { return .doNotRetry }
+        context[calls] = moved
+        return .retry(after: .zero)
     }
 
-    /// Forgets the call.
-    public func process(
-        _ result: Result<Response, TargetKitError>,
-        context: RequestContext
-    ) async -> Result<Response, TargetKitError> {
-        let (isInterrupted, time) = (AttemptOutcome(result).isInterrupted, elapsedTime.current)
-        change { $0.forget(context.id, isInterrupted: isInterrupted, at: time) }
-        return result
+    /// Lets another call try the first host again if this one was not sent.
+    public func didFinish(_ call: FinishedCall, context: RequestContext) {
+        // Unless this call was cancelled, others would end in the same way if they tried at once.
+        context[probes]?.endUnlessSent(delaysNext: !AttemptOutcome(call.result).isInterrupted)
     }
 
-    private func verdict(on outcome: AttemptOutcome, _ context: RequestContext) -> HostPool.Verdict {
+    private func verdict(on outcome: AttemptOutcome, of call: HostPool.Call) -> HostPool.Verdict {
         guard !outcome.isInterrupted else { return .nothing }
         if let status = outcome.status {
             guard policy.statuses.contains(status) else { return .worked }
         } else {
             guard let code = outcome.code, policy.errorCodes.contains(code) else { return .nothing }
         }
-        guard let host = pool.update({ pool, _ in pool.host(of: context.id) }) else { return .nothing }
-        return outcome.isElsewhere(than: hosts[host].url) ? .worked : .failed
+        return outcome.isElsewhere(than: hosts[call.host].url) ? .worked : .failed
     }
 
     private var availability: [Bool] {
         hosts.map { policy.isAvailable?($0.url) ?? true }
     }
 
-    /// Changes the pool, and tells of a new host.
+    /// Changes the pool, and reports a new host.
     @discardableResult
     private func change<Value: Sendable>(_ body: @Sendable (inout HostPool) -> Value) -> Value {
         pool.update { pool, moves in

@@ -6,36 +6,36 @@ import TargetKit
 import FoundationNetworking
 #endif
 
-/// When a ``HostFailoverPlugin`` leaves a host, and when it comes back.
+/// When a host of a ``HostFailoverPlugin`` has failed, and when the first one is tried again.
 public struct HostFailoverPolicy: Sendable {
-    /// The status codes by which a host shows that it does not serve. Default 403, 502, 503.
+    /// The status codes that are failures of the host. Default: 403, 502, 503.
     public var statuses: Set<Int> = [403, 502, 503]
-    /// The codes of `URLError` that do. Default: the host is not found, takes no connection, agrees on no TLS, has lost the
-    /// connection, or takes too long. That the device is offline is no host's fault. Where calls have timeouts that a host in
-    /// good health may miss, `.timedOut` does not belong here: one call that is slow moves all.
+    /// The `URLError` codes that are failures of the host. Default: the host was not found, refused the connection, failed the TLS
+    /// handshake, lost the connection or did not answer in time. An offline device is not a failure of a host. If calls have
+    /// timeouts that a healthy host can exceed, remove `.timedOut`: otherwise one slow call moves all calls.
     public var errorCodes: Set<URLError.Code> = ConnectionFailure.beforeSending.union(ConnectionFailure.whileExchanging)
-    /// Whether one of the ``statuses`` moves also a call that must not arrive twice, a POST without `Idempotency-Key` for one.
-    /// Default no: a server that answers may have done something first. `true` for statuses that only a gateway gives before
-    /// it has passed the call on.
+    /// Whether one of the ``statuses`` also moves a call that is not safe to repeat, such as a POST without an `Idempotency-Key`.
+    /// Default: `false`, since a server that answers may have processed the request. Set it to `true` if only a gateway sends these
+    /// statuses, before it forwards a request.
     public var movesUnsafeCallsOnStatus = false
-    /// How long after it has failed the first host is tried again. Default 60 s.
+    /// How long after its failure the first host is tried again. Default: 60 seconds.
     public var probeAfter: Duration = .seconds(60)
-    /// Whether a host may be used now, asked before each attempt about each host; `false` counts like a failure of it. Default:
-    /// yes. With a circuit breaker: `{ breaker.admits($0) }`.
+    /// Whether a host may be used now; called before each attempt for each host. `false` counts as a failure of the host. Default:
+    /// `nil`, all hosts may be used. With a circuit breaker: `{ breaker.admits($0) }`.
     public var isAvailable: (@Sendable (_ host: URL) -> Bool)?
 
     /// The defaults.
     public init() {}
 }
 
-/// One of the hosts between which calls are moved.
+/// One of the hosts of a ``HostFailoverPlugin``.
 struct HostAddress: Sendable {
-    /// As the app has named it.
+    /// The URL in the app's list.
     let url: URL
-    /// `https://b.example:8443`, byte for byte.
+    /// Scheme and authority, byte for byte: `https://b.example:8443`.
     private let start: String
 
-    /// `nil` for a URL that cannot be called.
+    /// `nil` for a URL that is not http or https, or has no host.
     init?(_ url: URL) {
         guard ServerOrigin(url) != nil else { return nil }
         self.url = url
@@ -43,7 +43,7 @@ struct HostAddress: Sendable {
         start = String(text[..<Self.endOfAuthority(in: text)])
     }
 
-    /// A URL at this host, with path and query byte for byte as they were; `nil` when it has no host to be replaced.
+    /// The URL at this host, with path and query byte for byte as they were; `nil` if it has no host to replace.
     func moving(_ url: URL) -> URL? {
         let text = url.absoluteString
         let end = Self.endOfAuthority(in: text)

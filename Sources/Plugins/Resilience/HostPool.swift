@@ -1,125 +1,101 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
 
-/// Hosts in a line: which one is used, which calls are on the way to which, and when the first is tried again.
+/// The hosts of a ``HostFailoverPlugin``: the one that is used, and when the first of the list is tried again.
 struct HostPool: Sendable {
-    /// What an attempt says about its host.
+    /// What the end of an attempt says about its host.
     enum Verdict: Sendable {
         case worked
         case failed
-        /// Nothing: it was cancelled, or failed for a reason of its own.
+        /// Nothing: the attempt was cancelled, or failed for a reason of its own.
         case nothing
     }
 
-    /// A call that is under way.
-    private struct Call: Sendable {
-        var host = 0
-        /// The choice that the attempt follows; `nil` for one that goes to another host than the chosen one.
-        var choice: Int?
-        var isProbe = false
-        /// Whether the attempt may be followed by one at another host; known when it is sent.
+    /// The attempts of one call.
+    struct Call: Sendable {
+        /// The host of the current attempt.
+        fileprivate(set) var host = 0
+        /// Whether the current attempt tries the first host again.
+        fileprivate(set) var isProbe = false
+        /// Whether the current attempt may be followed by one at another host; known when it is sent.
         var isSafeToRepeat = false
-        var failed: Set<Int> = []
-        /// The host of the next attempt, where the one before has failed.
-        var next: Int?
+        /// The number of the choice that the current attempt follows; `nil` if it goes to another host than the chosen one.
+        fileprivate var choice: Int?
+        fileprivate var failed: Set<Int> = []
+        /// The host of the next attempt, after a failed one.
+        fileprivate var next: Int?
     }
 
     private let count: Int
     private let probeAfter: Duration
     /// The host that is used.
     private(set) var current = 0
-    /// Grows with each change of ``current``: what a call says about an earlier choice does not move the line again.
+    /// Grows with each change of ``current``: the failure of an attempt that followed an earlier choice does not change it again.
     private var choice = 0
-    /// When the first host was last found not to work.
+    /// When the first host has last failed.
     private var firstFailedAt: Duration?
-    /// The call that tries the first host again.
-    private var probe: RequestContext.ID?
-    /// Begun at the first attempt and nowhere else: a shared exchange goes on when the call that began it was cancelled and has
-    /// ended, and what is kept for it then would stay for ever.
-    private var calls: [RequestContext.ID: Call] = [:]
+    /// Whether a call tries the first host again.
+    private var isProbing = false
 
     init(count: Int, probeAfter: Duration) {
         self.count = count
         self.probeAfter = probeAfter
     }
 
-    /// The host of a call's next attempt.
+    /// The call with the host of its next attempt.
     ///
     /// - Parameters:
+    ///   - mayProbe: Whether the call may try the first host again, since it can go on to another one.
     ///   - isAvailable: For each host, whether it may be used now.
-    ///   - mayProbe: Whether the call can be moved when the first host still does not work.
-    mutating func host(
-        for id: RequestContext.ID,
-        isFirstAttempt: Bool,
-        mayProbe: Bool,
-        isAvailable: [Bool],
-        at now: Duration
-    ) -> Int {
+    mutating func nextAttempt(of call: Call, mayProbe: Bool, isAvailable: [Bool], at now: Duration) -> Call {
         leaveUnavailable(isAvailable, at: now)
-        guard var call = calls[id] ?? (isFirstAttempt ? Call() : nil) else { return current }
-        defer { calls[id] = call }
+        var call = call
+        call.isProbe = false
         if let next = call.next {
             (call.host, call.next) = (next, nil)
         } else if mayProbe, isProbeDue(at: now), isAvailable[0], !call.failed.contains(0) {
-            (call.host, call.isProbe, probe) = (0, true, id)
+            (call.host, call.isProbe, isProbing) = (0, true, true)
         } else {
             call.host = current
         }
         call.choice = call.host == current && !call.isProbe ? choice : nil
-        return call.host
+        return call
     }
 
-    /// Where the call's attempt went; `nil` for one that is not known.
-    func host(of id: RequestContext.ID) -> Int? { calls[id]?.host }
-
-    /// The attempt goes out.
-    mutating func sends(_ id: RequestContext.ID, isSafeToRepeat: Bool) {
-        calls[id]?.isSafeToRepeat = isSafeToRepeat
-    }
-
-    /// The attempt has ended.
-    mutating func ended(_ id: RequestContext.ID, _ verdict: Verdict, at now: Duration) {
-        guard var call = calls[id] else { return }
+    /// The call after its attempt has ended.
+    mutating func ended(_ call: Call, _ verdict: Verdict, at now: Duration) -> Call {
+        var call = call
         if verdict == .failed {
             call.failed.insert(call.host)
             if call.host == 0 { firstFailedAt = now }
             if call.choice == choice { choose((current + 1) % count) }
         }
-        if call.isProbe {
-            endProbe(&call, of: id)
-            if verdict == .worked { choose(0) }
-        }
-        calls[id] = call
+        if call.isProbe, verdict == .worked { choose(0) }
+        return call
     }
 
-    /// Whether a call whose attempt has failed is sent to another host.
+    /// The call with the host of an attempt that follows a failed one; `nil` if there is none.
     ///
-    /// - Parameter wasUnsent: Whether no server can have done anything.
-    mutating func moves(_ id: RequestContext.ID, wasUnsent: Bool, isAvailable: [Bool]) -> Bool {
-        guard let call = calls[id], call.failed.contains(call.host), wasUnsent || call.isSafeToRepeat else {
-            return false
-        }
-        let rest = (0..<count).map { (current + $0) % count }.filter { isAvailable[$0] && !call.failed.contains($0) }
-        calls[id]?.next = rest.first
-        return !rest.isEmpty
+    /// - Parameter wasUnsent: Whether no server can have processed the request.
+    func moved(_ call: Call, wasUnsent: Bool, isAvailable: [Bool]) -> Call? {
+        guard call.failed.contains(call.host), wasUnsent || call.isSafeToRepeat else { return nil }
+        var call = call
+        call.next = (0..<count).map { (current + $0) % count }
+            .first { isAvailable[$0] && !call.failed.contains($0) }
+        return call.next == nil ? nil : call
     }
 
-    /// The call has ended.
-    mutating func forget(_ id: RequestContext.ID, isInterrupted: Bool, at now: Duration) {
-        guard var call = calls.removeValue(forKey: id), call.isProbe else { return }
-        // It was never sent. Others would end like it if they tried at once.
-        if !isInterrupted { firstFailedAt = now }
-        endProbe(&call, of: id)
+    /// The attempt that tries the first host again has ended, or is not sent.
+    ///
+    /// - Parameter delay: Whether the next such attempt is delayed, as after a failure.
+    mutating func endProbe(delayingNext delay: Bool, at now: Duration) {
+        isProbing = false
+        if delay { firstFailedAt = now }
     }
 
     private func isProbeDue(at now: Duration) -> Bool {
-        guard current != 0, probe == nil else { return false }
+        guard current != 0, !isProbing else { return false }
         return firstFailedAt.map { now - $0 >= probeAfter } ?? true
-    }
-
-    private mutating func endProbe(_ call: inout Call, of id: RequestContext.ID) {
-        call.isProbe = false
-        if probe == id { probe = nil }
     }
 
     private mutating func leaveUnavailable(_ isAvailable: [Bool], at now: Duration) {
@@ -134,5 +110,51 @@ struct HostPool: Sendable {
         guard host != current else { return }
         current = host
         choice += 1
+    }
+}
+
+/// Lets one call try the first host again. It ends once: with the attempt, or when neither the call nor the exchange that it has
+/// begun holds it any more.
+final class HostProbe: Sendable {
+    private struct State: Sendable {
+        var isSent = false
+        var isEnded = false
+    }
+
+    private let state = Locked(State())
+    private let onEnd: @Sendable (_ delaysNext: Bool) -> Void
+
+    init(onEnd: @escaping @Sendable (_ delaysNext: Bool) -> Void) {
+        self.onEnd = onEnd
+    }
+
+    deinit {
+        end()
+    }
+
+    /// The attempt is sent, so its end ends the probe.
+    func send() {
+        state.withLock { $0.isSent = true }
+    }
+
+    /// Ends the probe, unless it has ended.
+    func end() {
+        let isFirst = state.withLock { state in
+            defer { state.isEnded = true }
+            return !state.isEnded
+        }
+        if isFirst { onEnd(false) }
+    }
+
+    /// Ends the probe, unless it has ended or is sent.
+    ///
+    /// - Parameter delaysNext: Whether the next probe is delayed.
+    func endUnlessSent(delaysNext: Bool) {
+        let isFirst = state.withLock { state in
+            guard !state.isSent, !state.isEnded else { return false }
+            state.isEnded = true
+            return true
+        }
+        if isFirst { onEnd(delaysNext) }
     }
 }

@@ -6,25 +6,25 @@ import TargetKit
 import FoundationNetworking
 #endif
 
-/// Which failures a ``RetryPlugin`` tries again, how often, and after what time.
+/// Which failures a ``RetryPlugin`` repeats, how often, and after which delay.
 public struct RetryPolicy: Sendable, Hashable {
-    /// How often a call is sent at most, the first time included; repetitions that other plugins ask for do not count.
-    /// Default 3. With 1 or less nothing is tried again.
+    /// The largest number of times a call is sent, including the first; repetitions that other plugins ask for do not count.
+    /// Default: 3. With 1 or less, calls are not repeated.
     public var attempts: Int
-    /// The longest wait before the first repetition; it doubles with each further one. Default 0.2 s.
+    /// The longest delay before the first repetition; it doubles with each further one. Default: 0.2 seconds.
     public var baseDelay: Duration
-    /// What the doubling ends at; more than a year is a year. Default 20 s.
+    /// The longest delay before any repetition; at most a year. Default: 20 seconds.
     public var maximumDelay: Duration
-    /// The longest time that a server may ask for by `Retry-After` (RFC 9110 §10.2.3). When it asks for more, the call is not
-    /// tried again: to come earlier is against its word, and nobody waits that long. No wait is longer than a year. Default 60 s.
+    /// The longest delay that a server may ask for by `Retry-After` (RFC 9110 §10.2.3). If it asks for more, the call is not
+    /// repeated. No delay is longer than a year. Default: 60 seconds.
     public var retryAfterLimit: Duration = .seconds(60)
-    /// The status codes that are tried again, whether the target validates them or not. Default 408, 425, 429, 500, 502, 503, 504.
+    /// The status codes after which a call is repeated, whether the target accepts them or not. Default: 408, 425, 429, 500, 502,
+    /// 503, 504.
     public var statuses: Set<Int> = [408, 425, 429, 500, 502, 503, 504]
-    /// The codes of `URLError` that are tried again. Default: the host is not found or takes no connection, the device is
-    /// offline, the connection was lost, it took too long.
+    /// The `URLError` codes after which a call is repeated. Default: the host was not found or refused the connection, the device is
+    /// offline, the connection was lost, the request timed out.
     public var errorCodes: Set<URLError.Code> = ConnectionFailure.transient
-    /// The methods that are tried again without an idempotency key. Default: those that RFC 9110 §9.2.2 calls idempotent, and
-    /// QUERY.
+    /// The methods that are repeated without an idempotency key. Default: the idempotent methods of RFC 9110 §9.2.2, and QUERY.
     public var methods: Set<HTTPMethod> = Self.idempotentMethods
 
     /// A policy with the defaults of the other properties.
@@ -41,12 +41,12 @@ public struct RetryPolicy: Sendable, Hashable {
     /// No repetitions.
     public static let never = RetryPolicy(attempts: 1)
 
-    /// GET, HEAD, OPTIONS, TRACE, PUT and DELETE (RFC 9110 §9.2.2), and QUERY, which only reads.
+    /// GET, HEAD, OPTIONS, TRACE, PUT and DELETE (RFC 9110 §9.2.2), and QUERY, which is safe.
     package static let idempotentMethods: Set<HTTPMethod> = [.get, .head, .options, .trace, .put, .delete, .query]
 
-    /// The longest wait before a repetition.
+    /// The longest delay before a repetition.
     ///
-    /// - Parameter repetition: 0 for the first one.
+    /// - Parameter repetition: 0 for the first repetition.
     func longestDelay(before repetition: Int) -> Duration {
         let maximum = min(maximumDelay, LongestWait.year)
         guard baseDelay > .zero, maximum > .zero else { return .zero }
@@ -59,11 +59,11 @@ public struct RetryPolicy: Sendable, Hashable {
     }
 }
 
-/// The field by which a server says when to come again (RFC 9110 §10.2.3).
+/// The header field by which a server says when to repeat a request (RFC 9110 §10.2.3).
 enum RetryAfter {
-    /// How long to wait; zero for a date that has passed, `nil` without the field or with one that says nothing.
+    /// The delay; zero for a date in the past, `nil` without the field or if it is malformed.
     ///
-    /// - Parameter now: The device's time. A response with a `Date` is measured by that one, so that a clock that is wrong does
+    /// - Parameter now: The device's time. A date is compared with the response's `Date` if there is one, so that a wrong clock does
     ///   not matter.
     static func delay(in headers: HTTPHeaders, now: Date) -> Duration? {
         guard let text = headers["Retry-After"]?.trimmingCharacters(in: .whitespaces), !text.isEmpty else { return nil }

@@ -3,8 +3,7 @@ import TargetKit
 
 /// The calls and repetitions of each scope, against its ``RetryBudget``.
 ///
-/// A scope that has a parent is counted with the outermost one: whether the calls of a screen or of the session overload the
-/// server is the same to it.
+/// A scope that has a parent is counted with the outermost one.
 struct RetryTracker: Sendable {
     private struct Account: Sendable {
         weak var scope: RequestScope?
@@ -23,7 +22,7 @@ struct RetryTracker: Sendable {
         withCount(of: scope) { $0.add(at: now) }
     }
 
-    /// Counts a repetition, if there is room for it.
+    /// Counts a repetition; returns `false` if the budget does not allow it.
     mutating func takeRepetition(in scope: RequestScope, at now: Duration) -> Bool {
         let budget = budget
         return withCount(of: scope) { count in
@@ -41,7 +40,7 @@ struct RetryTracker: Sendable {
         var outermost = scope
         while let parent = outermost.parent { outermost = parent }
         let key = ObjectIdentifier(outermost)
-        // The place of a scope that is gone may be another one's by now.
+        // The identifier of a released scope may be that of a new one.
         if accounts[key]?.scope !== outermost {
             accounts = accounts.filter { $0.value.scope != nil }
             accounts[key] = Account(scope: outermost, count: RollingCount(length: budget.window))
@@ -54,29 +53,31 @@ struct RetryTracker: Sendable {
     }
 }
 
-/// How many repetitions a ``RetryPlugin`` may add to the calls of a scope, so that an outage is not made worse by those who wait
-/// for its end.
-///
-/// Within the ``window`` there are no more repetitions than ``share`` of the calls, or than ``minimum`` where that is more.
+/// How many repetitions a ``RetryPlugin`` may add to the calls of a scope, so that repetitions do not prolong an outage.
 public struct RetryBudget: Sendable, Hashable {
-    /// Repetitions for each call. Default 0.2: at most 20 % come on top.
+    /// The repetitions per call. Default: 0.2, so at most 20 % more requests.
     let share: Double
-    /// So many repetitions are allowed in any case, so that a call that comes alone can be tried again. Default 10.
+    /// The number of repetitions that is always allowed, so that a single call can be repeated. Default: 10.
     let minimum: Int
-    /// How long calls and repetitions are counted, to a tenth of it. Default 60 s.
+    /// How long calls and repetitions count, to a tenth. Default: 60 seconds.
     let window: Duration
 
-    /// A budget; by default a fifth more, and ten within a minute in any case.
+    /// A budget. Within its window it allows repetitions up to a share of the calls, or up to a minimum if that is more.
+    ///
+    /// - Parameters:
+    ///   - share: The repetitions per call; default: 0.2.
+    ///   - minimum: The number of repetitions that is always allowed; default: 10.
+    ///   - window: How long calls and repetitions count, to a tenth; default: 60 seconds.
     public init(share: Double = 0.2, minimum: Int = 10, window: Duration = .seconds(60)) {
         self.share = share
         self.minimum = minimum
         self.window = window
     }
 
-    /// No bound but that of ``RetryPolicy/attempts``.
+    /// No limit but that of ``RetryPolicy/attempts``.
     public static let unlimited = RetryBudget(minimum: .max)
 
-    /// Whether one more repetition stays within the budget.
+    /// Whether one more repetition is allowed.
     func allows(repetitionsSoFar: Int, calls: Int) -> Bool {
         if repetitionsSoFar < minimum { return true }
         return Double(repetitionsSoFar) + 1 <= share * Double(calls)

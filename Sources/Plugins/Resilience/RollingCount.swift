@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 
-/// How many things have happened within the last while, and how many of them were of one kind.
+/// How many events there were within a window of time that ends now, and how many of them were marked.
 ///
-/// The while is counted in tenths, so that the memory does not grow with the number of things: what happened goes out of the
-/// count between nine and ten tenths of it later.
+/// The window is counted in tenths, so that the memory does not grow with the number of events: an event counts for nine to ten
+/// tenths of the window.
 struct RollingCount: Sendable {
     private struct Slot: Sendable {
         var number = Int64.min
@@ -17,14 +17,14 @@ struct RollingCount: Sendable {
 
     /// An empty count.
     ///
-    /// - Parameter length: How long the while is; one of no length, or less, counts what happens at the same instant.
+    /// - Parameter length: The length of the window; zero or less counts the events of one instant.
     init(length: Duration) {
         slotLength = max(length / Self.slotCount, .nanoseconds(1))
     }
 
-    /// Counts one thing.
+    /// Counts one event.
     ///
-    /// - Parameter now: The time, from any point that stays the same.
+    /// - Parameter now: The time since any fixed instant.
     mutating func add(isMarked: Bool = false, at now: Duration) {
         change(at: now) { slot in
             slot.all += 1
@@ -32,12 +32,12 @@ struct RollingCount: Sendable {
         }
     }
 
-    /// Marks one more, without a thing of its own.
+    /// Counts one more mark, without an event.
     mutating func mark(at now: Duration) {
         change(at: now) { $0.marked += 1 }
     }
 
-    /// How many there are within the while that ends now.
+    /// The numbers of events and marks within the window.
     func totals(at now: Duration) -> (all: Int, marked: Int) {
         let oldest = number(of: now) - Int64(Self.slotCount) + 1
         return slots.reduce(into: (0, 0)) { totals, slot in
