@@ -9,7 +9,7 @@ import FoundationNetworking
 #endif
 
 /// A target whose every property the test sets.
-struct PluginTarget: AuthorizedTarget, SessionTarget, LoadingTarget {
+struct PluginTarget: TargetType {
     var baseURL = URL.shop
     var path: RequestPath = "/things"
     var method = HTTPMethod.get
@@ -17,9 +17,15 @@ struct PluginTarget: AuthorizedTarget, SessionTarget, LoadingTarget {
     var headers: HTTPHeaders = [:]
     var validation = StatusValidation.none
     var sampleResponse = SampleResponse.response(status: 200, data: Data("{}".utf8))
-    var authorization = AuthorizationScheme.bearer
-    var belongsToSession = true
+    var authorization = AuthorizationScheme.automatic
+    var endsSessionOnUnauthorized = true
     var showsLoading = true
+
+    var options: CallOptions {
+        .setting(\.authorization, authorization)
+            .setting(\.endsSessionOnUnauthorized, endsSessionOnUnauthorized)
+            .setting(\.showsLoading, showsLoading)
+    }
 
     func with(_ change: (inout PluginTarget) -> Void) -> PluginTarget {
         var target = self
@@ -28,7 +34,7 @@ struct PluginTarget: AuthorizedTarget, SessionTarget, LoadingTarget {
     }
 }
 
-/// A target that conforms to nothing more than it has to.
+/// A target that sets only what is required.
 enum PlainTarget: TargetType {
     case thing(secret: String)
 
@@ -36,11 +42,11 @@ enum PlainTarget: TargetType {
     var path: RequestPath { "/things" }
 }
 
-/// The error that tests throw where any will do.
+/// An error without meaning.
 struct Boom: Error, Equatable {}
 
 extension URL {
-    /// A base URL that nothing answers at; for calls that are not sent.
+    /// A base URL for calls that are not sent.
     static let shop = URL(string: "https://shop.example/api") ?? URL(filePath: "/")
 }
 
@@ -70,7 +76,7 @@ extension Result {
     }
 }
 
-/// A transport whose calls wait at a gate, and that says when they have come.
+/// A transport whose calls wait at a gate, and that records them.
 struct HeldTransport {
     let gate = Gate()
     let requests = Recorder<URLRequest>()

@@ -6,67 +6,71 @@ import TargetKit
 import FoundationNetworking
 #endif
 
-/// Puts the app's token into the `Authorization` field of the calls whose targets ask for it.
+/// Adds the app's token to calls, in their `Authorization` field.
 ///
 /// ```swift
 /// let provider = Provider<Orders>(plugins: [AccessTokenPlugin { _ in await session.token }])
-///
-/// extension Orders: AuthorizedTarget {
-///     var authorization: AuthorizationScheme { .bearer }
-/// }
 /// ```
 ///
-/// - A target that is no `AuthorizedTarget`, or whose scheme is `.none`, is left alone, and its token is not asked for.
-/// - The field is *set*: one that the target's headers hold, in any letter case, is replaced.
-/// - The token is asked for at each attempt, so that a call that is tried again goes out with the new one.
-///
-/// Order: before plugins that look at the whole request, a logger or a signature for one.
+/// - The token is sent by the scheme of the call (`CallOptions.authorization`), by default as a bearer token. A call whose scheme
+///   is `.none` is sent without a token, and the closure is not called.
+/// - An `Authorization` field among the target's headers is replaced.
+/// - The closure is called for each attempt, so a call that is retried has the current token.
 public struct AccessTokenPlugin: Plugin {
+    /// Among the plugins that add credentials; a token replaces user and password, and the credential of an
+    /// ``AuthenticationPlugin`` replaces this plugin's token.
+    public let place: PluginPlace
+
     private let fieldValue: @Sendable (any TargetType, AuthorizationScheme) async throws -> String?
 
-    /// A plugin that asks for a token.
+    /// A plugin that gets its token from a closure.
     ///
-    /// - Parameter token: The token of a target's call; `nil` or an empty text: the request is left as it is. For the
-    ///   scheme `.basic` it is `user:password`, which the plugin turns into base64. What it throws ends the call,
-    ///   with stage `.request`.
+    /// - Parameter token: Returns the token for a target's call; `nil` or an empty string leaves the request unchanged. For the
+    ///   scheme `.basic` it is `user:password`, which the plugin encodes. An error that it throws ends the call with stage
+    ///   `.request`.
     public init(_ token: @escaping @Sendable (any TargetType) async throws -> String?) {
+        place = .accessToken
         fieldValue = { target, scheme in
             guard let token = try await token(target), !token.isEmpty else { return nil }
             return switch scheme {
             case .none: nil
-            case .bearer: "Bearer " + token
+            case .automatic, .bearer: "Bearer " + token
             case .basic: try BasicCredentials(token).fieldValue
             case .custom(let name): name.isEmpty ? token : name + " " + token
             }
         }
     }
 
-    private init(fieldValue: @escaping @Sendable (any TargetType, AuthorizationScheme) async throws -> String?) {
+    private init(
+        place: PluginPlace,
+        fieldValue: @escaping @Sendable (any TargetType, AuthorizationScheme) async throws -> String?
+    ) {
+        self.place = place
         self.fieldValue = fieldValue
     }
 
-    /// A plugin for the targets whose scheme is `.basic`; those of other schemes are left alone.
+    /// A plugin that sends user and password with calls whose scheme is `.basic` or `.automatic`. A token of another plugin
+    /// replaces them.
     ///
     /// ```swift
     /// AccessTokenPlugin.basic { _ in try BasicCredentials(user: "anna", password: keychain.password) }
     /// ```
     ///
-    /// - Parameter credentials: User and password of a target's call; `nil`: the request is left as it is. What it
-    ///   throws ends the call, with stage `.request`.
+    /// - Parameter credentials: Returns user and password for a target's call; `nil` leaves the request unchanged. An error that
+    ///   it throws ends the call with stage `.request`.
     public static func basic(
         _ credentials: @escaping @Sendable (any TargetType) async throws -> BasicCredentials?
     ) -> AccessTokenPlugin {
-        AccessTokenPlugin(fieldValue: { target, scheme in
-            guard scheme == .basic else { return nil }
+        AccessTokenPlugin(place: .basicCredentials) { target, scheme in
+            guard scheme == .basic || scheme == .automatic else { return nil }
             return try await credentials(target)?.fieldValue
-        })
+        }
     }
 
-    /// Sets the field, for a target that asks for it.
+    /// Sets the field.
     public func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
-        guard let target = context.target as? any AuthorizedTarget else { return request }
-        let scheme = target.authorization
-        guard scheme != .none, let value = try await fieldValue(target, scheme) else { return request }
+        let scheme = context.options.authorization
+        guard scheme != .none, let value = try await fieldValue(context.target, scheme) else { return request }
         var request = request
         try request.setAuthorization(value)
         return request
@@ -74,15 +78,15 @@ public struct AccessTokenPlugin: Plugin {
 }
 
 extension URLRequest {
-    /// Whether an `Authorization` field is there, in any letter case.
+    /// Whether the request has an `Authorization` field, in any letter case.
     var hasAuthorization: Bool {
         allHTTPHeaderFields?.keys.contains { $0.isAuthorization } == true
     }
 
-    /// Sets `Authorization` (RFC 9110 §11.6.2) in the place of every field of that name, in any letter case.
+    /// Replaces every field named `Authorization` (RFC 9110 §11.6.2), in any letter case.
     ///
-    /// - Throws: `InvalidRequest` for a value that would end the field. Foundation would leave the field out without
-    ///   a word, and the call would go out without credentials.
+    /// - Throws: `InvalidRequest` for a value with a line break or NUL. Foundation ignores such a value silently, and the call
+    ///   would be sent without credentials.
     mutating func setAuthorization(_ value: String) throws(InvalidRequest) {
         let name = HTTPHeaderName.authorization.rawValue
         guard !value.endsHeaderField else {

@@ -6,8 +6,7 @@ import TargetKit
 import FoundationNetworking
 #endif
 
-/// Sends calls with a credential, and renews it when it runs out or the server rejects it: the calls are sent again, and their
-/// callers notice nothing.
+/// Adds a credential to calls, and refreshes it when it expires or the server rejects it. The rejected calls are then retried.
 ///
 /// ```swift
 /// let authentication = AuthenticationPlugin(
@@ -20,54 +19,55 @@ import FoundationNetworking
 /// try await authentication.signIn(credential)
 /// ```
 ///
-/// - Calls whose targets are `AuthorizedTarget`s of the scheme `.bearer` carry the credential; all others are left alone, and
-///   `authorizes` says otherwise. While nobody is signed in, calls go out as they are.
-/// - **One refresh at a time.** Calls that are rejected meanwhile, and calls that begin, wait for it. A call that was sent with
-///   an older credential is sent again without a refresh. One that is rejected with a credential newer than its own beginning is
-///   given up: its caller gets what the server said. Whoever is cancelled leaves; the refresh goes on, also when nobody is left.
-/// - **A refresh that fails for good** ends the session (``Authenticator/endsSession(_:)``): the store is cleared, the sign-out
-///   handler is called, once, and then every call that waits fails, and each that begins later, until ``signIn(_:)`` or
-///   ``signOut()``. Such an error has the kind `.unauthorized`, stage `.status` (`.envelope` when the body said so), the
-///   rejected response (status 401 where nothing was sent), and the error of the refresh underneath.
-/// - **A failure that passes** (offline, 5xx) fails the calls that wait, with its error; nobody is signed out, and the next call
-///   tries again. So do more refreshes than the limit allows: by the failure of the latest one, or by
-///   ``AuthenticationError/tooManyRefreshes(_:)`` when that has brought a credential.
-/// - No error that a caller gets holds what the refresh has sent or received, but for its status.
-/// - A call belongs to the session in which it began: it never goes out with the credential of the next one.
+/// - Calls whose scheme (`CallOptions.authorization`) is `.automatic`, the default, or `.bearer` carry the credential. Set `.none`
+///   for calls that must not, such as the sign-in. Without a credential, calls are sent unchanged.
+/// - **One refresh at a time.** Calls that are rejected during a refresh, and calls that begin, wait for it. A call that was sent
+///   with an older credential is retried without a refresh. A call is not retried if the server rejects a credential newer than
+///   the one with which the call began; its caller gets the server's response. Cancelling a call does not cancel the refresh.
+/// - **A permanent failure** of a refresh ends the session (``Authenticator/endsSession(_:)``): the store is cleared, the sign-out
+///   handler is called once, and then every waiting call fails, as does each later call until ``signIn(_:)`` or ``signOut()``.
+///   The error has the kind `.unauthorized`, the stage `.status` (`.envelope` if the body reported the rejection), the rejected
+///   response (status 401 if nothing was sent), and the error of the refresh as its underlying error.
+/// - **A transient failure** (offline, 5xx) fails the waiting calls with its error. The user stays signed in, and the next call
+///   tries another refresh. When the refreshes exceed the limit, calls fail with the error of the latest refresh, or with
+///   ``AuthenticationError/tooManyRefreshes(_:)`` if that refresh returned a credential.
+/// - Apart from its status, no error contains what the refresh sent or received.
+/// - A call belongs to the session in which it began: it is never sent with the credential of another session.
 ///
-/// Order: before plugins that look at the whole request, a logger or a signature for one, and before those that try again, so
-/// that they are asked only about what no refresh has mended. One plugin may serve any number of providers; copies of it share
-/// what they know.
+/// One plugin may serve any number of providers; copies of it share their state.
 public struct AuthenticationPlugin<A: Authenticator>: Plugin {
+    /// ``PluginPlace/authentication``.
+    public var place: PluginPlace { .authentication }
+
     private let authenticator: A
     private let authorizes: @Sendable (any TargetType) -> Bool
     let currentCredential: CurrentCredential<A>
-    private let calls = Locked(AuthenticatedCalls())
+    private let calls = PluginStorage<AuthenticatedCall>()
 
-    /// A plugin that renews credentials by that authenticator.
+    /// A plugin that uses that authenticator.
     ///
     /// - Parameters:
-    ///   - authenticator: How calls carry the credential, and how it is renewed.
-    ///   - store: Where the credential is kept; default: in memory, so that nobody is signed in at first.
-    ///   - limit: How often it is renewed at most; default: 5 times in 30 seconds.
-    ///   - clock: What the limit is measured by; default: the continuous clock.
-    ///   - authorizes: Whether a target's calls carry the credential; default: those of an
-    ///     `AuthorizedTarget` whose scheme is `.bearer`.
-    ///   - onStoreFailure: Is told when a renewed credential cannot be stored, or one that is worth nothing not be removed. The
-    ///     session goes on with what is in memory, and the next call tries again. Default: does nothing.
-    ///   - signOut: Is called once when a refresh has failed for good, with its error, before the calls that wait for it fail.
+    ///   - authenticator: How calls carry the credential, and how it is refreshed.
+    ///   - store: Where the credential is kept; default: in memory, at first without a credential.
+    ///   - limit: The maximum number of refreshes; default: 5 in 30 seconds.
+    ///   - clock: The clock of the limit; default: the continuous clock.
+    ///   - authorizes: Whether calls of a target may carry the credential, for a provider whose targets belong to several servers
+    ///     or users; default: all may. It is asked for calls of the scheme `.automatic` or `.bearer`.
+    ///   - onStoreFailure: Is called when a refreshed credential could not be stored, or an invalid one not removed. The session
+    ///     continues with the credential in memory, and the next call tries to store it again. Default: does nothing.
+    ///   - signOut: Is called once with the error of a refresh that has failed permanently, before the waiting calls fail.
     ///     Calls that it makes with the credential fail at once; ``signIn(_:)`` in it begins the next session.
     public init(
         authenticator: A,
         store: any CredentialStore<A.Credential> = MemoryCredentialStore<A.Credential>(),
         limit: RefreshLimit = RefreshLimit(),
         clock: any Clock<Duration> = ContinuousClock(),
-        authorizes: (@Sendable (any TargetType) -> Bool)? = nil,
+        authorizes: @escaping @Sendable (any TargetType) -> Bool = { _ in true },
         onStoreFailure: @escaping @Sendable (any Error) -> Void = { _ in },
         signOut: @escaping @Sendable (_ error: any Error) async -> Void
     ) {
         self.authenticator = authenticator
-        self.authorizes = authorizes ?? { ($0 as? any AuthorizedTarget)?.authorization == .bearer }
+        self.authorizes = authorizes
         currentCredential = CurrentCredential(
             authenticator,
             SerialCredentialStore(store),
@@ -81,9 +81,9 @@ public struct AuthenticationPlugin<A: Authenticator>: Plugin {
     /// The fields that the authenticator sets.
     public var secretHeaders: Set<HTTPHeaderName> { authenticator.secretHeaders }
 
-    /// Applies the credential; waits for a refresh that is due or under way.
+    /// Applies the credential, after a refresh that is due or in progress.
     public func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
-        guard authorizes(context.target) else { return request }
+        guard authorizes(context) else { return request }
         do {
             guard let lease = try await lease(for: context) else { return request }
             var request = request
@@ -94,16 +94,17 @@ public struct AuthenticationPlugin<A: Authenticator>: Plugin {
         }
     }
 
-    /// Asks for another attempt when the server has rejected a credential in whose place there is, or soon will be, a newer one.
+    /// Retries a call whose credential the server has rejected, once there is a newer one.
     public func retry(_ result: Result<Response, TargetKitError>, context: RequestContext) async -> RetryDecision {
-        guard authorizes(context.target), !currentCredential.isRefreshingHere,
-            let response = rejected(result), let call = call(context, response), let applied = call.applied,
+        guard authorizes(context), !currentCredential.isRefreshingHere,
+            let response = rejected(result), let call = context[calls],
+            let applied = call.applied,
             let now = try? await currentCredential.position()
         else { return .doNotRetry }
         guard now.session == call.session else {
             return .fail(RefreshFailure.signedOut.error(request: response.request))
         }
-        // The newest that there is, and no older than the call: another one would fare no better.
+        // Newer than the call, and the newest: the server would reject another one, too.
         if applied == now.generation, applied > call.first { return .doNotRetry }
         do {
             _ = try await currentCredential.lease(after: applied, in: call.session)
@@ -111,27 +112,18 @@ public struct AuthenticationPlugin<A: Authenticator>: Plugin {
         } catch let failure as RefreshFailure {
             return .fail(failure.error(request: response.request, rejected: response))
         } catch {
-            // The call has been cancelled, and ends as that.
+            // The call has been cancelled.
             return .doNotRetry
         }
-    }
-
-    /// Lets go of what was noted of the call; later when it may have left an exchange that others share.
-    public func process(
-        _ result: Result<Response, TargetKitError>,
-        context: RequestContext
-    ) async -> Result<Response, TargetKitError> {
-        calls.withLock { $0.end(context.id, with: result) }
-        return result
     }
 }
 
 // MARK: - The session
 
 extension AuthenticationPlugin {
-    /// The credential in use; `nil` when nobody is signed in.
+    /// The credential in use; `nil` without one.
     ///
-    /// - Throws: what the store throws, when it has yet to be read.
+    /// - Throws: The store's error, if the store has not been read before.
     public var credential: A.Credential? {
         get async throws {
             _ = try await currentCredential.position()
@@ -141,65 +133,64 @@ extension AuthenticationPlugin {
 
     /// Begins a session with that credential, and stores it.
     ///
-    /// A refresh for the session before comes to nothing. Calls that wait for it end with stage `.cancelled`, and so do calls
-    /// in flight if the server rejects them: they were made by whoever was signed in then.
+    /// The result of a refresh for the previous session is discarded. Calls that wait for it end with stage `.cancelled`, as do
+    /// calls in flight that the server rejects: they belong to the previous session.
     ///
-    /// - Throws: what the store throws; the session has begun all the same.
+    /// - Throws: The store's error. The session has begun nevertheless.
     public func signIn(_ credential: A.Credential) async throws {
         _ = try await currentCredential.replace(with: credential)
     }
 
-    /// Ends the session, and clears the store; the sign-out handler is not called. What holds for the calls of the session
-    /// before at ``signIn(_:)`` holds here.
+    /// Ends the session, and clears the store; the sign-out handler is not called. The calls of the session end as described for
+    /// ``signIn(_:)``.
     ///
-    /// - Returns: The credential that was in use, so that the server can be told to take it back (RFC 7009).
-    /// - Throws: what the store throws; the session has ended all the same.
+    /// - Returns: The credential that was in use, for its revocation (RFC 7009).
+    /// - Throws: The store's error. The session has ended nevertheless.
     @discardableResult
     public func signOut() async throws -> A.Credential? {
-        // What cannot be read cannot be given back, but is removed.
+        // A credential that cannot be read is removed nevertheless.
         _ = try? await currentCredential.position()
         return try await currentCredential.replace(with: nil)
     }
 
-    /// Whether a rejected call of that target is for this plugin to mend, and not a sign that the session has ended.
-    func isInCharge(of target: any TargetType) -> Bool {
-        currentCredential.lease != nil && authorizes(target)
+    /// Whether this plugin refreshes the credential when the call is rejected, so that the rejection does not end the session.
+    func refreshesCredential(of context: RequestContext) -> Bool {
+        currentCredential.lease != nil && authorizes(context)
     }
 }
 
 // MARK: - Calls
 
+/// The credentials that a call was sent with.
+private struct AuthenticatedCall: Sendable {
+    let session: Int
+    /// The credential's generation when the call began.
+    let first: Int
+    /// The generation of the latest attempt; `nil` without a credential.
+    var applied: Int?
+}
+
 extension AuthenticationPlugin {
+    private func authorizes(_ context: RequestContext) -> Bool {
+        switch context.options.authorization {
+        case .automatic, .bearer: authorizes(context.target)
+        case .none, .basic, .custom: false
+        }
+    }
+
     private func lease(for context: RequestContext) async throws -> CurrentCredential<A>.Lease? {
         // A call that is part of the refresh would wait for itself.
         if currentCredential.isRefreshingHere { return currentCredential.lease }
         let now = try await currentCredential.position()
-        guard let call = calls.withLock({ $0.call(context, in: (now.session, now.generation)) }) else {
-            throw RefreshFailure.signedOut
-        }
+        var call = context[calls] ?? AuthenticatedCall(session: now.session, first: now.generation)
         let lease = try await currentCredential.lease(in: call.session)
-        calls.withLock { $0.apply(lease?.generation, to: context.id) }
+        call.applied = lease?.generation
+        context[calls] = call
         return lease
     }
 
-    /// What was noted of the call. Where nothing is any more, since it has left an exchange that others share long ago, the
-    /// request tells whether the credential of this moment was rejected; an older one may be another session's.
-    private func call(_ context: RequestContext, _ response: Response) -> AuthenticatedCalls.Call? {
-        if let call = calls.withLock({ $0[context.id] }) { return call }
-        guard context.attempt == 0, let request = response.request,
-            let (lease, session) = currentCredential.leaseInSession
-        else {
-            return nil
-        }
-        var again = request
-        guard (try? authenticator.apply(lease.credential, to: &again)) != nil, again.url == request.url,
-            again.allHTTPHeaderFields == request.allHTTPHeaderFields
-        else { return nil }
-        return .init(session: session, first: lease.generation, applied: lease.generation)
-    }
-
-    /// The response by which the server has rejected the call's credential. One from another origin, where a redirect has led,
-    /// has not seen it.
+    /// The response by which the server has rejected the call's credential. A redirect to another origin is followed without the
+    /// credential, so a response from there does not count.
     private func rejected(_ result: Result<Response, TargetKitError>) -> Response? {
         let response: Response
         switch result {

@@ -6,8 +6,8 @@ import TargetKit
 import FoundationNetworking
 #endif
 
-/// Sends user and password of a `URLCredential` with the first request, by the `Basic` scheme (RFC 7617), without
-/// waiting for the server to ask.
+/// Sends user and password of a `URLCredential` by the `Basic` scheme (RFC 7617), with the first request rather than after a
+/// challenge of the server.
 ///
 /// ```swift
 /// CredentialsPlugin { target in
@@ -15,24 +15,28 @@ import FoundationNetworking
 /// }
 /// ```
 ///
-/// A request that has an `Authorization` field is left alone, and no credential is asked for: so place it after an
-/// ``AccessTokenPlugin``, whose token then comes first. The credential's `persistence` does not count, nothing is
-/// stored.
+/// A request that has an `Authorization` field, such as the token of another plugin, is not changed, nor is a call whose scheme
+/// (`CallOptions.authorization`) is neither `.automatic` nor `.basic`; the closure is not called for them. The credential's
+/// `persistence` is ignored; nothing is stored.
 public struct CredentialsPlugin: Plugin {
+    /// After all other plugins that add credentials.
+    public var place: PluginPlace { .missingCredentials }
+
     private let credential: @Sendable (any TargetType) async throws -> URLCredential?
 
-    /// A plugin that asks for a credential.
+    /// A plugin that gets its credential from a closure.
     ///
-    /// - Parameter credential: The credential of a target's call; `nil`, or one without user or password: the request
-    ///   is left as it is. A user with a colon, a control character in either , and
-    ///   what the closure throws end the call, with stage `.request`.
+    /// - Parameter credential: Returns the credential for a target's call; `nil`, or a credential without user or password,
+    ///   leaves the request unchanged. A user with a colon, a control character in user or password, and an error that the
+    ///   closure throws end the call with stage `.request`.
     public init(_ credential: @escaping @Sendable (any TargetType) async throws -> URLCredential?) {
         self.credential = credential
     }
 
-    /// Sets the field, unless there is one.
+    /// Sets the field if the request has none.
     public func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
-        guard !request.hasAuthorization else { return request }
+        let scheme = context.options.authorization
+        guard scheme == .automatic || scheme == .basic, !request.hasAuthorization else { return request }
         guard let credential = try await credential(context.target),
             let user = credential.user, let password = credential.password
         else { return request }
@@ -44,16 +48,16 @@ public struct CredentialsPlugin: Plugin {
 
 /// A user and a password for the `Basic` scheme (RFC 7617).
 ///
-/// The scheme sends them readable for anyone who sees the request: use it over `https` only.
+/// Anyone who can read the request can read them: use the scheme over `https` only.
 public struct BasicCredentials: Sendable, Hashable {
     /// The user, without a colon.
     package let user: String
-    /// The password; it may hold colons.
+    /// The password, which may contain colons.
     package let password: String
 
     /// Credentials of that user.
     ///
-    /// - Throws: An error when the scheme cannot carry them.
+    /// - Throws: An error if the scheme does not allow them.
     public init(user: String, password: String) throws {
         guard !user.utf8.contains(UInt8(ascii: ":")) else { throw Problem.colonInUser }
         guard !(user + password).utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) else {
@@ -63,42 +67,43 @@ public struct BasicCredentials: Sendable, Hashable {
         self.password = password
     }
 
-    /// Credentials written as `user:password`; the first colon divides them.
+    /// Credentials written as `user:password`, separated by the first colon.
     ///
-    /// - Throws: An error when the scheme cannot carry them, or there is no colon.
+    /// - Throws: An error if the scheme does not allow them, or there is no colon.
     package init(_ text: String) throws {
         guard let colon = text.firstIndex(of: ":") else { throw Problem.noColon }
         try self.init(user: String(text[..<colon]), password: String(text[text.index(after: colon)...]))
     }
 
-    /// The value of the `Authorization` field: `Basic`, and user and password in UTF-8 and base64 (RFC 7617 §2).
+    /// The value of the `Authorization` field: `Basic`, then user and password in UTF-8 and base64 (RFC 7617 §2).
     package var fieldValue: String {
         "Basic " + Data("\(user):\(password)".utf8).base64EncodedString()
     }
 
-    /// Why the `Basic` scheme cannot carry a user or a password.
+    /// Why user or password cannot be sent by the `Basic` scheme.
     package enum Problem: Error, Sendable, Hashable, CaseIterable {
-        /// The server would take what follows the colon for a part of the password (RFC 7617 §2).
+        /// The server would read what follows the colon as part of the password (RFC 7617 §2).
         case colonInUser
         /// Control characters are not allowed in either (RFC 7617 §2).
         case controlCharacter
-        /// A text that should be `user:password` has no colon.
+        /// The text is not of the form `user:password`.
         case noColon
     }
 }
 
 extension BasicCredentials: RedactedDescription {
-    /// The user; the password is left out.
+    /// The user, without the password.
     var redactedDescription: String { "\(user):\(HeaderRedaction.placeholder)" }
 }
 
 extension BasicCredentials.Problem: LocalizedError, DeveloperError {
-    /// What is wrong, in one line, without the credentials.
+    /// The problem in one line, without the credentials.
     package var errorDescription: String? {
         switch self {
-        case .colonInUser: "a user with a colon cannot be sent by the Basic scheme (RFC 7617 §2)"
-        case .controlCharacter: "a user or password with a control character cannot be sent by the Basic scheme"
-        case .noColon: "the text for the Basic scheme has no colon: it has to be user:password"
+        case .colonInUser: "the user contains a colon, which the Basic scheme does not allow (RFC 7617 §2)"
+        case .controlCharacter:
+            "user or password contains a control character, which the Basic scheme does not allow (RFC 7617 §2)"
+        case .noColon: "the credentials for the Basic scheme contain no colon; use the form user:password"
         }
     }
 }

@@ -102,11 +102,6 @@ final class CurrentCredential<A: Authenticator>: Sendable {
     /// The credential as it is, without waiting; `nil` when there is none, or the store has not been read.
     var lease: Lease? { state.withLock { Self.lease(in: $0) } }
 
-    /// The credential as it is, with the session that it belongs to.
-    var leaseInSession: (Lease, session: Int)? {
-        state.withLock { state in Self.lease(in: state).map { ($0, state.session) } }
-    }
-
     static func lease(in state: State) -> Lease? {
         guard case .held(let credential) = state.status else { return nil }
         return Lease(credential: credential, generation: state.generation)

@@ -6,8 +6,8 @@ import TargetKit
 import FoundationNetworking
 #endif
 
-/// Signs the user out when the server no longer knows them: on status 401, or on a code in the body of a response
-/// that says 200.
+/// Signs the user out when the server rejects a call's credentials: by status 401, or by a code in the body of a successful
+/// response.
 ///
 /// ```swift
 /// let unauthorized = UnauthorizedPlugin(bodyCodes: [BodyCode(keyPath: "status", equals: 401)]) { context in
@@ -17,58 +17,60 @@ import FoundationNetworking
 /// unauthorized.rearm()
 /// ```
 ///
-/// At the first such result the plugin cancels every call of the scope but that one, and then waits for the handler:
-/// the caller gets the result, unchanged, when the user is signed out. The calls that were cancelled end with stage
-/// `.cancelled`; calls that the handler makes are not touched. From then on nothing happens until ``rearm()``,
-/// however many calls fail the same way: their callers get what the server said.
+/// At the first such result the plugin cancels every other call of the scope, and then waits for the handler: the caller gets the
+/// result, unchanged, when the user is signed out. The cancelled calls end with stage `.cancelled`; calls that the handler makes
+/// are not cancelled. Further results of this kind are passed on without effect until ``rearm()``.
 ///
-/// It does not matter whether the target validates status codes: the 401 counts as a response and as an error of
-/// stage `.status`. A call that was prepared before ``rearm()`` does not count after it, so that a late answer to the
-/// old session does not end the new one. Targets opt out by ``SessionTarget`` or by a closure; they neither sign out
-/// nor are cancelled.
+/// A 401 counts as a response and as an error of stage `.status`, whatever the target's validation. A call that was prepared before
+/// ``rearm()`` does not count afterwards, so a late response to the previous session does not end the new one. Set
+/// `CallOptions.endsSessionOnUnauthorized` to `false` for calls that neither sign out nor are cancelled, such as the sign-in.
 ///
-/// The plugin works in `process`, so after every plugin's `retry`: one that refreshes the token and tries again comes
-/// first at any place of the array, and the user is signed out only when that has not helped. Beside an
-/// ``AuthenticationPlugin``, make it `after` that one: then it waits until a refresh has failed for good. Order:
-/// before plugins that make another result in `process` and drop the response; those that keep it in their error may
-/// stand before it.
+/// The plugin decides in `process`, when no plugin asks for another attempt: a plugin that refreshes a token and retries comes
+/// first. For an ``AuthenticationPlugin``, create it with `after`: it then signs out when a refresh has failed permanently.
 ///
-/// One plugin may serve any number of providers; copies of it share what they know.
+/// One plugin may serve any number of providers; copies of it share their state.
 public struct UnauthorizedPlugin: Plugin {
     private struct State: Sendable {
+        /// Whether the next rejection signs out.
         var isArmed = true
         var session = 0
-        var sessionOfCall: [RequestContext.ID: Int] = [:]
+    }
+
+    /// After plugins that delay a call, before plugins of the place ``PluginPlace/standard``, which may replace the response in
+    /// `process`.
+    public var place: PluginPlace {
+        PluginPlace(rawValue: (PluginPlace.admission.rawValue + PluginPlace.standard.rawValue) / 2)
     }
 
     private let bodyCodes: [BodyCode]
-    private let belongsToSession: @Sendable (any TargetType) -> Bool
+    private let counts: @Sendable (RequestContext) -> Bool
     private let signOut: @Sendable (RequestContext) async -> Void
     private let state = Locked(State())
-
-    /// How many calls are noted.
-    var noteCount: Int { state.withLock(\.sessionOfCall.count) }
+    /// The session of each call.
+    private let sessions = PluginStorage<Int>()
 
     /// A plugin that acts on status 401 and on a code in the body.
     ///
     /// - Parameters:
-    ///   - bodyCodes: What in a body means that the session has ended; default: bodies are not looked at.
-    ///   - belongsToSession: Whether a target's calls count; default: those of targets that do not opt out by
-    ///     ``SessionTarget``.
-    ///   - signOut: Is called once until ``rearm()``, with the call whose result it was. It runs to its end also when
-    ///     that call is cancelled meanwhile.
+    ///   - bodyCodes: The codes in a body that mean that the session has ended; default: none.
+    ///   - belongsToSession: Whether the calls of a target count; default: all do.
+    ///   - signOut: Is called once until ``rearm()``, with the call whose result it was. It is not cancelled with that call.
     public init(
         bodyCodes: [BodyCode] = [],
-        belongsToSession: (@Sendable (any TargetType) -> Bool)? = nil,
+        belongsToSession: @escaping @Sendable (any TargetType) -> Bool = { _ in true },
         signOut: @escaping @Sendable (_ context: RequestContext) async -> Void
     ) {
-        self.bodyCodes = bodyCodes
-        self.belongsToSession = belongsToSession ?? Self.belongsToSession
-        self.signOut = signOut
+        self.init(bodyCodes, counts: { belongsToSession($0.target) }, signOut: signOut)
     }
 
-    private static let belongsToSession: @Sendable (any TargetType) -> Bool = {
-        ($0 as? any SessionTarget)?.belongsToSession ?? true
+    private init(
+        _ bodyCodes: [BodyCode],
+        counts: @escaping @Sendable (RequestContext) -> Bool,
+        signOut: @escaping @Sendable (RequestContext) async -> Void
+    ) {
+        self.bodyCodes = bodyCodes
+        self.counts = { $0.options.endsSessionOnUnauthorized && counts($0) }
+        self.signOut = signOut
     }
 
     /// Makes the plugin act again, for the session that begins now: call it when the user has signed in.
@@ -79,32 +81,28 @@ public struct UnauthorizedPlugin: Plugin {
         }
     }
 
-    /// Notes which session the call is made in; again at each attempt, which may carry a new token. An exchange that others
-    /// share may go on when its call is over: of that nothing is noted.
+    /// Notes the session of the call, at each attempt: a retried call may carry a new token.
     public func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
-        state.withLock { state in
-            guard context.attempt == 0 || state.sessionOfCall[context.id] != nil else { return }
-            state.sessionOfCall[context.id] = state.session
-        }
+        context[sessions] = state.withLock(\.session)
         return request
     }
 
-    /// Signs out, if that is what the result means, and passes the result on.
+    /// Signs out if the result means that the session has ended, and returns the result unchanged.
     public func process(
         _ result: Result<Response, TargetKitError>,
         context: RequestContext
     ) async -> Result<Response, TargetKitError> {
-        let isUnauthorized = isUnauthorized(result) && belongsToSession(context.target)
+        guard isUnauthorized(result), counts(context) else { return result }
+        let session = context[sessions]
         let isFirst = state.withLock { state in
-            let session = state.sessionOfCall.removeValue(forKey: context.id) ?? state.session
-            guard isUnauthorized, state.isArmed, session == state.session else { return false }
+            guard state.isArmed, session ?? state.session == state.session else { return false }
             state.isArmed = false
             return true
         }
         guard isFirst else { return result }
-        context.scope.cancelAll { $0.id != context.id && belongsToSession($0.target) }
+        context.scope.cancelAll { $0.id != context.id && counts($0) }
         let signOut = signOut
-        // A task of its own: the cancelling of this call does not reach it.
+        // A task of its own: cancelling this call does not cancel the handler.
         await Task { await signOut(context) }.value
         return result
     }
@@ -123,7 +121,7 @@ public struct UnauthorizedPlugin: Plugin {
 }
 
 extension UnauthorizedPlugin {
-    /// A plugin beside one that renews the credential: it signs out when no refresh can help any more, and not before.
+    /// A plugin beside one that refreshes the credential: it signs out when a refresh has failed permanently.
     ///
     /// ```swift
     /// let unauthorized = UnauthorizedPlugin(after: authentication) { context in
@@ -132,35 +130,36 @@ extension UnauthorizedPlugin {
     /// let provider = Provider<Orders>(plugins: [authentication, unauthorized])
     /// ```
     ///
-    /// As long as the other plugin holds a credential, a rejected call that carries it does not count: neither the one that is
-    /// given up because the server rejects what it has just given out, nor one whose refresh has failed for a reason that
-    /// passes. Once a refresh has failed for good, the first call that fails by it signs out, and the others are cancelled.
-    /// Calls that the other plugin leaves alone count as ever.
+    /// While the other plugin holds a credential, a rejected call that carries it does not count: neither a call that was rejected
+    /// with a new credential, nor one whose refresh failed transiently. After a permanent failure the first call that fails by it
+    /// signs out, and the others are cancelled. Calls without that credential always count.
     ///
     /// - Parameters:
-    ///   - authentication: The plugin that renews the credential, in the same providers.
-    ///   - bodyCodes: What in a body means that the session has ended; default: bodies are not looked at.
-    ///   - belongsToSession: Whether a target's calls count; default: those of targets that do not opt out by
-    ///     ``SessionTarget``.
-    ///   - signOut: Is called once until ``rearm()``, with the call whose result it was.
+    ///   - authentication: The plugin that refreshes the credential, in the same providers.
+    ///   - bodyCodes: The codes in a body that mean that the session has ended; default: none.
+    ///   - belongsToSession: Whether the calls of a target count; default: all do.
+    ///   - signOut: Is called once until ``rearm()``, with the call whose result it was. It is not cancelled with that call.
     public init<A>(
         after authentication: AuthenticationPlugin<A>,
         bodyCodes: [BodyCode] = [],
-        belongsToSession: (@Sendable (any TargetType) -> Bool)? = nil,
+        belongsToSession: @escaping @Sendable (any TargetType) -> Bool = { _ in true },
         signOut: @escaping @Sendable (_ context: RequestContext) async -> Void
     ) {
         self.init(
-            bodyCodes: bodyCodes,
-            belongsToSession: { (belongsToSession ?? Self.belongsToSession)($0) && !authentication.isInCharge(of: $0) },
+            bodyCodes,
+            counts: { belongsToSession($0.target) && !authentication.refreshesCredential(of: $0) },
             signOut: signOut
         )
     }
 }
 
-/// A target that says whether its call is made on behalf of the user who is signed in. Targets that do not conform are.
-///
-/// The call that signs in is not: its 401 means a wrong password, not a session that has ended.
-public protocol SessionTarget: TargetType {
-    /// Whether an ``UnauthorizedPlugin`` looks at this call, and cancels it when the session ends.
-    var belongsToSession: Bool { get }
+extension CallOptions {
+    /// Whether an ``UnauthorizedPlugin`` signs out when the server rejects the call's credentials, and cancels the call when the
+    /// session ends; default `true`. Set it to `false` for the sign-in: its 401 means a wrong password.
+    public var endsSessionOnUnauthorized: Bool {
+        get { self[EndsSessionOnUnauthorizedKey.self] }
+        set { self[EndsSessionOnUnauthorizedKey.self] = newValue }
+    }
 }
+
+private enum EndsSessionOnUnauthorizedKey: CallOptionKey { static let defaultValue = true }

@@ -21,9 +21,10 @@ struct AccessTokenPluginTests {
     }
 
     @Test(
-        "The scheme of the target decides what the field looks like",
+        "The scheme of the call determines the field",
         arguments: [
-            (.none, []), (.bearer, ["Bearer user:pass:word"]), (.basic, ["Basic dXNlcjpwYXNzOndvcmQ="]),
+            (.none, []), (.automatic, ["Bearer user:pass:word"]), (.bearer, ["Bearer user:pass:word"]),
+            (.basic, ["Basic dXNlcjpwYXNzOndvcmQ="]),
             (.custom("Token"), ["Token user:pass:word"]), (.custom(""), ["user:pass:word"]),
         ] as [(AuthorizationScheme, [String])]
     )
@@ -33,7 +34,7 @@ struct AccessTokenPluginTests {
     }
 
     @Test(
-        "A field of the target's headers is replaced, in any letter case",
+        "A field among the target's headers is replaced, in any letter case",
         arguments: ["Authorization", "authorization", "AUTHORIZATION"]
     )
     func replaces(_ name: String) async throws {
@@ -51,26 +52,26 @@ struct AccessTokenPluginTests {
         #expect(try await sent(PluginTarget(), double, AccessTokenPlugin { _ in "new" }) == ["Bearer new"])
     }
 
-    @Test("Without a token the request goes out as it is", arguments: [nil, ""] as [String?])
+    @Test("Without a token the request is not changed", arguments: [nil, ""] as [String?])
     func noToken(_ token: String?) async throws {
         #expect(try await sent(PluginTarget(), AccessTokenPlugin { _ in token }) == [])
         let target = PluginTarget(headers: ["Authorization": "Bearer own"])
         #expect(try await sent(target, AccessTokenPlugin { _ in token }) == ["Bearer own"])
     }
 
-    @Test("A target that does not ask for a token is left alone, and the closure is not called")
-    func otherTargets() async throws {
+    @Test("A call of the scheme none has no token, and the closure is not called")
+    func noneScheme() async throws {
         let asked = Recorder<String>()
         let plugin = AccessTokenPlugin { target in
             asked.append("\(target)")
             return "token"
         }
-        #expect(try await sent(PlainTarget.thing(secret: ""), plugin) == [])
         #expect(try await sent(PluginTarget(authorization: .none), plugin) == [])
         #expect(asked.count == 0)
+        #expect(try await sent(PlainTarget.thing(secret: ""), plugin) == ["Bearer token"])
     }
 
-    @Test("The closure sees the target, and may wait")
+    @Test("The closure gets the target, and may suspend")
     func perTarget() async throws {
         let plugin = AccessTokenPlugin { target in
             await Task.yield()
@@ -80,7 +81,7 @@ struct AccessTokenPluginTests {
         #expect(try await sent(PluginTarget(method: .post), plugin) == ["Bearer writer"])
     }
 
-    @Test("A retry goes out with the new token")
+    @Test("A retried call has the new token")
     func retry() async throws {
         let count = Tally()
         let requests = Recorder<String?>()
@@ -101,18 +102,18 @@ struct AccessTokenPluginTests {
         #expect(requests.elements == ["Bearer 1", "Bearer 2"])
     }
 
-    @Test("A closure that throws ends the call at stage request, and nothing is sent")
+    @Test("An error of the closure ends the call with stage request, and nothing is sent")
     func throwing() async throws {
         let recorder = RecordingPlugin()
         let provider = Provider<PluginTarget>.stubbed(AccessTokenPlugin { _ in throw Boom() }, recorder)
         let error = try #require(await provider.result(PluginTarget()).failure)
         #expect(error.stage == .request)
         #expect(error.underlying is Boom)
-        #expect(recorder.events == [.process(.failure(.request))])
+        #expect(recorder.events == [.prepare(attempt: 0), .process(.failure(.request))])
     }
 
     @Test(
-        "A token that would end the field is an error, not a call without a token",
+        "A token with a line break is an error, not a call without a token",
         arguments: ["a\r\nX: b", "a\nb", "a\0"]
     )
     func lineBreak(_ token: String) async throws {
@@ -122,15 +123,27 @@ struct AccessTokenPluginTests {
         #expect(error.underlying as? InvalidRequest == .invalidHeaderValue(name: "Authorization"))
     }
 
-    @Test("Basic takes user and password apart, for targets of that scheme alone")
+    @Test("The basic plugin takes user and password apart, for the schemes basic and automatic")
     func basic() async throws {
         let plugin = AccessTokenPlugin.basic { _ in try BasicCredentials(user: "Aladdin", password: "open sesame") }
         // The example of RFC 7617 §2.
         #expect(try await sent(PluginTarget(authorization: .basic), plugin) == ["Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ=="])
         #expect(try await sent(PluginTarget(authorization: .bearer), plugin) == [])
         #expect(try await sent(PluginTarget(authorization: .basic), AccessTokenPlugin.basic { _ in nil }) == [])
+        #expect(try await sent(PluginTarget(), plugin) == ["Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ=="])
         let both = try await sent(PluginTarget(authorization: .bearer), AccessTokenPlugin { _ in "token" }, plugin)
         #expect(both == ["Bearer token"])
+    }
+
+    @Test("A token replaces user and password, wherever the plugins are in the array", arguments: [true, false])
+    func basicBesideToken(_ isReversed: Bool) async throws {
+        let basic = AccessTokenPlugin.basic { _ in try BasicCredentials(user: "anna", password: "tea") }
+        let token = AccessTokenPlugin { _ in "token" }
+        let credentials = CredentialsPlugin { _ in throw Boom() }
+        let plugins: [any Plugin] = isReversed ? [credentials, token, basic] : [basic, token, credentials]
+        let provider = Provider<PluginTarget>(stubClosure: { _ in .immediate }, plugins: plugins)
+        let request = try await provider.request(PluginTarget()).request
+        #expect(request?.value(forHTTPHeaderField: "Authorization") == "Bearer token")
     }
 
     @Test("A basic token without a colon is an error that does not show it")

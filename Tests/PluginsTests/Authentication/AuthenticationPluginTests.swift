@@ -22,18 +22,69 @@ struct AuthenticationPluginTests {
     }
 
     @Test(
-        "Calls of the scheme bearer carry the credential; others are left alone",
+        "Calls of the schemes automatic and bearer carry the credential",
         arguments: [
-            (.bearer, ["Bearer token-1"]), (.none, []), (.basic, []), (.custom("Token"), []),
+            (.automatic, ["Bearer token-1"]), (.bearer, ["Bearer token-1"]), (.none, []), (.basic, []),
+            (.custom("Token"), []),
         ] as [(AuthorizationScheme, [String])]
     )
     func schemes(_ scheme: AuthorizationScheme, _ expected: [String]) async throws {
         let plugin = signOuts.plugin(TokenAuthenticator())
         #expect(try await sent(PluginTarget(authorization: scheme), plugin) == expected)
-        #expect(try await sent(PlainTarget.thing(secret: ""), plugin) == [])
+        #expect(try await sent(PlainTarget.thing(secret: ""), plugin) == ["Bearer token-1"])
     }
 
-    @Test("The app may say which targets carry it")
+    @Test("Provider, target and call set the scheme, each overriding the one before")
+    func levels() async throws {
+        let provider = Provider<MultiTarget>(
+            stubClosure: { _ in .immediate },
+            plugins: [signOuts.plugin(TokenAuthenticator())],
+            options: .setting(\.authorization, .none)
+        )
+        let field = { (target: MultiTarget, options: CallOptions) in
+            try await provider.request(target, options: options).request?.value(forHTTPHeaderField: "Authorization")
+        }
+        let plain = MultiTarget(PlainTarget.thing(secret: ""))
+        #expect(try await field(plain, .init()) == nil)
+        #expect(try await field(plain, .setting(\.authorization, .bearer)) == "Bearer token-1")
+        let bearer = MultiTarget(PluginTarget(authorization: .bearer))
+        #expect(try await field(bearer, .init()) == "Bearer token-1")
+        #expect(try await field(bearer, .setting(\.authorization, .none)) == nil)
+    }
+
+    @Test("Two plugins of one type keep their calls apart", arguments: [true, false])
+    func twoPlugins(_ isReversed: Bool) async throws {
+        let (one, two) = (TokenServer(), TokenServer(good: 6))
+        let first = AuthenticationPlugin(
+            authenticator: one.authenticator,
+            store: MemoryCredentialStore(Token(1)),
+            authorizes: { $0 is PluginTarget }
+        ) { _ in
+        }
+        let second = AuthenticationPlugin(
+            authenticator: two.authenticator,
+            store: MemoryCredentialStore(Token(5)),
+            authorizes: { $0 is PlainTarget }
+        ) { _ in
+        }
+        let plugins: [any Plugin] = [first, second]
+        let provider = Provider<MultiTarget>(
+            transport: StubTransport { request in
+                let isPlain = request.urlRequest.value(forHTTPHeaderField: "X-Plain") != nil
+                return (isPlain ? two : one).answer(request.urlRequest)
+            },
+            plugins: isReversed ? plugins.reversed() : plugins
+        )
+        let plain = CallOptions.setting(\.headers, ["X-Plain": "1"])
+        #expect(try await provider.request(MultiTarget(PluginTarget())).statusCode == 200)
+        #expect(
+            try await provider.request(MultiTarget(PlainTarget.thing(secret: "")), options: plain).statusCode == 200
+        )
+        #expect(one.fields.elements == ["Bearer token-1", "Bearer token-2"])
+        #expect(two.fields.elements == ["Bearer token-5", "Bearer token-6"])
+    }
+
+    @Test("The closure restricts the targets that carry it")
     func authorizes() async throws {
         let plugin = AuthenticationPlugin(
             authenticator: TokenAuthenticator(),
@@ -45,7 +96,7 @@ struct AuthenticationPluginTests {
         #expect(try await sent(PluginTarget(), plugin) == [])
     }
 
-    @Test("While nobody is signed in, calls go out as they are, and a 401 asks for no refresh")
+    @Test("Without a credential calls are sent unchanged, and a 401 leads to no refresh")
     func guest() async throws {
         let server = TokenServer()
         let plugin = signOuts.plugin(server.authenticator, holding: nil)
@@ -57,7 +108,7 @@ struct AuthenticationPluginTests {
     }
 
     @Test(
-        "A rejected call is sent again with a new credential",
+        "A rejected call is retried with a new credential",
         arguments: [StatusValidation.none, .successCodes]
     )
     func refreshes(_ validation: StatusValidation) async throws {
@@ -72,7 +123,7 @@ struct AuthenticationPluginTests {
         #expect(server.refreshes == [1])
     }
 
-    @Test("A credential that is due is renewed before the call goes out")
+    @Test("A credential that is due is refreshed before the call is sent")
     func refreshesBefore() async throws {
         let server = TokenServer()
         var authenticator = server.authenticator
@@ -83,7 +134,7 @@ struct AuthenticationPluginTests {
         #expect(server.refreshes == [1])
     }
 
-    @Test("Of a hundred calls that are rejected one renews, and all succeed", arguments: Backend.allCases)
+    @Test("A hundred rejected calls make one refresh, and all succeed", arguments: Backend.allCases)
     func singleFlight(_ backend: Backend) async throws {
         let server = TokenServer()
         let running = try RunningBackend(backend) { received in
@@ -133,7 +184,7 @@ struct AuthenticationPluginTests {
         #expect(server.refreshes == [1])
     }
 
-    @Test("A late 401 to the old credential is sent again without a refresh")
+    @Test("A call that is rejected late, with the old credential, is retried without a refresh")
     func late() async throws {
         let (server, gate) = (TokenServer(), Gate())
         let transport = StubTransport { request in
@@ -151,7 +202,7 @@ struct AuthenticationPluginTests {
         #expect(server.fields.elements.last == "Bearer token-2")
     }
 
-    @Test("A call that is rejected with the new credential too is given up, and gets what the server said")
+    @Test("A call that is rejected with the new credential too is not retried again")
     func givenUp() async throws {
         let server = TokenServer(good: -1)
         let plugin = signOuts.plugin(TokenAuthenticator())
@@ -164,7 +215,7 @@ struct AuthenticationPluginTests {
         #expect(signOuts.count == 0)
     }
 
-    @Test("A credential that was renewed for the call before it went out is not renewed again")
+    @Test("A credential that was refreshed for the call before it was sent is not refreshed again")
     func givenUpAtOnce() async throws {
         let server = TokenServer(good: -1)
         let plugin = signOuts.plugin(TokenAuthenticator(isDue: { $0.number == 1 }))
@@ -173,7 +224,7 @@ struct AuthenticationPluginTests {
         #expect(server.fields.elements == ["Bearer token-2"])
     }
 
-    @Test("Attempts that another plugin asks for carry the credential of their time, and keep the count")
+    @Test("Attempts that another plugin asks for carry the current credential")
     func otherRetries() async throws {
         let server = TokenServer()
         let count = Tally()
@@ -190,7 +241,7 @@ struct AuthenticationPluginTests {
         #expect(server.fields.elements == ["Bearer token-1", "Bearer token-2"])
     }
 
-    @Test("The head of a stream that is rejected leads to a refresh too")
+    @Test("A stream that is rejected leads to a refresh")
     func stream() async throws {
         let server = TokenServer()
         let plugin = signOuts.plugin(server.authenticator)
@@ -201,24 +252,28 @@ struct AuthenticationPluginTests {
     }
 
     @Test(
-        "Identical calls that share an exchange share the refresh, also when the first of them has left",
+        "Calls that share an exchange share the refresh, also when the first of them is cancelled",
         arguments: [true, false]
     )
     func sharing(_ firstLeaves: Bool) async throws {
         let (server, gate) = (TokenServer(), Gate())
         let transport = StubTransport { request in
-            // Whoever joins later is told of this first.
+            // Calls that join later are told of this step first.
             request.progress?(TransferProgress(completed: 0, total: 1, direction: .upload))
             await gate.wait()
             return server.answer(request.urlRequest)
         }
         let plugin = signOuts.plugin(server.authenticator)
-        let provider = Provider<PluginTarget>(transport: transport, plugins: [plugin], sharing: .identical)
+        let provider = Provider<PluginTarget>(
+            transport: transport,
+            plugins: [plugin],
+            options: .setting(\.sharesInFlight, true)
+        )
         let first = Task { await provider.result(PluginTarget()) }
         await gate.waitForArrivals()
         let (joined, results) = (Tally(), Recorder<RecordingPlugin.Outcome>())
         for number in 1...2 {
-            provider.request(PluginTarget(), callbackQueue: .global(), progress: { _ in joined.add() }) {
+            provider.request(PluginTarget(), on: .global(), progress: { _ in joined.add() }) {
                 results.append(.init($0))
             }
             try await joined.wait(for: number)

@@ -9,10 +9,10 @@ import Testing
 import FoundationNetworking
 #endif
 
-/// Many calls at once, over a server whose tokens end when it likes: whatever the order of things, it has to come out right.
+/// Many concurrent calls to a server whose tokens expire at random.
 @Suite("Authentication: races", .timeLimit(.minutes(2)))
 struct AuthenticationRaceTests {
-    /// A server that ends tokens after a random number of calls, and gives each refresh token out once.
+    /// A server whose tokens expire after a random number of calls, and which accepts each refresh token once.
     private final class RotatingServer: Sendable {
         private struct State: Sendable {
             var random: SeededGenerator
@@ -21,7 +21,7 @@ struct AuthenticationRaceTests {
             var expiries = 0
             var refreshes = 0
             var reused = 0
-            /// Whether calls have been rejected since the last refresh.
+            /// Whether the current token has expired.
             var isExpired = false
         }
 
@@ -48,7 +48,7 @@ struct AuthenticationRaceTests {
                 state.refreshes += 1
                 state.current += 1
                 state.isExpired = false
-                // At least as many uses as there are calls: each of them can succeed with this one.
+                // At least as many uses as there are calls, so that each of them can succeed with this token.
                 state.usesLeft = Int.random(in: 200...260, using: &state.random)
                 return Token(state.current)
             }
@@ -66,13 +66,13 @@ struct AuthenticationRaceTests {
                 }
                 return !state.isExpired
             }
-            // The answer takes its time too: many come when there is a newer token already.
+            // Many responses arrive after the next refresh.
             for _ in 0..<hops() { await Task.yield() }
             return .response(status: isGood ? 200 : 401, data: Data("{}".utf8))
         }
     }
 
-    @Test("One refresh for each expiry, and no call fails that can succeed", arguments: 0..<24)
+    @Test("There is one refresh for each expiry, and every call succeeds", arguments: 0..<24)
     func expiries(_ seed: UInt64) async throws {
         let server = RotatingServer(seed: seed)
         let signOuts = SignOuts()
@@ -101,7 +101,7 @@ struct AuthenticationRaceTests {
         #expect(signOuts.count == 0)
     }
 
-    @Test("Calls that are cancelled at any moment end once, and the others succeed", arguments: 100..<116)
+    @Test("Calls that are cancelled at any time end once, and the others succeed", arguments: 100..<116)
     func cancelling(_ seed: UInt64) async throws {
         let server = RotatingServer(seed: seed)
         let signOuts = SignOuts()
@@ -117,7 +117,7 @@ struct AuthenticationRaceTests {
         let ends = Recorder<(Int, RecordingPlugin.Outcome)>()
         var cancelled: Set<Int> = []
         for number in 0..<300 {
-            let handle = provider.request(PluginTarget(), callbackQueue: .global()) { ends.append((number, .init($0))) }
+            let handle = provider.request(PluginTarget(), on: .global()) { ends.append((number, .init($0))) }
             guard Int.random(in: 0..<3, using: &random) == 0 else { continue }
             cancelled.insert(number)
             for _ in 0..<Int.random(in: 0...20, using: &random) { await Task.yield() }
@@ -132,11 +132,11 @@ struct AuthenticationRaceTests {
         #expect(provider.scope.inFlightCount == 0)
     }
 
-    @Test("Signing in and out while tokens end mixes no sessions, and brings back none", arguments: 200..<216)
+    @Test("Calls keep their session while users sign in and out", arguments: 200..<216)
     func sessions(_ seed: UInt64) async throws {
         let (signOuts, calls) = (SignOuts(), Tally())
         let store = MemoryCredentialStore<Token>()
-        // The hundred thousands of a token's number say whose it is.
+        // The first digit of a token's number is that of its user.
         let usersOfCall = TestLock<[String: Set<Character>]>([:])
         let authenticator = TokenAuthenticator(renew: { token in
             for _ in 0..<(token.number % 7) { await Task.yield() }

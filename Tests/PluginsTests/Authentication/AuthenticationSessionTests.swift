@@ -74,7 +74,7 @@ struct AuthenticationSessionTests {
         let results = Recorder<RecordingPlugin.Outcome>()
         do {
             let provider = held.provider(signOuts.plugin(held.authenticator))
-            provider.request(PluginTarget(), callbackQueue: .global()) { results.append(.init($0)) }
+            provider.request(PluginTarget(), on: .global()) { results.append(.init($0)) }
         }
         await held.gate.waitForArrivals()
         held.gate.open()

@@ -9,12 +9,12 @@ import Testing
 import FoundationNetworking
 #endif
 
-/// A network call that several calls share goes on when the one that began it is cancelled.
+/// A shared exchange continues when the call that began it is cancelled.
 @Suite("Authentication of a shared call", .timeLimit(.minutes(1)))
 struct AuthenticationSharingTests {
     private let signOuts = SignOuts()
 
-    /// Lets two calls share, and the one that began leave.
+    /// Lets two calls share an exchange, and cancels the one that began it.
     private func followed(
         _ provider: Provider<PluginTarget>,
         _ reached: Gate
@@ -22,13 +22,13 @@ struct AuthenticationSharingTests {
         let first = Task { await provider.result(PluginTarget()) }
         await reached.waitForArrivals()
         let second = Task { await provider.result(PluginTarget()) }
-        while provider.pipeline.sharedCalls.waiterCount < 2 { await Task.yield() }
+        while provider.configuration.sharedExchanges.waiterCount < 2 { await Task.yield() }
         first.cancel()
         #expect(await first.value.failure?.stage == .cancelled)
         return second
     }
 
-    /// A provider whose calls share, and fail with 503 when the gate opens; they are tried again once, after a while.
+    /// A provider whose calls share an exchange that fails with 503 when the gate opens, and is retried once after a delay.
     private func failing(
         _ plugin: any Plugin,
         again delay: Duration,
@@ -45,13 +45,12 @@ struct AuthenticationSharingTests {
                 return .response(status: 503, data: Data())
             },
             plugins: [plugin, again],
-            sharing: .identical,
-            timeout: timeout,
+            options: .setting(\.sharesInFlight, true).setting(\.timeout, timeout),
             clock: clock
         )
     }
 
-    @Test("When the one that began has left, it is not tried again as the next user", arguments: [nil, 7])
+    @Test("When the first call has been cancelled, the exchange is not retried as the next user", arguments: [nil, 7])
     func nextUser(_ next: Int?) async throws {
         let (fields, clock, gate) = (Recorder<String?>(), ManualClock(), Gate())
         let plugin = signOuts.plugin(TokenAuthenticator())
@@ -66,7 +65,7 @@ struct AuthenticationSharingTests {
         #expect(fields.elements == ["Bearer token-1"])
     }
 
-    @Test("Nor when it has run out of time")
+    @Test("When the first call has timed out, the exchange is not retried as the next user")
     func outOfTime() async throws {
         let (fields, clock, gate) = (Recorder<String?>(), ManualClock(), Gate())
         let plugin = signOuts.plugin(TokenAuthenticator())
@@ -78,7 +77,7 @@ struct AuthenticationSharingTests {
         clock.advance(by: .seconds(4))
         let second = Task { await provider.result(PluginTarget()) }
         await clock.waitForSleepers(2)
-        while provider.pipeline.sharedCalls.waiterCount < 2 { await Task.yield() }
+        while provider.configuration.sharedExchanges.waiterCount < 2 { await Task.yield() }
         gate.open()
         await clock.waitForSleepers(3)
         clock.advance(by: .seconds(6))
@@ -89,7 +88,7 @@ struct AuthenticationSharingTests {
         #expect(fields.elements == ["Bearer token-1"])
     }
 
-    @Test("It is given up after a refresh that has not helped")
+    @Test("An exchange that is rejected with the new credential is not retried again")
     func givenUp() async throws {
         let (server, gate) = (TokenServer(good: -1), Gate())
         let plugin = signOuts.plugin(TokenAuthenticator())
@@ -100,7 +99,7 @@ struct AuthenticationSharingTests {
                 return answer
             },
             plugins: [plugin],
-            sharing: .identical
+            options: .setting(\.sharesInFlight, true)
         )
         let second = await followed(provider, gate)
         gate.open()
@@ -108,33 +107,58 @@ struct AuthenticationSharingTests {
         #expect(server.fields.elements == ["Bearer token-1", "Bearer token-2"])
     }
 
-    @Test("Nothing is noted any more of a call that has left, when its exchange is tried again")
-    func unauthorized() async throws {
-        let (clock, gate) = (ManualClock(), Gate())
-        let plugin = UnauthorizedPlugin { _ in }
-        let provider = failing(plugin, again: .seconds(5), gate, clock, Recorder())
-        let second = await followed(provider, gate)
-        gate.open()
-        await clock.waitForSleepers()
-        clock.advance(by: .seconds(5))
-        #expect(RecordingPlugin.Outcome(await second.value) == .status(503))
-        #expect(plugin.noteCount == 0)
+    @Test("A rejection of a shared exchange signs out once", arguments: [true, false])
+    func unauthorized(_ firstLeaves: Bool) async throws {
+        let (held, signedOut) = (HeldTransport(.status(401)), Recorder<RequestContext>())
+        let plugin = UnauthorizedPlugin { signedOut.append($0) }
+        let provider = Provider<PluginTarget>(
+            transport: held.transport,
+            plugins: [plugin],
+            options: .setting(\.sharesInFlight, true)
+        )
+        let first = Task { await provider.result(PluginTarget()) }
+        await held.gate.waitForArrivals()
+        let others = (0..<3).map { _ in Task { await provider.result(PluginTarget()) } }
+        while provider.configuration.sharedExchanges.waiterCount < 4 { await Task.yield() }
+        if firstLeaves { first.cancel() }
+        held.gate.open()
+        for other in others {
+            // The first one cancels those that have not ended.
+            #expect([.status(401), .failure(.cancelled)].contains(RecordingPlugin.Outcome(await other.value)))
+        }
+        _ = await first.value
+        #expect(signedOut.count == 1)
+        #expect(provider.configuration.sharedExchanges.count == 0)
     }
 
-    @Test("Of calls that have left the latest are known; others are not taken for the next session's")
-    func forgotten() throws {
-        var calls = AuthenticatedCalls()
-        var contexts = (0..<65).map { _ in RequestContext(target: PluginTarget(), attempt: 0) }
-        for context in contexts {
-            _ = calls.call(context, in: (session: 1, generation: 1))
-            calls.end(context.id, with: .failure(TargetKitError(stage: .cancelled)))
+    @Test("Calls that share an exchange and cannot decode its response do not repeat a rejected one for ever")
+    func undecoded() async throws {
+        let (held, code) = (HeldTransport(.response(status: 200, data: Data(#"{"status":401}"#.utf8))), 401)
+        let plugin = AuthenticationPlugin(
+            authenticator: OAuthAuthenticator(bodyCodes: [BodyCode(keyPath: "status", equals: code)]) { _ in
+                OAuthCredential(accessToken: "new")
+            },
+            store: MemoryCredentialStore(OAuthCredential(accessToken: "old"))
+        ) { _ in
         }
-        for index in contexts.indices { contexts[index].attempt = 1 }
-        let known = calls.call(contexts[64], in: (session: 2, generation: 2))
-        #expect(known?.session == 1)
-        let same = calls.call(contexts[0], in: (session: 1, generation: 1))
-        #expect(same?.session == 1)
-        let older = calls.call(contexts[0], in: (session: 2, generation: 2))
-        #expect(older == nil)
+        let provider = Provider<PluginTarget>(
+            transport: held.transport,
+            plugins: [plugin],
+            options: .setting(\.sharesInFlight, true)
+        )
+        let calls = (0..<3).map { _ in
+            Task {
+                await Result { () async throws(TargetKitError) in
+                    try await provider.request(PluginTarget(), as: [String: String].self)
+                }
+            }
+        }
+        while provider.configuration.sharedExchanges.waiterCount < 3 { await Task.yield() }
+        held.gate.open()
+        for call in calls { #expect(await call.value.failure?.stage == .decoding) }
+        let fields = held.requests.elements.map { $0.value(forHTTPHeaderField: "Authorization") }
+        #expect(fields.prefix(2) == ["Bearer old", "Bearer new"])
+        #expect(fields.dropFirst(2).allSatisfy { $0 == "Bearer new" })
+        #expect(fields.count <= 5)
     }
 }

@@ -30,7 +30,7 @@ struct AuthenticationUnauthorizedTests {
         return Provider(transport: transport, plugins: order == .authenticationFirst ? plugins : plugins.reversed())
     }
 
-    @Test("A refresh that succeeds signs nobody out", arguments: Order.allCases)
+    @Test("A refresh that succeeds does not sign out", arguments: Order.allCases)
     func success(_ order: Order) async throws {
         let server = TokenServer()
         let provider = provider(server.transport, order, server.authenticator)
@@ -39,7 +39,7 @@ struct AuthenticationUnauthorizedTests {
     }
 
     @Test(
-        "A refresh that fails for good signs out once, before or after the call was sent",
+        "A permanent failure of a refresh signs out once, before or after the call was sent",
         arguments: Order.allCases,
         [true, false]
     )
@@ -68,7 +68,7 @@ struct AuthenticationUnauthorizedTests {
         #expect(signedOut.count == 1)
     }
 
-    @Test("A refresh that fails for a while signs nobody out", arguments: Order.allCases)
+    @Test("A transient failure of a refresh does not sign out", arguments: Order.allCases)
     func passing(_ order: Order) async throws {
         let server = TokenServer()
         let authenticator = TokenAuthenticator(renew: { _ in throw URLError(.notConnectedToInternet) })
@@ -77,7 +77,7 @@ struct AuthenticationUnauthorizedTests {
         #expect(signedOut.count == 0)
     }
 
-    @Test("Nor does a call that is given up with the new credential", arguments: Order.allCases)
+    @Test("A call that is rejected with a new credential does not sign out", arguments: Order.allCases)
     func givenUp(_ order: Order) async throws {
         let server = TokenServer(good: -1)
         let provider = provider(server.transport, order, TokenAuthenticator())
@@ -85,7 +85,7 @@ struct AuthenticationUnauthorizedTests {
         #expect(signedOut.count == 0)
     }
 
-    @Test("The plugin that does not know of the other takes that for the end", arguments: Order.allCases)
+    @Test("Without `after`, a call that is rejected with a new credential signs out", arguments: Order.allCases)
     func apart(_ order: Order) async throws {
         let server = TokenServer(good: -1)
         let authentication = refreshesThatFailed.plugin(TokenAuthenticator())
@@ -99,17 +99,17 @@ struct AuthenticationUnauthorizedTests {
         #expect(signedOut.elements.map(\.attempt) == [1])
     }
 
-    @Test("Calls that the other plugin leaves alone count as ever, unless they opt out", arguments: [true, false])
-    func others(_ belongsToSession: Bool) async throws {
+    @Test("Calls without the credential count, unless they opt out", arguments: [true, false])
+    func others(_ endsSession: Bool) async throws {
         let server = TokenServer()
         let provider = provider(server.transport, .authenticationFirst, server.authenticator)
-        let target = PluginTarget(authorization: .none, belongsToSession: belongsToSession)
+        let target = PluginTarget(authorization: .none, endsSessionOnUnauthorized: endsSession)
         #expect(try await provider.request(target).statusCode == 401)
-        #expect(signedOut.count == (belongsToSession ? 1 : 0))
+        #expect(signedOut.count == (endsSession ? 1 : 0))
     }
 
     @Test(
-        "A code in the body of a 200 is rejected, refreshed, and at last a reason to sign out",
+        "A code in the body of a 200 leads to a refresh, and signs out when that fails",
         arguments: [true, false]
     )
     func bodyCode(_ succeeds: Bool) async throws {

@@ -20,17 +20,28 @@ struct CredentialsPluginTests {
         URLCredential(user: "anna", password: "secret", persistence: .none)
     }
 
-    @Test("The first request carries user and password")
+    @Test("The first request has user and password")
     func basic() async throws {
         #expect(try await sent(PluginTarget(), Self.anna) == "Basic YW5uYTpzZWNyZXQ=")
     }
 
-    @Test("Without a credential the request goes out as it is")
+    @Test("Without a credential the request is not changed")
     func none() async throws {
         #expect(try await sent(PluginTarget(), CredentialsPlugin { _ in nil }) == nil)
     }
 
-    @Test("The closure sees the target")
+    @Test(
+        "Calls of another scheme are not changed",
+        arguments: [(.basic, true), (.none, false), (.bearer, false), (.custom("Token"), false)]
+            as [(AuthorizationScheme, Bool)]
+    )
+    func schemes(_ scheme: AuthorizationScheme, _ isSent: Bool) async throws {
+        #expect(
+            try await sent(PluginTarget(authorization: scheme), Self.anna) == (isSent ? "Basic YW5uYTpzZWNyZXQ=" : nil)
+        )
+    }
+
+    @Test("The closure gets the target")
     func perTarget() async throws {
         let plugin = CredentialsPlugin { target in
             guard (target as? PluginTarget)?.method == .post else { return nil }
@@ -44,9 +55,10 @@ struct CredentialsPluginTests {
     func keeps(_ name: String) async throws {
         #expect(try await sent(PluginTarget(headers: HTTPHeaders([name: "Own"])), Self.anna) == "Own")
         #expect(try await sent(PluginTarget(), AccessTokenPlugin { _ in "token" }, Self.anna) == "Bearer token")
+        #expect(try await sent(PluginTarget(), Self.anna, AccessTokenPlugin { _ in "token" }) == "Bearer token")
     }
 
-    @Test("A user with a colon ends the call at stage request")
+    @Test("A user with a colon ends the call with stage request")
     func colon() async throws {
         let plugin = CredentialsPlugin { _ in URLCredential(user: "a:b", password: "c", persistence: .none) }
         let error = try #require(await Provider<PluginTarget>.stubbed(plugin).result(PluginTarget()).failure)
@@ -54,7 +66,7 @@ struct CredentialsPluginTests {
         #expect(error.underlying as? BasicCredentials.Problem == .colonInUser)
     }
 
-    @Test("A closure that throws ends the call at stage request")
+    @Test("An error of the closure ends the call with stage request")
     func throwing() async throws {
         let plugin = CredentialsPlugin { _ in throw Boom() }
         let error = try #require(await Provider<PluginTarget>.stubbed(plugin).result(PluginTarget()).failure)
@@ -80,7 +92,7 @@ struct BasicCredentialsTests {
     }
 
     @Test(
-        "What the scheme cannot carry is refused",
+        "What the scheme does not allow is refused",
         arguments: [
             ("a:b", "c", .colonInUser), ("a\n", "c", .controlCharacter), ("a", "c\u{7F}", .controlCharacter),
             ("a", "\u{0}", .controlCharacter),
@@ -95,7 +107,7 @@ struct BasicCredentialsTests {
         #expect(throws: BasicCredentials.Problem.noColon) { try BasicCredentials("anna") }
     }
 
-    @Test("No text of theirs shows the password")
+    @Test("No description contains the password")
     func redacted() throws {
         let credentials = try BasicCredentials(user: "anna", password: "hunter2")
         var dumped = ""
@@ -106,7 +118,7 @@ struct BasicCredentialsTests {
         }
     }
 
-    @Test("Each problem says what is wrong", arguments: BasicCredentials.Problem.allCases)
+    @Test("Each problem has a description", arguments: BasicCredentials.Problem.allCases)
     func problems(_ problem: BasicCredentials.Problem) {
         #expect(problem.errorDescription?.contains("Basic scheme") == true)
     }

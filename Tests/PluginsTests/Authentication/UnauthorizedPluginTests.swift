@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Unauthorized")
 struct UnauthorizedPluginTests {
-    /// How the server says that the session has ended.
+    /// How the server reports that the session has ended.
     enum Sign: String, CaseIterable, Sendable {
         case status, numberInBody, textInBody
 
@@ -33,7 +33,7 @@ struct UnauthorizedPluginTests {
     }
 
     @Test(
-        "The user is signed out, and the caller gets what the server said",
+        "The user is signed out, and the caller gets the server's response",
         arguments: Sign.allCases,
         [StatusValidation.none, .successCodes]
     )
@@ -77,7 +77,7 @@ struct UnauthorizedPluginTests {
     }
 
     @Test(
-        "Of twenty calls in flight over two providers that all get it, one signs out",
+        "Of twenty rejected calls of two providers, one signs out",
         arguments: Sign.allCases,
         [StatusValidation.none, .successCodes]
     )
@@ -88,8 +88,8 @@ struct UnauthorizedPluginTests {
         let results = Recorder<RecordingPlugin.Outcome>()
         let target = target(sign, validation)
         for _ in 0..<10 {
-            one.request(target, callbackQueue: .global()) { results.append(.init($0)) }
-            two.request(MultiTarget(target), callbackQueue: .global()) { results.append(.init($0)) }
+            one.request(target, on: .global()) { results.append(.init($0)) }
+            two.request(MultiTarget(target), on: .global()) { results.append(.init($0)) }
         }
         await held.requests.waitForCount(20)
         held.gate.open()
@@ -117,10 +117,10 @@ struct UnauthorizedPluginTests {
         let results = Recorder<RecordingPlugin.Outcome>()
         let others = Recorder<RecordingPlugin.Outcome>()
         for _ in 0..<10 {
-            one.request(PluginTarget(), callbackQueue: .global()) { results.append(.init($0)) }
-            two.request(.thing(secret: ""), callbackQueue: .global()) { results.append(.init($0)) }
+            one.request(PluginTarget(), on: .global()) { results.append(.init($0)) }
+            two.request(.thing(secret: ""), on: .global()) { results.append(.init($0)) }
         }
-        other.request(PluginTarget(), callbackQueue: .global()) { others.append(.init($0)) }
+        other.request(PluginTarget(), on: .global()) { others.append(.init($0)) }
         await held.requests.waitForCount(21)
         let result = await Provider<PluginTarget>.stubbed(plugin, scope: scope).result(target())
         #expect(RecordingPlugin.Outcome(result) == .status(401))
@@ -172,9 +172,9 @@ struct UnauthorizedPluginTests {
         #expect(signedOut.count == 2)
     }
 
-    @Test("A target opts out by the protocol, or by the closure", arguments: [true, false])
+    @Test("A call opts out by its options, or by the closure of the plugin", arguments: [true, false])
     func optOut(_ byClosure: Bool) async {
-        let signIn = target().with { $0.belongsToSession = byClosure }
+        let signIn = target().with { $0.endsSessionOnUnauthorized = byClosure }
         let plugin =
             byClosure
             ? UnauthorizedPlugin(belongsToSession: { _ in false }) { [signedOut] in signedOut.append($0) } : plugin
@@ -183,11 +183,11 @@ struct UnauthorizedPluginTests {
         #expect(signedOut.count == 0)
     }
 
-    @Test("A target that has opted out is not cancelled either")
+    @Test("A call that has opted out is not cancelled either")
     func optOutSurvives() async {
         let (plugin, scope, held) = (plugin, RequestScope(), HeldTransport())
         let provider = Provider<PluginTarget>(transport: held.transport, plugins: [plugin], scope: scope)
-        async let signIn = provider.result(PluginTarget(belongsToSession: false))
+        async let signIn = provider.result(PluginTarget(endsSessionOnUnauthorized: false))
         await held.requests.waitForCount(1)
         _ = await Provider<PluginTarget>.stubbed(plugin, scope: scope).result(target())
         #expect(signedOut.count == 1)
@@ -195,7 +195,7 @@ struct UnauthorizedPluginTests {
         #expect(RecordingPlugin.Outcome(await signIn) == .status(200))
     }
 
-    @Test("A call that another plugin tries again with success does not sign out; one that fails again does")
+    @Test("A call whose retry succeeds does not sign out; one whose retry fails does")
     func afterRetry() async {
         let refresh = RecordingPlugin(retry: { _, context in context.attempt == 0 ? .retry(after: .zero) : .doNotRetry }
         )
@@ -213,18 +213,53 @@ struct UnauthorizedPluginTests {
         #expect(signedOut.elements.map(\.attempt) == [1])
     }
 
-    @Test("A plugin before it may wrap the response in an error of its own")
+    /// Replaces the result by an error.
+    private struct ReplacingPlugin: Plugin {
+        var place = PluginPlace.standard
+        var keepsResponse = true
+
+        func process(
+            _ result: Result<Response, TargetKitError>,
+            context: RequestContext
+        ) async -> Result<Response, TargetKitError> {
+            result.flatMap { .failure(TargetKitError(stage: .envelope, response: keepsResponse ? $0 : nil)) }
+        }
+    }
+
+    @Test("A plugin before it may wrap the response in an error")
     func wrapped() async {
-        let envelope = RecordingPlugin(process: { result, _ in
-            result.flatMap { .failure(TargetKitError(stage: .envelope, response: $0)) }
-        })
-        let provider = Provider<PluginTarget>.stubbed(envelope, plugin)
+        let provider = Provider<PluginTarget>.stubbed(ReplacingPlugin(place: .environment), plugin)
         let result = await provider.result(target(.numberInBody))
         #expect(result.failure?.stage == .envelope)
         #expect(signedOut.count == 1)
     }
 
-    @Test("The caller waits for the handler, whose calls go through, also when the caller's call is cancelled")
+    @Test(
+        "A plugin that discards the response in `process` comes later, wherever it is in the array",
+        arguments: [0, 1]
+    )
+    func discarded(_ position: Int) async {
+        var plugins: [any Plugin] = [plugin]
+        plugins.insert(ReplacingPlugin(keepsResponse: false), at: position)
+        let provider = Provider<PluginTarget>(stubClosure: { _ in .immediate }, plugins: plugins)
+        let result = await provider.result(target(.numberInBody))
+        #expect(result.failure?.stage == .envelope)
+        #expect(signedOut.count == 1)
+    }
+
+    @Test("Two plugins keep their sessions apart")
+    func twoPlugins() async {
+        let (one, two) = (plugin, plugin)
+        let provider = Provider<PluginTarget>.stubbed(one, two)
+        for _ in 0..<3 { one.rearm() }
+        _ = await provider.result(target())
+        #expect(signedOut.count == 2)
+        two.rearm()
+        _ = await provider.result(target())
+        #expect(signedOut.count == 3)
+    }
+
+    @Test("The caller waits for the handler, which is not cancelled with the call")
     func handlerRunsToItsEnd() async {
         let scope = RequestScope()
         let (reached, goOn) = (Gate(), Gate())

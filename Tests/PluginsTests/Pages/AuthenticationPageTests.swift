@@ -143,18 +143,18 @@ struct AuthenticationPageTests {
 // MARK: - The app of the page
 
 extension AuthenticationPageTests {
-    enum Orders: AuthorizedTarget {
+    enum Orders: TargetType {
         case list
         case signIn(user: String, password: String)
 
-        var authorization: AuthorizationScheme {
+        var options: CallOptions {
             switch self {
-            case .list: .bearer
-            case .signIn: .none
+            case .list: .init()
+            case .signIn: .setting(\.authorization, .none).setting(\.endsSessionOnUnauthorized, false)
             }
         }
 
-        // baseURL and path, as of any target
+        // baseURL and path
         var baseURL: URL { .shop }
         var path: RequestPath { "/orders" }
         var sampleData: Data { Data(#"{"access_token":"first","refresh_token":"next","expires_in":3600}"#.utf8) }

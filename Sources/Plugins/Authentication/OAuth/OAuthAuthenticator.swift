@@ -69,7 +69,10 @@ public struct OAuthAuthenticator: Authenticator {
         bodyCodes: [BodyCode] = [],
         now: @escaping @Sendable () -> Date = { Date() }
     ) {
-        let provider = Provider<MultiTarget>(redirects: .none, timeout: .wholeCall(.seconds(60)))
+        let provider = Provider<MultiTarget>(
+            options: .setting(\.timeout, .wholeCall(.seconds(60))),
+            redirects: .none
+        )
         self.init(
             tokenURL: tokenURL,
             client: client,

@@ -53,11 +53,11 @@ extension OAuthClient: RedactedDescription {
     var redactedDescription: String { id }
 }
 
-/// The call that renews a token: a form, sent by POST to the token endpoint (RFC 6749 §6).
+/// The call that refreshes a token: a form, sent by POST to the token endpoint (RFC 6749 §6).
 ///
-/// It goes out without the credential that it renews, it is no call of the session for an ``UnauthorizedPlugin``, and every
-/// status counts as an answer: so any provider can send it, also the one whose calls wait for it.
-package struct OAuthRefreshTarget: SessionTarget {
+/// It is sent without the credential that it refreshes, does not end the session for an ``UnauthorizedPlugin``, and accepts every
+/// status. So any provider can send it, including the one whose calls wait for it.
+package struct OAuthRefreshTarget: TargetType {
     /// The token endpoint.
     package let baseURL: URL
     /// A form: `grant_type`, `refresh_token`, what the client adds, and the parameters of the app.
@@ -69,8 +69,12 @@ package struct OAuthRefreshTarget: SessionTarget {
     package var path: RequestPath { "" }
     /// `POST`.
     package var method: HTTPMethod { .post }
-    /// No.
-    package var belongsToSession: Bool { false }
+    /// No credential, and no sign-out.
+    package var options: CallOptions {
+        .setting(\.authorization, .none).setting(\.endsSessionOnUnauthorized, false)
+    }
+    /// None: the authenticator reads the error that the body of a refusal describes.
+    package var validation: StatusValidation { .none }
 
     init(tokenURL: URL, client: OAuthClient, refreshToken: String, parameters: [String: String]) {
         baseURL = tokenURL
