@@ -55,7 +55,9 @@ public struct RequestSigningPlugin: Plugin {
     ///
     /// - Throws: What the closure throws; `InvalidRequest` for a value with a line break; an error for a field that was not named.
     public func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
-        guard let signable = SignableRequest(request, bodyOutsideRequest: context.bodyOutsideRequest) else { return request }
+        guard let signable = SignableRequest(request, bodyOutsideRequest: context.bodyOutsideRequest) else {
+            return request
+        }
         var request = request
         for field in try await signature(signable, context) {
             let name = field.name.rawValue
