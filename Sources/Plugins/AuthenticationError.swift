@@ -13,7 +13,7 @@ public enum AuthenticationError: Error, Sendable, Hashable {
     case signedOut
 }
 
-extension AuthenticationError: CustomStringConvertible, LocalizedError, DeveloperError, FailureOfKind {
+extension AuthenticationError: CustomStringConvertible, LocalizedError, DeveloperError, ErrorWithKind {
     /// What it means for the call that waited. That the refresh was cancelled is not the call's own cancelling.
     package var kind: TargetKitError.Kind {
         switch self {

@@ -3,7 +3,7 @@ import Foundation
 import TargetKit
 
 /// A call that was not sent, because those before it have failed: the `underlying` error, with stage `.request` and kind
-/// `.cannotConnect`, when a ``CircuitBreakerPlugin`` holds calls back.
+/// `.server`, when a ``CircuitBreakerPlugin`` holds calls back.
 ///
 /// It is not tried again by itself, since it failed before it was sent. Trying it again before ``until`` brings the same.
 ///
@@ -28,7 +28,7 @@ public struct CircuitOpen: Error, Sendable, Hashable {
     }
 }
 
-extension CircuitOpen: LocalizedError, DeveloperError, FailureOfKind, CustomStringConvertible {
+extension CircuitOpen: LocalizedError, DeveloperError, ErrorWithKind, CustomStringConvertible {
     /// What happened, in one line for the developer.
     public var description: String {
         let words = "calls to \(key) are held back, since those before have failed"
@@ -39,8 +39,11 @@ extension CircuitOpen: LocalizedError, DeveloperError, FailureOfKind, CustomStri
     /// The same line. For the person there is the text of the `TargetKitError` around it.
     public var errorDescription: String? { description }
 
-    /// The server cannot be reached, for now.
-    package var kind: TargetKitError.Kind { .cannotConnect }
+    /// The service is unavailable, for now.
+    package var kind: TargetKitError.Kind { .server }
+
+    /// Service Unavailable (RFC 9110 §15.6.4).
+    package var statusCode: Int? { 503 }
 }
 
 extension Duration {
