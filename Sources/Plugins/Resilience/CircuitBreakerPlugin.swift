@@ -150,7 +150,7 @@ public struct CircuitBreakerPlugin: Plugin {
 }
 
 /// A call was not sent because the calls before it have failed: the `underlying` error, with stage `.request` and kind
-/// `.cannotConnect`, of a call that a ``CircuitBreakerPlugin`` refuses.
+/// `.server`, of a call that a ``CircuitBreakerPlugin`` refuses.
 ///
 /// ```swift
 /// catch {
@@ -172,7 +172,7 @@ public struct CircuitOpenError: Error, Sendable, Hashable {
     }
 }
 
-extension CircuitOpenError: DescribedError, FailureOfKind {
+extension CircuitOpenError: DescribedError, ErrorWithKind {
     /// The problem in one line, for the developer.
     public var description: String {
         let problem = "calls to \(key) are refused because earlier calls have failed"
@@ -180,8 +180,11 @@ extension CircuitOpenError: DescribedError, FailureOfKind {
         return problem + "; the next call is sent in \(remaining.wholeSeconds) s"
     }
 
-    /// The server cannot be reached at the moment.
-    package var kind: TargetKitError.Kind { .cannotConnect }
+    /// The service is unavailable at the moment.
+    package var kind: TargetKitError.Kind { .server }
+
+    /// Service Unavailable (RFC 9110 §15.6.4).
+    package var statusCode: Int? { 503 }
 }
 
 extension Duration {

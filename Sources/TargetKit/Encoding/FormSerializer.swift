@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// Writes the tree that an `Encodable` made as pairs, by the rules of a ``URLEncodedFormEncoder``.
+/// Writes the tree of an `Encodable` as `name=value` pairs, with the options of a ``URLEncodedFormEncoder``.
 struct FormSerializer: ~Copyable {
     private var form: FormWriter
     private let rules: URLEncodedFormEncoder
@@ -10,7 +10,7 @@ struct FormSerializer: ~Copyable {
         form = FormWriter(arrays: rules.arrayEncoding, spaces: rules.spaceEncoding, capacity: 256)
     }
 
-    /// Ends the writing, and hands out the bytes.
+    /// Returns the bytes.
     consuming func finish() -> ByteBuffer { form.finish() }
 
     mutating func write(root: FormNode) throws {
@@ -85,5 +85,81 @@ extension FormNode {
     fileprivate var listDepth: Int {
         guard case .list(let nodes) = content else { return 0 }
         return 1 + (nodes.first?.listDepth ?? 0)
+    }
+}
+
+/// A node in the tree of values that an `Encodable` encodes.
+///
+/// It is a class because an `Encodable` can have several containers for one node at the same time. It exists only during
+/// one call of `encode`.
+final class FormNode {
+    enum Content {
+        /// Nothing has been written.
+        case empty
+        case text(String)
+        case list([FormNode])
+        case object(FormObject)
+    }
+
+    private(set) var content = Content.empty
+
+    /// Replaces the content with a text.
+    func set(_ text: String) {
+        content = .text(text)
+    }
+
+    /// Makes an empty node a list, so that an empty array is distinct from no value.
+    func becomeListIfEmpty() {
+        if case .empty = content { content = .list([]) }
+    }
+
+    /// Makes an empty node an object, so that an empty object is distinct from no value.
+    func becomeObjectIfEmpty() {
+        if case .empty = content { content = .object(FormObject()) }
+    }
+
+    /// The child with a name, which is created if needed. Any other content is replaced by an object.
+    func child(named name: String) -> FormNode {
+        let object: FormObject
+        if case .object(let existing) = content {
+            object = existing
+        } else {
+            object = FormObject()
+            content = .object(object)
+        }
+        return object.child(named: name)
+    }
+
+    /// A new element at the end of the list. Any other content is replaced by a list.
+    func newElement() -> FormNode {
+        let node = FormNode()
+        if case .list(var nodes) = content {
+            content = .empty
+            nodes.append(node)
+            content = .list(nodes)
+        } else {
+            content = .list([node])
+        }
+        return node
+    }
+
+    /// How many elements the list has.
+    var count: Int {
+        if case .list(let nodes) = content { return nodes.count }
+        return 0
+    }
+}
+
+/// Named places, in the order of their first use.
+final class FormObject {
+    private(set) var children: [(name: String, node: FormNode)] = []
+    private var positions: [String: Int] = [:]
+
+    func child(named name: String) -> FormNode {
+        if let position = positions[name] { return children[position].node }
+        let node = FormNode()
+        positions[name] = children.count
+        children.append((name, node))
+        return node
     }
 }

@@ -40,21 +40,21 @@ public struct URLEncoding: ParameterEncoding {
     }
 
     /// Where the parameters go. Default: by the request's method.
-    public var destination: Destination
+    package var destination: Destination
     /// How the name of an array's element is written. Default: `key[]`.
-    public var arrays: URLEncodedFormEncoder.ArrayEncoding
+    package var arrays: URLEncodedFormEncoder.ArrayEncoding
     /// How a `Bool` is written. Default: `1` and `0`.
-    public var bools: URLEncodedFormEncoder.BoolEncoding
+    package var bools: URLEncodedFormEncoder.BoolEncoding
     /// What stands for `nil`. Default: nothing, the name is left out too.
-    public var nils: URLEncodedFormEncoder.NilEncoding
+    package var nils: URLEncodedFormEncoder.NilEncoding
     /// What stands for `NSNull`. Default: an empty value.
-    public var nulls: URLEncodedFormEncoder.NilEncoding
+    package var nulls: URLEncodedFormEncoder.NilEncoding
     /// How a space is written. Default: `%20`.
-    public var spaces: URLEncodedFormEncoder.SpaceEncoding
+    package var spaces: URLEncodedFormEncoder.SpaceEncoding
     /// How a `Date` is written. Default: seconds since 1970.
-    public var dates: URLEncodedFormEncoder.DateEncoding
+    package var dates: URLEncodedFormEncoder.DateEncoding
     /// How `Data` is written. Default: Base64.
-    public var data: URLEncodedFormEncoder.DataEncoding
+    package var data: URLEncodedFormEncoder.DataEncoding
 
     /// An encoding with these rules.
     public init(
@@ -104,7 +104,7 @@ public struct URLEncoding: ParameterEncoding {
     /// sorted by name.
     ///
     /// - Throws: ``ParameterEncodingError``, or what a custom rule's closure throws.
-    public func queryString(ordered parameters: [(String, any Sendable)]) throws -> String {
+    package func queryString(ordered parameters: [(String, any Sendable)]) throws -> String {
         var form = formWriter(pairCount: parameters.count)
         for (key, value) in parameters { try write(root: key, value, to: &form) }
         return form.finish().string
@@ -114,7 +114,7 @@ public struct URLEncoding: ParameterEncoding {
     /// sorted by name.
     ///
     /// - Throws: ``ParameterEncodingError``, or what a custom rule's closure throws.
-    public func queryString(ordered parameters: KeyValuePairs<String, any Sendable>) throws -> String {
+    package func queryString(ordered parameters: KeyValuePairs<String, any Sendable>) throws -> String {
         var form = formWriter(pairCount: parameters.count)
         for (key, value) in parameters { try write(root: key, value, to: &form) }
         return form.finish().string
@@ -151,4 +151,93 @@ extension ParameterEncoding where Self == URLEncoding {
     public static var query: URLEncoding { URLEncoding(destination: .query) }
     /// Into a form body, whatever the method.
     public static var form: URLEncoding { URLEncoding(destination: .body) }
+}
+
+extension URLEncoding {
+    /// Writes a dictionary that has no name before its own, sorted.
+    func write(root parameters: [String: any Sendable], to form: inout FormWriter) throws {
+        // The types are spelled out since a call opens an existential, as `write` needs it, only where its type is known.
+        try KeyOrder.forEach(in: parameters, sorted: true) { (key: String, value: any Sendable) in
+            try write(root: key, value, to: &form)
+        }
+    }
+
+    /// Writes one pair that has no name before its own.
+    func write<T>(root key: String, _ value: T, to form: inout FormWriter) throws {
+        form.startName(key)
+        do {
+            try write(value, to: &form, depth: 1)
+        } catch let error as ParameterEncodingError {
+            throw error.inside(key, isRoot: true)
+        }
+    }
+
+    private func write<T>(_ value: T, to form: inout FormWriter, depth: Int) throws {
+        switch try ParameterValue.of(value) {
+        case .text(let text): form.write(text)
+        case .digits(let digits): form.write(digits)
+        case .signed(let number): form.write(number)
+        case .unsigned(let number): form.write(number)
+        case .double(let number): form.write(try NumberText.text(number))
+        case .float(let number): form.write(try NumberText.text(number))
+        case .decimal(let number): form.write(try NumberText.text(number))
+        case .bool(let flag): write(flag, to: &form)
+        case .date(let date): try write(date, to: &form)
+        case .data(let data): try write(data, to: &form)
+        case .missing: if let text = nils.replacement { form.write(text) }
+        case .null: if let text = nulls.replacement { form.write(text) }
+        case .list(let list): try write(list, to: &form, depth: depth)
+        case .pairs(let pairs): try write(pairs, to: &form, depth: depth)
+        }
+    }
+
+    private func write(_ list: any ParameterList, to form: inout FormWriter, depth: Int) throws {
+        guard depth < ParameterEncodingError.maximumDepth else { throw ParameterEncodingError(.tooDeep) }
+        let mark = form.mark()
+        var index = 0
+        try list.forEachParameter { element in
+            let written = form.pairCount
+            form.appendName(elementAt: index)
+            do {
+                try write(element, to: &form, depth: depth + 1)
+            } catch let error as ParameterEncodingError {
+                throw error.inside("\(index)", isRoot: false)
+            }
+            form.restore(mark)
+            // An element that is left out leaves no gap in the numbers.
+            if form.pairCount > written { index += 1 }
+        }
+    }
+
+    private func write(_ pairs: any ParameterPairs, to form: inout FormWriter, depth: Int) throws {
+        guard depth < ParameterEncodingError.maximumDepth else { throw ParameterEncodingError(.tooDeep) }
+        let mark = form.mark()
+        try pairs.forEachParameter(sorted: true) { key, value in
+            form.appendName(bracketed: key)
+            do {
+                try write(value, to: &form, depth: depth + 1)
+            } catch let error as ParameterEncodingError {
+                throw error.inside(key, isRoot: false)
+            }
+            form.restore(mark)
+        }
+    }
+
+    private func write(_ flag: Bool, to form: inout FormWriter) {
+        switch bools {
+        case .numeric: form.write(flag ? 1 as Int64 : 0)
+        case .literal: form.write(flag ? "true" : "false")
+        }
+    }
+
+    private func write(_ date: Date, to form: inout FormWriter) throws {
+        switch try dates.form(of: date) {
+        case .number(let number): form.write(try NumberText.text(number))
+        case .text(let text): form.write(text)
+        }
+    }
+
+    private func write(_ data: Data, to form: inout FormWriter) throws {
+        form.write(try self.data.text(of: data))
+    }
 }

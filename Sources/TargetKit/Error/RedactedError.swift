@@ -30,11 +30,11 @@ enum RedactedError {
         }
         switch error {
         case is TargetKitError, is InvalidRequest, is MultipartError, is ParameterEncodingError, is ServerDefinedError,
-            is CancellationError, is any FailureOfKind, is DecodingError, is EncodingError:
+            is CancellationError, is any ErrorWithKind, is DecodingError, is EncodingError:
             return redacted(coding: error)
         default:
             let bridged = error as NSError
-            let info = [NSLocalizedDescriptionKey: "\(ErrorText(error))"]
+            let info = [NSLocalizedDescriptionKey: "\(ErrorDescription(error))"]
             return NSError(domain: bridged.domain, code: bridged.code, userInfo: info)
         }
     }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+
 import Foundation
 
 extension MultipartForm {
@@ -12,13 +13,13 @@ extension MultipartForm {
     /// `Hashable`, by its identity if it is an object; any other stream equals only copies of its own part.
     public struct Part: Sendable, Hashable {
         /// The field's name.
-        public let name: String
+        package let name: String
         /// The file name that the server is told; `nil`: the part is no file.
-        public let fileName: String?
+        package let fileName: String?
         /// The part's `Content-Type`; `nil`: none is sent, which means `text/plain` (RFC 7578 §4.4).
-        public let mimeType: String?
+        package let mimeType: String?
         /// Further header fields of the part. A `Content-Type` here stands in for ``mimeType``.
-        public let headers: HTTPHeaders
+        package let headers: HTTPHeaders
 
         let content: MultipartContent
     }
@@ -124,10 +125,109 @@ extension MultipartForm.Part {
     }
 }
 
-extension MultipartForm.Part: CustomStringConvertible, CustomReflectable {
+extension MultipartForm.Part: ReflectsDescription {
     /// The name and type, without the value.
     public var description: String { "\(name.debugDescription), \(mimeType ?? "text/plain")" }
+}
 
-    /// Reflects only the description, so `dump` omits the bytes.
-    public var customMirror: Mirror { Mirror(describing: self) }
+/// Where a part's bytes come from.
+enum MultipartContent: Sendable, Hashable {
+    case data(Data)
+    /// A value that could not be encoded, and why.
+    case notEncodable(String)
+    case file(URL)
+    case stream(Stream)
+
+    init(json value: some Encodable, encoder: JSONEncoder?) {
+        do {
+            self = .data(try (encoder ?? JSONEncoder()).encodeWithSortedKeys(value))
+        } catch {
+            self = .notEncodable(Self.reason(of: error))
+        }
+    }
+
+    var isInMemory: Bool {
+        switch self {
+        case .data, .notEncodable: true
+        case .file, .stream: false
+        }
+    }
+
+    /// Where in the value and why; the value itself is left out, it may be a secret.
+    private static func reason(of error: any Error) -> String {
+        guard case EncodingError.invalidValue(_, let context) = error else { return String(describing: error) }
+        let path = context.codingPath.map { $0.intValue.map(String.init) ?? $0.stringValue }.joined(separator: ".")
+        return path.isEmpty ? context.debugDescription : "at \(path): \(context.debugDescription)"
+    }
+}
+
+extension MultipartContent {
+    /// A stream with what it is compared by.
+    struct Stream: Sendable, Hashable {
+        let source: any BodySource
+        /// Made with the part, so that a source which says nothing about itself equals at least its own copies.
+        private let token = Token()
+
+        init(_ source: any BodySource) {
+            self.source = source
+        }
+
+        static func == (left: Self, right: Self) -> Bool {
+            if let value = left.value, let other = right.value { return value == other }
+            if let object = left.object, let other = right.object { return object == other }
+            return left.token === right.token
+        }
+
+        func hash(into hasher: inout Hasher) {
+            if let value {
+                hasher.combine(value)
+            } else {
+                hasher.combine(object ?? ObjectIdentifier(token))
+            }
+        }
+
+        private var value: AnyHashable? {
+            (source as? any Hashable).map { AnyHashable($0) }
+        }
+
+        private var object: ObjectIdentifier? {
+            // Linux boxes a struct for `as AnyObject`, in a new object each time.
+            type(of: source) is AnyClass ? ObjectIdentifier(source as AnyObject) : nil
+        }
+    }
+
+    private final class Token: Sendable {}
+}
+
+extension MultipartForm.Part {
+    /// An image in memory, with the names that many endpoints for pictures expect.
+    public static func image(
+        _ data: Data,
+        name: String = "photo",
+        fileName: String = "photo.jpg",
+        mimeType: String = "image/jpeg"
+    ) -> Self {
+        .data(data, name: name, fileName: fileName, mimeType: mimeType)
+    }
+}
+
+extension [MultipartForm.Part] {
+    /// Several images, each with its index, from 0, in its names.
+    ///
+    /// - Parameters:
+    ///   - images: The images in order.
+    ///   - name: The fields' name, in which `{i}` is replaced by the index; default: `file{i}`, for `file0`, `file1`, ….
+    ///   - fileName: The file name, in which `{i}` is replaced by the index; default: `file{i}.jpg`.
+    ///   - mimeType: The type of all images; default: `image/jpeg`.
+    public static func images(
+        _ images: [Data],
+        name: String = "file{i}",
+        fileName: String = "file{i}.jpg",
+        mimeType: String = "image/jpeg"
+    ) -> Self {
+        images.enumerated().map { index, data in
+            func numbered(_ name: String) -> String { name.replacingOccurrences(of: "{i}", with: "\(index)") }
+            return .data(data, name: numbered(name), fileName: numbered(fileName), mimeType: mimeType)
+        }
+    }
 }

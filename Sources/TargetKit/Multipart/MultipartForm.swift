@@ -24,7 +24,7 @@ public struct MultipartForm: Sendable {
     /// The line between the parts, without its leading `--`: 1–70 characters of RFC 2046 §5.1.1, not ending in a space.
     public var boundary: String
 
-    /// A form of those parts.
+    /// Creates a form.
     ///
     /// - Parameters:
     ///   - parts: the parts in order; none is an error when the body is made.
@@ -36,44 +36,44 @@ public struct MultipartForm: Sendable {
     }
 
     /// A boundary of 128 random bits: `TargetKit-` and 32 hexadecimal digits.
-    public static func randomBoundary() -> String {
+    package static func randomBoundary() -> String {
         var generator = SystemRandomNumberGenerator()
         return randomBoundary(using: &generator)
     }
 
     /// A boundary of 128 bits from that generator: `TargetKit-` and 32 hexadecimal digits.
-    public static func randomBoundary(using generator: inout some RandomNumberGenerator) -> String {
+    package static func randomBoundary(using generator: inout some RandomNumberGenerator) -> String {
         MultipartBoundary(using: &generator).text
     }
 
     /// The value of the request's `Content-Type`: `multipart/form-data; boundary=…`, the boundary in quotes where
     /// RFC 2045 §5.1 asks for them. Without a boundary when it is one that RFC 2046 does not allow, and no body can be
     /// made.
-    public var contentType: String {
+    package var contentType: String {
         MultipartBoundary(boundary).map { "multipart/form-data; boundary=\($0.parameterValue)" }
             ?? "multipart/form-data"
     }
 
     /// Whether every part's bytes are in memory, so that ``data()`` needs no file and no stream.
-    public var isInMemory: Bool {
+    package var isInMemory: Bool {
         parts.allSatisfy(\.content.isInMemory)
     }
 }
 
 extension MultipartForm: Hashable {
-    /// Whether both have equal parts in the same order; the boundary does not count.
+    /// Whether both have equal parts in the same order, regardless of the boundary.
     public static func == (left: Self, right: Self) -> Bool {
         left.parts == right.parts
     }
 
-    /// Feeds the parts.
+    /// Hashes the parts.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(parts)
     }
 }
 
 extension MultipartForm: ExpressibleByArrayLiteral {
-    /// A form of those parts with a random boundary.
+    /// Creates a form with a random boundary.
     public init(arrayLiteral elements: Part...) {
         self.init(parts: elements)
     }

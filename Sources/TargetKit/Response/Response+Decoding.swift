@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: MIT
+
 import Foundation
 
-/// What decoding makes of a body without bytes.
+/// The result of decoding an empty body.
 public enum EmptyBody: Sendable, Hashable {
     /// An error of stage `.decoding`.
     case fail
-    /// The value that `{}` decodes to, or else the one that `[]` decodes to.
+    /// The value of `{}`, or else of `[]`.
     case emptyValue
 }
 
 extension Response {
-    /// The value in the body's JSON.
+    /// Decodes the JSON of the body.
     ///
     /// - Parameters:
-    ///   - type: What to decode.
-    ///   - keyPath: Where the value lies, `data.user` or `items.0` for one; default `nil`: the whole body.
-    ///   - decoder: Default `nil`: the target's, else the provider's; a plain one for a response that was made by hand.
-    ///   - emptyBody: What to make of a body without bytes; default: an error.
-    /// - Throws: ``TargetKitError`` of stage `.decoding`, which holds the response and the error underneath.
+    ///   - type: The type of the value.
+    ///   - keyPath: The key path of the value, for example `data.user` or `items.0`; default `nil`: the whole body.
+    ///   - decoder: Default `nil`: the target's, otherwise the provider's, otherwise a plain one.
+    ///   - emptyBody: The result for an empty body; default: an error.
+    /// - Throws: ``TargetKitError`` of stage `.decoding`, with the response and the underlying error.
     public func decode<Value: Decodable>(
         _ type: Value.Type,
         atKeyPath keyPath: String? = nil,
@@ -61,5 +62,53 @@ extension Response {
             guard let value = try? decoder.decode(type, from: Data("[]".utf8)) else { throw error }
             return value
         }
+    }
+}
+
+extension Response {
+    /// Parses the JSON of the body.
+    ///
+    /// - Parameters:
+    ///   - keyPath: The key path of the value, for example `data.user` or `items.0`; default `nil`: the whole body.
+    ///   - emptyBody: The result for an empty body: an error, which is the default, or ``JSONValue/null``.
+    /// - Throws: ``TargetKitError`` of stage `.decoding`, whose underlying error is a ``JSONParsingError``, or a `DecodingError`
+    ///   if there is no value at the key path.
+    public func json(
+        atKeyPath keyPath: String? = nil,
+        whenEmpty emptyBody: EmptyBody = .fail
+    ) throws(TargetKitError) -> JSONValue {
+        do {
+            if data.isEmpty, emptyBody == .emptyValue { return .null }
+            guard let keyPath, !keyPath.isEmpty else { return try JSONValue(parsing: data) }
+            return try JSONValue(parsing: JSONPath(keyPath).value(in: data))
+        } catch {
+            throw jsonError(error)
+        }
+    }
+
+    /// The error for a body that is not JSON, or not of the requested shape.
+    func jsonError(_ underlying: any Error) -> TargetKitError {
+        var error = decodingError(underlying)
+        error.unreadable = UnreadableBody(self, underlying)
+        return error
+    }
+
+    /// The error for a body that cannot be decoded.
+    func decodingError(_ underlying: any Error) -> TargetKitError {
+        TargetKitError(stage: .decoding, target: target, request: request, response: self, underlying: underlying)
+    }
+}
+
+extension Response {
+    /// This response if its status code is accepted: `response.filter()`, `response.filter(.codes([200, 404]))`.
+    ///
+    /// - Parameter validation: The accepted status codes; default: 200 to 299.
+    /// - Throws: ``TargetKitError`` of stage `.status`, with the response.
+    public func filter(_ validation: StatusValidation = .successCodes) throws(TargetKitError) -> Response {
+        guard validation.accepts(statusCode) else {
+            // Without a stream's body, so that keeping the error does not keep the connection.
+            throw TargetKitError(stage: .status, target: target, request: request, response: head)
+        }
+        return self
     }
 }

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// An underlying error in one line. Only errors whose texts are known to contain no values of the caller are shown in full.
+struct ErrorDescription: CustomStringConvertible {
+    let description: String
+
+    init(_ error: any Error) {
+        let text =
+            switch error {
+            case let error as InvalidRequest: error.description
+            case let error as MultipartError: error.description
+            case let error as ParameterEncodingError: error.description
+            case let error as ServerDefinedError: error.description
+            case let error as URLError: Self.text(of: error)
+            case let error as DecodingError: Self.text(of: error)
+            case let error as EncodingError: Self.text(of: error)
+            case is CancellationError: "cancelled"
+            case let error as any LocalizedError: error.errorDescription ?? Self.name(of: error)
+            default: Self.name(of: error)
+            }
+        description = RedactedURL.inside(text).split(whereSeparator: \.isNewline).joined(separator: " ").inOneLine
+    }
+
+    /// The `userInfo` key of a sentence written by TargetKit, a `String` without quoted content.
+    static let wordsKey = "TargetKitWords"
+
+    /// Words of our own: those in the error may quote what the server has sent.
+    private static func text(of error: URLError) -> String {
+        if let words = error.userInfo[wordsKey] as? String { return "\(words) (URLError \(error.code.rawValue))" }
+        let words =
+            switch error.code {
+            case .notConnectedToInternet: "there is no connection to the network"
+            case .timedOut: "the request timed out"
+            case .cannotFindHost, .dnsLookupFailed: "the host could not be found"
+            case .cannotConnectToHost: "the connection was refused"
+            case .networkConnectionLost: "the connection was lost"
+            case .badServerResponse, .cannotParseResponse: "the response is not valid HTTP"
+            case .cannotDecodeContentData, .cannotDecodeRawData: "the body's content coding is invalid"
+            case .dataLengthExceedsMaximum: "the response is larger than the call allows"
+            case .httpTooManyRedirects: "the server redirects too many times"
+            case .redirectToNonExistentLocation: "the server redirects to a URL that is not http"
+            case .appTransportSecurityRequiresSecureConnection: "the connection would be insecure"
+            case .secureConnectionFailed: "the TLS handshake failed"
+            case .serverCertificateUntrusted, .serverCertificateHasUnknownRoot:
+                "the server's certificate is not trusted"
+            case .serverCertificateHasBadDate, .serverCertificateNotYetValid: "the server's certificate is out of date"
+            case .clientCertificateRequired, .clientCertificateRejected:
+                "the server requires another client certificate"
+            case .resourceUnavailable: "the system has no file descriptor left"
+            case .cancelled: "cancelled"
+            case .badURL, .unsupportedURL: "the transport does not support this URL"
+            case .fileDoesNotExist, .noPermissionsToReadFile, .fileIsDirectory: "the file cannot be read"
+            case .cannotCreateFile, .cannotOpenFile, .cannotWriteToFile, .cannotMoveFile: "the file cannot be written"
+            default: "the exchange failed"
+            }
+        return "\(words) (URLError \(error.code.rawValue))"
+    }
+
+    private static func text(of error: DecodingError) -> String {
+        switch error {
+        case .keyNotFound(let key, let context): "no value at \(path(context.codingPath + [key]))"
+        case .valueNotFound(let type, let context): "null instead of \(type) at \(path(context.codingPath))"
+        case .typeMismatch(let type, let context): "no \(type) at \(path(context.codingPath))"
+        case .dataCorrupted(let context): "not readable at \(path(context.codingPath))"
+        @unknown default: "not readable"
+        }
+    }
+
+    private static func text(of error: EncodingError) -> String {
+        switch error {
+        case .invalidValue(let value, let context):
+            "a \((value as? HiddenValue)?.type ?? type(of: value)) that cannot be encoded at \(path(context.codingPath))"
+        @unknown default: "not encodable"
+        }
+    }
+
+    private static func path(_ keys: [any CodingKey]) -> String {
+        guard !keys.isEmpty else { return "the top" }
+        return keys.map { key in key.intValue.map { "[\($0)]" } ?? key.stringValue }.joined(separator: ".")
+    }
+
+    /// The type and, for an enum, the case, without associated values: they may be secrets.
+    private static func name(of error: any Error) -> String {
+        let type = String(describing: type(of: error))
+        let mirror = Mirror(reflecting: error)
+        guard mirror.displayStyle == .enum else { return type }
+        return "\(type).\(mirror.children.first?.label ?? "\(error)")"
+    }
+}
+
+extension String {
+    /// The text in one line, without terminal control characters.
+    package var inOneLine: String {
+        guard unicodeScalars.contains(where: \.breaksLine) else { return self }
+        return String(String.UnicodeScalarView(unicodeScalars.map { $0.breaksLine ? "\u{FFFD}" : $0 }))
+    }
+}
+
+extension Unicode.Scalar {
+    /// C0 and C1 controls, and line and paragraph separators.
+    fileprivate var breaksLine: Bool {
+        value < 0x20 || (0x7F...0x9F).contains(value) || value == 0x2028 || value == 0x2029
+    }
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+
+extension UInt8 {
+    /// The byte in lowercase if it is an ASCII letter.
+    package var asciiLowercased: UInt8 {
+        (0x41...0x5A).contains(self) ? self | 0x20 : self
+    }
+
+    /// Whether it is one of A–Z, a–z and 0–9.
+    var isLetterOrDigit: Bool {
+        switch self {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"):
+            true
+        default: false
+        }
+    }
+}
+
+extension StringProtocol {
+    /// Whether both are equal if the case of ASCII letters is ignored, as RFC 9110 compares names.
+    package func equalsIgnoringASCIICase(_ other: some StringProtocol) -> Bool {
+        guard utf8.count == other.utf8.count else { return false }
+        return ContiguousText.read(self) { left in
+            ContiguousText.read(other) { right in
+                left.indices.allSatisfy { left[$0].asciiLowercased == right[$0].asciiLowercased }
+            }
+        }
+    }
+
+    /// Hashes the bytes, with ASCII letters in lowercase.
+    package func hashIgnoringASCIICase(into hasher: inout Hasher) {
+        // Eight bytes at a time: combining eight costs as much as combining one.
+        let last = ContiguousText.read(self) { bytes in
+            var word: UInt64 = 0
+            for (index, byte) in bytes.enumerated() {
+                word = word << 8 | UInt64(byte.asciiLowercased)
+                guard index % 8 == 7 else { continue }
+                hasher.combine(word)
+                word = 0
+            }
+            return word
+        }
+        hasher.combine(last)
+        hasher.combine(utf8.count)
+    }
+}
+
+/// A set of ASCII characters, one bit each.
+struct ASCIISet: Sendable {
+    private var low: UInt64 = 0
+    private var high: UInt64 = 0
+
+    init(_ characters: String) {
+        for byte in characters.utf8 {
+            if byte < 64 { low |= 1 << UInt64(byte) } else if byte < 128 { high |= 1 << UInt64(byte - 64) }
+        }
+    }
+
+    /// Whether every byte of the text is one of the set.
+    func containsAll(of text: String) -> Bool {
+        for byte in text.utf8 {
+            let bits = byte < 64 ? low : byte < 128 ? high : 0
+            if bits >> UInt64(byte & 63) & 1 == 0 { return false }
+        }
+        return true
+    }
+
+    private static let alphanumerics = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+    /// The characters of a token (RFC 9110 §5.6.2).
+    static let token = ASCIISet(alphanumerics + "!#$%&'*+-.^_`|~")
+    /// The characters of a boundary (RFC 2046 §5.1.1).
+    static let boundary = ASCIISet(alphanumerics + "'()+_,-./:=? ")
+}
+
+extension String {
+    /// Whether it is a token: one or more `tchar` (RFC 9110 §5.6.2), as methods and the names of header fields are.
+    package var isToken: Bool {
+        !isEmpty && ASCIISet.token.containsAll(of: self)
+    }
+
+    /// Whether it contains a CR, LF or NUL (RFC 9110 §5.5), which would end a header field.
+    package var endsHeaderField: Bool {
+        utf8.contains { $0 == 0x0D || $0 == 0x0A || $0 == 0 }
+    }
+}

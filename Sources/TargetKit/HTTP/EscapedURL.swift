@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+
+extension URL {
+    /// Creates a URL from an escaped text, which is not changed; `nil` if it is not a valid URL (RFC 3986).
+    package init?(escaped text: String) {
+        // The plain initializer escapes an invalid text, its percent signs included.
+        if #available(iOS 17, macOS 14, tvOS 17, watchOS 10, visionOS 1, *) {
+            self.init(string: text, encodingInvalidCharacters: false)
+        } else {
+            self.init(string: text)
+        }
+    }
+}
+
+extension URL {
+    /// This URL with a query after its own, which is not changed; `nil` if the query is not escaped.
+    package func appending(escapedQuery query: String) -> URL? {
+        guard !query.isEmpty else { return self }
+        let (base, fragment) = openForQuery
+        return URL(escaped: base + query + fragment)
+    }
+
+    /// The text of this URL up to the end of its query, and the fragment after it.
+    var openForQuery: (base: String, fragment: String) {
+        var base = absoluteString
+        var fragment = ""
+        if let hash = base.utf8.firstIndex(of: UInt8(ascii: "#")) {
+            fragment = String(base[hash...])
+            base = String(base[..<hash])
+        }
+        if !base.utf8.contains(UInt8(ascii: "?")) {
+            base += "?"
+        } else if base.utf8.last != UInt8(ascii: "?"), base.utf8.last != UInt8(ascii: "&") {
+            base += "&"
+        }
+        return (base, fragment)
+    }
+}

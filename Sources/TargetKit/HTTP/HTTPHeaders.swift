@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: MIT
+
+/// Header fields in the order in which they were added. Names are case-insensitive (RFC 9110 §5).
+///
+/// ```swift
+/// var headers: HTTPHeaders = ["Accept": "application/json"]
+/// headers["X-Trace"] = "7"
+/// headers.add("Accept", value: "text/plain")   // a second field of that name
+/// headers["accept"]                            // "application/json, text/plain"
+/// ```
+///
+/// Two lists are equal when they hold the same values for each name; the order of fields with different names does not
+/// count (RFC 9110 §5.3).
+public struct HTTPHeaders: Sendable {
+    /// One header field.
+    public struct Field: Sendable, Hashable {
+        /// The field's name.
+        public var name: HTTPHeaderName
+        /// The field's value, without surrounding white space.
+        public var value: String
+
+        /// Creates a field.
+        public init(name: HTTPHeaderName, value: String) {
+            self.name = name
+            self.value = value
+        }
+
+        /// The separator between joined values of the field.
+        fileprivate var separator: String { name == .cookie ? "; " : ", " }
+    }
+
+    /// The fields, in order, repeated names included.
+    public var fields: [Field]
+
+    /// Creates a list of the fields, in their order; default: none. Repeated names stay.
+    public init(_ fields: [Field] = []) {
+        self.fields = fields
+    }
+
+    /// Creates a list of the pairs of a dictionary, sorted by name so that the order is always the same.
+    public init(_ dictionary: [String: String]) {
+        fields = dictionary.sorted { $0.key < $1.key }
+            .map { Field(name: HTTPHeaderName(rawValue: $0.key), value: $0.value) }
+    }
+
+    /// The value of the field with a name; `nil` if there is none.
+    ///
+    /// - Reading a repeated name returns the values joined by `", "` (RFC 9110 §5.3), those of `Cookie` by `"; "`
+    ///   (RFC 6265 §5.4). Use ``values(for:)`` for `Set-Cookie`, whose values contain commas.
+    /// - Writing replaces all fields with the name by one, at the position of the first; `nil` removes them.
+    package subscript(_ name: String) -> String? {
+        get { joinedValue(for: name) }
+        set { set(name, to: newValue) }
+    }
+
+    /// The value of the field with a name; `nil` if there is none. See the subscript by string for repeated names.
+    public subscript(_ name: HTTPHeaderName) -> String? {
+        get { joinedValue(for: name.rawValue) }
+        set { set(name.rawValue, to: newValue) }
+    }
+
+    /// Adds a field after the others, even if there is one with the same name.
+    package mutating func add(_ name: String, value: String) {
+        fields.append(Field(name: HTTPHeaderName(rawValue: name), value: value))
+    }
+
+    /// Adds a field after the others, even if there is one with the same name.
+    public mutating func add(_ name: HTTPHeaderName, value: String) {
+        fields.append(Field(name: name, value: value))
+    }
+
+    /// The values of all fields with a name, in order; empty if there are none.
+    public func values(for name: HTTPHeaderName) -> [String] {
+        fields.filter { $0.name == name }.map(\.value)
+    }
+
+    /// Whether there is a field with a name.
+    package func contains(_ name: HTTPHeaderName) -> Bool {
+        fields.contains { $0.name == name }
+    }
+
+    /// These fields and others, which replace fields with the same names.
+    public func merging(_ other: HTTPHeaders) -> HTTPHeaders {
+        guard !fields.isEmpty else { return other }
+        var merged = self
+        if other.isLong {
+            let names = Set(other.fields.map(\.name))
+            merged.fields.removeAll { names.contains($0.name) }
+        } else {
+            merged.fields.removeAll { other.contains($0.name) }
+        }
+        merged.fields += other.fields
+        return merged
+    }
+
+    /// The fields as a dictionary, as `URLRequest` expects them: repeated names are joined like by the subscript.
+    public var dictionary: [String: String] {
+        guard !fields.isEmpty else { return [:] }
+        var result = [String: String](minimumCapacity: fields.count)
+        var firsts = FirstFields(of: self)
+        for (index, field) in fields.enumerated() {
+            let first = firsts.position(ofFieldAt: index)
+            if first == index {
+                result[field.name.rawValue] = field.value
+            } else {
+                result[fields[first].name.rawValue]?.append(field.separator + field.value)
+            }
+        }
+        return result
+    }
+
+    private func joinedValue(for name: String) -> String? {
+        var joined: String?
+        for field in fields where field.name.rawValue.equalsIgnoringASCIICase(name) {
+            if joined == nil { joined = field.value } else { joined?.append(field.separator + field.value) }
+        }
+        return joined
+    }
+
+    /// Whether a table of the names costs less than comparing each field with every other one.
+    private var isLong: Bool { fields.count > 8 }
+
+    /// Finds the first field of each name.
+    private struct FirstFields {
+        private let headers: HTTPHeaders
+        private var positions: [HTTPHeaderName: Int] = [:]
+
+        init(of headers: HTTPHeaders) {
+            self.headers = headers
+            if headers.isLong { positions.reserveCapacity(headers.count) }
+        }
+
+        /// The position of the first field with the same name as the field at the index. Indices must be passed in
+        /// order.
+        mutating func position(ofFieldAt index: Int) -> Int {
+            let name = headers.fields[index].name
+            guard headers.isLong else { return headers.fields[..<index].firstIndex { $0.name == name } ?? index }
+            let keep = { (position: inout Int) in position }
+            return keep(&positions[name, default: index])
+        }
+    }
+
+    private mutating func set(_ name: String, to value: String?) {
+        let name = HTTPHeaderName(rawValue: name)
+        guard let value else { return fields.removeAll { $0.name == name } }
+        guard let first = fields.firstIndex(where: { $0.name == name }) else { return add(name, value: value) }
+        fields[first] = Field(name: name, value: value)
+        let rest = fields.index(after: first)
+        let others = fields[rest...].filter { $0.name != name }
+        fields.replaceSubrange(rest..., with: others)
+    }
+}
+
+extension HTTPHeaders: Hashable {
+    /// Whether both have the same values for each name, in the same order (RFC 9110 §5.3).
+    public static func == (left: Self, right: Self) -> Bool {
+        guard left.fields.count == right.fields.count else { return false }
+        guard !left.isLong else {
+            return Dictionary(grouping: left.fields, by: \.name) == Dictionary(grouping: right.fields, by: \.name)
+        }
+        return left.fields.allSatisfy { left.values(for: $0.name) == right.values(for: $0.name) }
+    }
+
+    /// Hashes the fields regardless of their order.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(fields.reduce(0) { $0 ^ $1.hashValue })
+        hasher.combine(fields.count)
+    }
+}
+
+extension HTTPHeaders: ExpressibleByDictionaryLiteral {
+    /// Creates a list of the fields in a literal, in their order.
+    public init(dictionaryLiteral elements: (String, String)...) {
+        fields = elements.map { Field(name: HTTPHeaderName(rawValue: $0.0), value: $0.1) }
+    }
+}
+
+extension HTTPHeaders: Sequence {
+    /// Iterates over the fields in order.
+    public func makeIterator() -> Array<Field>.Iterator {
+        fields.makeIterator()
+    }
+
+    /// The number of fields, repeated names counted each.
+    package var count: Int { fields.count }
+
+    /// Whether there is no field.
+    package var isEmpty: Bool { fields.isEmpty }
+}
+
+extension HTTPHeaders: ReflectsDescription {
+    /// A field per line, as `Name: value`, with the values of secret fields redacted.
+    public var description: String {
+        fields.map { "\($0.name): \(HeaderRedaction.standard.value($0.value, for: $0.name))" }
+            .joined(separator: "\n")
+    }
+}
+
+extension HTTPHeaders.Field: ReflectsDescription {
+    /// `Name: value`, with the value of a secret field redacted (``HeaderRedaction/standard``).
+    public var description: String { "\(name): \(HeaderRedaction.standard.value(value, for: name))" }
+}

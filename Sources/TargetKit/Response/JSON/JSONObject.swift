@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+
+/// The members of a JSON object, each key once, in the order in which they came.
+///
+/// Order is kept but does not count: two objects with the same members are equal. Looking a key up takes the same time in a
+/// large object as in a small one.
+public struct JSONObject: Sendable {
+    /// A key and its value.
+    struct Member: Sendable {
+        let key: String
+        var value: JSONValue
+    }
+
+    /// With so few members, comparing keys one after another is quicker than hashing.
+    static let longestList = 12
+
+    private(set) var members: [Member]
+    /// The position of each key; `nil` while the members are few.
+    private var positions: [String: Int]?
+
+    /// An object without members.
+    public init() {
+        members = []
+    }
+
+    /// An object with these members; of those with the same key the last.
+    package init(_ pairs: some Sequence<(key: String, value: JSONValue)>) {
+        members = []
+        for (key, value) in pairs { self[key] = value }
+    }
+
+    /// An object of members whose keys are known to differ.
+    init(unique members: [Member], positions: [String: Int]?) {
+        self.members = members
+        self.positions = positions
+        if positions == nil { indexIfMany() }
+    }
+
+    /// The value of a key; `nil` when there is none. Setting `nil` removes the member, a new key goes to the end.
+    public subscript(key: String) -> JSONValue? {
+        get { position(of: key).map { members[$0].value } }
+        set {
+            switch (position(of: key), newValue) {
+            case (let position?, let value?): members[position].value = value
+            case (let position?, nil):
+                members.remove(at: position)
+                positions = nil
+                indexIfMany()
+            case (nil, let value?):
+                positions?[key] = members.count
+                members.append(Member(key: key, value: value))
+                if positions == nil { indexIfMany() }
+            case (nil, nil): break
+            }
+        }
+    }
+
+    /// The keys, in order.
+    public var keys: [String] { members.map(\.key) }
+
+    /// The values, in the order of their keys.
+    package var values: [JSONValue] { members.map(\.value) }
+
+    /// The members as Swift's dictionary, which has no order.
+    package var dictionary: [String: JSONValue] {
+        Dictionary(members.map { ($0.key, $0.value) }) { _, last in last }
+    }
+
+    private func position(of key: String) -> Int? {
+        if let positions { return positions[key] }
+        return members.firstIndex { $0.key == key }
+    }
+
+    private mutating func indexIfMany() {
+        guard members.count > Self.longestList else { return }
+        var positions: [String: Int] = [:]
+        positions.reserveCapacity(members.count)
+        for (position, member) in members.enumerated() { positions[member.key] = position }
+        self.positions = positions
+    }
+}
+
+extension JSONObject: RandomAccessCollection, ExpressibleByDictionaryLiteral {
+    /// An object that is written in the source; of the same keys the last counts.
+    public init(dictionaryLiteral elements: (String, JSONValue)...) {
+        self.init(elements.lazy.map { (key: $0, value: $1) })
+    }
+
+    /// The first position: 0.
+    public var startIndex: Int { 0 }
+
+    /// The number of members.
+    public var endIndex: Int { members.count }
+
+    /// The member at a position, which must be one of ``indices``.
+    public subscript(position: Int) -> (key: String, value: JSONValue) {
+        (members[position].key, members[position].value)
+    }
+}
+
+extension JSONObject: Hashable {
+    /// Whether both have the same members, in whatever order.
+    public static func == (left: Self, right: Self) -> Bool {
+        guard left.count == right.count else { return false }
+        for (position, member) in left.members.enumerated() {
+            let other = right.members[position]
+            let value = other.key == member.key ? other.value : right[member.key]
+            guard value == member.value else { return false }
+        }
+        return true
+    }
+
+    /// Feeds the members so that their order makes no difference, and of arrays and objects in them the size.
+    public func hash(into hasher: inout Hasher) {
+        var sum = 0
+        for member in members {
+            var one = Hasher()
+            one.combine(member.key)
+            member.value.hashSurface(into: &one)
+            sum ^= one.finalize()
+        }
+        hasher.combine(sum)
+    }
+}

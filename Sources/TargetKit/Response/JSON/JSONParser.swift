@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: MIT
+
+/// Reads a JSON text (RFC 8259) into a value, byte by byte and once.
+struct JSONParser: ~Copyable {
+    private let start: UnsafePointer<UInt8>
+    let end: UnsafePointer<UInt8>
+    var cursor: UnsafePointer<UInt8>
+    /// Bytes of a string that holds escapes.
+    var unescaped = ByteBuffer(capacity: 0)
+    private let maximumDepth: Int
+    private var elements = MoveStack<JSONValue>()
+    private var members = MoveStack<JSONObject.Member>()
+    /// How many arrays and objects the cursor is in.
+    private var depth = 0
+    /// The innermost of them, while there is one.
+    private var container = Container()
+    /// The ones around it. They are not on the thread's stack, which may be short, so that depth costs nothing of it.
+    private var outer = MoveStack<Container>()
+
+    /// An array or object that is being read. Not private, since Swift 6.3.1 makes no debug build of that ("Global is external").
+    struct Container {
+        var isObject = false
+        /// Where its elements or members begin.
+        var first = 0
+        /// The key of the member whose value is next.
+        var key = ScannedString(text: "", isPlain: true, mark: 0)
+        /// One bit for each mark that a key had.
+        var marks: UInt64 = 0
+        /// The position of each key, once there are many.
+        var positions: [String: Int]?
+    }
+
+    /// A parser over bytes that outlive it.
+    init(_ bytes: UnsafeBufferPointer<UInt8>, options: JSONParsingOptions) throws(JSONParsingError) {
+        if let limit = options.maximumSize, bytes.count > limit {
+            throw JSONParsingError(.shorterText, at: max(limit, 0))
+        }
+        guard let base = bytes.baseAddress else { throw JSONParsingError(.value, at: 0) }
+        start = base
+        end = base + bytes.count
+        let hasMark = bytes.count >= 3 && base[0] == 0xEF && base[1] == 0xBB && base[2] == 0xBF
+        cursor = hasMark ? base + 3 : base
+        maximumDepth = min(options.maximumDepth, JSONParsingOptions.deepest)
+    }
+
+    /// The one value of the text.
+    mutating func text() throws(JSONParsingError) -> JSONValue {
+        var value = try innermostValue()
+        while depth > 0 {
+            add(value)
+            if take(UInt8(ascii: ",")) {
+                if container.isObject { container.key = try key() }
+                value = try innermostValue()
+            } else {
+                value = try containerEnd()
+            }
+        }
+        skipSpace()
+        guard cursor == end else { throw error(.endOfText) }
+        return value
+    }
+
+    /// Goes into arrays and objects until there is a value that is none, or an empty one.
+    private mutating func innermostValue() throws(JSONParsingError) -> JSONValue {
+        while true {
+            skipSpace()
+            guard cursor < end else { throw error(.value) }
+            switch cursor.pointee {
+            case UInt8(ascii: "\""): return .string(try string().text)
+            case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): return .number(try number())
+            case UInt8(ascii: "{"):
+                try enter(isObject: true)
+                if take(UInt8(ascii: "}")) { return leave(with: .object(JSONObject())) }
+                container.key = try key()
+            case UInt8(ascii: "["):
+                try enter(isObject: false)
+                if take(UInt8(ascii: "]")) { return leave(with: .array([])) }
+            case UInt8(ascii: "t"): return try literal("true", as: .bool(true))
+            case UInt8(ascii: "f"): return try literal("false", as: .bool(false))
+            case UInt8(ascii: "n"): return try literal("null", as: .null)
+            default: throw error(.value)
+            }
+        }
+    }
+
+    /// Goes into the array or object that begins here.
+    private mutating func enter(isObject: Bool) throws(JSONParsingError) {
+        guard depth < maximumDepth else { throw error(.lessNesting) }
+        if depth > 0 { outer.push(container) }
+        container = Container(isObject: isObject, first: isObject ? members.count : elements.count)
+        depth += 1
+        cursor += 1
+    }
+
+    private mutating func leave(with value: JSONValue) -> JSONValue {
+        depth -= 1
+        if let next = outer.pop() { container = next }
+        return value
+    }
+
+    /// The array or object that ends here.
+    private mutating func containerEnd() throws(JSONParsingError) -> JSONValue {
+        if container.isObject {
+            guard take(UInt8(ascii: "}")) else { throw error(.commaOrObjectEnd) }
+            let members = members.take(from: container.first)
+            return leave(with: .object(JSONObject(unique: members, positions: container.positions)))
+        } else {
+            guard take(UInt8(ascii: "]")) else { throw error(.commaOrArrayEnd) }
+            return leave(with: .array(elements.take(from: container.first)))
+        }
+    }
+
+    private mutating func key() throws(JSONParsingError) -> ScannedString {
+        skipSpace()
+        guard cursor < end, cursor.pointee == UInt8(ascii: "\"") else { throw error(.key) }
+        let key = try string()
+        guard take(UInt8(ascii: ":")) else { throw error(.colon) }
+        return key
+    }
+
+    /// Adds a value to the innermost array or object.
+    @inline(__always)
+    private mutating func add(_ value: JSONValue) {
+        guard container.isObject else {
+            elements.push(value)
+            return
+        }
+        let bit: UInt64 = 1 &<< UInt64(container.key.mark)
+        let isNew = container.marks & bit == 0 && container.key.isPlain && container.positions == nil
+        // A key beyond ASCII may equal one of other bytes (`\u{212A}` is `K`), so from then on every key is compared.
+        container.marks |= container.key.isPlain ? bit : ~0
+        if isNew, members.count - container.first < JSONObject.longestList {
+            members.push(JSONObject.Member(key: container.key.text, value: value))
+        } else {
+            addComparing(value)
+        }
+    }
+
+    /// Adds a member, or replaces the value of the one with the same key.
+    private mutating func addComparing(_ value: JSONValue) {
+        let first = container.first
+        let key = container.key.text
+        let count = members.count - first
+        if container.positions == nil, count >= JSONObject.longestList {
+            container.positions = members.read(from: first) { members in
+                Dictionary(members.enumerated().map { ($1.key, $0) }) { first, _ in first }
+            }
+        }
+        let position =
+            container.positions.map { $0[key] }
+            ?? members.read(from: first) { members in members.firstIndex { $0.key == key } }
+        if let position {
+            members.replace(at: first + position, with: JSONObject.Member(key: key, value: value))
+        } else {
+            container.positions?[key] = count
+            members.push(JSONObject.Member(key: key, value: value))
+        }
+    }
+
+    private mutating func literal(_ text: StaticString, as value: JSONValue) throws(JSONParsingError) -> JSONValue {
+        let length = text.utf8CodeUnitCount
+        for offset in 0..<length where cursor + offset >= end || cursor[offset] != text.utf8Start[offset] {
+            throw error(.value)
+        }
+        cursor += length
+        return value
+    }
+
+    @inline(__always)
+    private mutating func take(_ byte: UInt8) -> Bool {
+        skipSpace()
+        guard cursor < end, cursor.pointee == byte else { return false }
+        cursor += 1
+        return true
+    }
+
+    @inline(__always)
+    private mutating func skipSpace() {
+        while cursor < end, cursor.pointee <= 0x20, cursor.pointee.isJSONSpace { cursor += 1 }
+    }
+
+    func error(_ reason: JSONParsingError.Reason) -> JSONParsingError {
+        JSONParsingError(reason, at: cursor - start)
+    }
+}
+
+/// Values on their way into arrays. An array is made when its length is known: with one allocation, and by moving the values,
+/// which costs no reference counting.
+struct MoveStack<Element>: ~Copyable {
+    private var base: UnsafeMutablePointer<Element>
+    private var capacity: Int
+    private(set) var count = 0
+
+    init() {
+        capacity = 64
+        base = .allocate(capacity: capacity)
+    }
+
+    deinit {
+        base.deinitialize(count: count)
+        base.deallocate()
+    }
+
+    @inline(__always)
+    mutating func push(_ element: consuming Element) {
+        if count == capacity { grow() }
+        (base + count).initialize(to: element)
+        count += 1
+    }
+
+    /// The last value, which is no longer here; `nil` when there is none.
+    @inline(__always)
+    mutating func pop() -> Element? {
+        guard count > 0 else { return nil }
+        count -= 1
+        return (base + count).move()
+    }
+
+    /// The values from an offset on, of which nothing is left here.
+    @inline(__always)
+    mutating func take(from start: Int) -> [Element] {
+        let length = count - start
+        guard length > 0 else { return [] }
+        let source = base + start
+        count = start
+        return Array(unsafeUninitializedCapacity: length) { buffer, initialized in
+            buffer.baseAddress?.moveInitialize(from: source, count: length)
+            initialized = length
+        }
+    }
+
+    /// Replaces a value.
+    mutating func replace(at offset: Int, with element: consuming Element) {
+        guard offset >= 0, offset < count else { return }
+        base[offset] = element
+    }
+
+    /// The values from an offset on, for as long as the call.
+    @inline(__always)
+    borrowing func read<Result>(from start: Int, _ body: (UnsafeBufferPointer<Element>) -> Result) -> Result {
+        body(UnsafeBufferPointer(start: base + start, count: count - start))
+    }
+
+    private mutating func grow() {
+        let larger = UnsafeMutablePointer<Element>.allocate(capacity: capacity * 2)
+        larger.moveInitialize(from: base, count: count)
+        base.deallocate()
+        base = larger
+        capacity *= 2
+    }
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT
+
+/// An element that is decoded or omitted: decoding it never throws, so that the elements after it are reached.
+struct LossyElement<Element: Decodable>: Decodable {
+    let value: Element?
+
+    init(from decoder: any Decoder) {
+        // In a container, so that the decoder's strategies for dates and data apply.
+        value = try? decoder.singleValueContainer().decode(Element.self)
+    }
+
+    /// The elements of an array that can be decoded; `nil` if there is no array.
+    ///
+    /// - Parameter coercing: Whether elements of other types are converted.
+    static func elements(of decoder: any Decoder, coercing: Bool) -> [Element]? {
+        guard var container = try? decoder.unkeyedContainer() else { return nil }
+        var elements: [Element] = []
+        elements.reserveCapacity(min(container.count ?? 0, 1_024))
+        while !container.isAtEnd {
+            let index = container.currentIndex
+            if let element = next(in: &container, coercing: coercing) {
+                elements.append(element)
+            } else {
+                report(IndexKey(index), decoder)
+            }
+            // A decoder that cannot skip what it cannot decode would never end.
+            guard container.currentIndex > index else { break }
+        }
+        return elements
+    }
+
+    private static func next(in container: inout any UnkeyedDecodingContainer, coercing: Bool) -> Element? {
+        do {
+            if coercing { return try container.decode(CoercedElement<Element>.self).value }
+            return try container.decode(Self.self).value
+        } catch {
+            _ = try? container.superDecoder()
+            return nil
+        }
+    }
+
+    /// The values of an object that can be decoded, by key; `nil` if there is no object.
+    ///
+    /// - Parameter coercing: Whether values of other types are converted.
+    static func members(of decoder: any Decoder, coercing: Bool) -> [String: Element]? {
+        // As a dictionary, whose keys the decoder does not change, regardless of its key strategy.
+        guard let container = try? decoder.singleValueContainer() else { return nil }
+        let values: [String: Element?]
+        if coercing {
+            guard let members = try? container.decode([String: CoercedElement<Element>].self) else { return nil }
+            values = members.mapValues(\.value)
+        } else {
+            guard let members = try? container.decode([String: Self].self) else { return nil }
+            values = members.mapValues(\.value)
+        }
+        for (key, value) in values where value == nil { report(JSONPath.PathKey(key), decoder) }
+        return values.compactMapValues { $0 }
+    }
+
+    static func report(_ key: any CodingKey, _ decoder: any Decoder) {
+        decoder.lenientObserver?(
+            LenientRepair(.dropped, type: "\(Element.self)", codingPath: decoder.codingPath + [key])
+        )
+    }
+}
+
+/// An element that is decoded, converted, or omitted.
+private struct CoercedElement<Element: Decodable>: Decodable {
+    let value: Element?
+
+    init(from decoder: any Decoder) {
+        value = try? Coercion.attempt(Element.self, from: decoder).get()
+    }
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// A response whose body arrives in pieces.
+///
+/// ```swift
+/// let stream = try await provider.stream(.export)
+/// for try await line in stream.lines { table.add(line) }
+/// ```
+///
+/// Each piece is requested when it is needed, so a slow reader slows down the server instead of filling the memory. The body
+/// can be read once, as pieces, ``lines``, ``serverSentEvents`` or ``jsonLines(of:using:limit:)``. If a loop ends in the
+/// middle of a piece, the rest of that piece is lost.
+///
+/// Releasing the stream and its iterators before the end of the body cancels the exchange, and so does cancelling the task
+/// that reads.
+public struct ResponseStream: AsyncSequence, Sendable {
+    /// The head as a ``Response`` without data: `try stream.response.filter()`.
+    public let response: Response
+    /// The body.
+    public let body: ResponseBody
+
+    init(response: Response, body: ResponseBody) {
+        self.response = response
+        self.body = body.refusing { response.streamFailure(ResponseStreamError.alreadyRead) }
+    }
+
+    /// Creates a stream for a test.
+    public init(statusCode: Int, headers: HTTPHeaders = [:], body: ResponseBody) {
+        self.init(response: Response(statusCode: statusCode, headers: headers), body: body)
+    }
+
+    /// The status code (RFC 9110 §15).
+    public var statusCode: Int { response.statusCode }
+
+    /// The header fields, parsed at each access: keep the list to read several of them.
+    public var headers: HTTPHeaders { response.headers }
+
+    /// Continues where the last iteration stopped.
+    ///
+    /// Its `next()` throws a ``TargetKitError`` when the connection fails, the call is cancelled, or another loop reads
+    /// the body.
+    public func makeAsyncIterator() -> ResponseBody.Iterator {
+        body.makeAsyncIterator()
+    }
+}
+
+extension Response {
+    /// The failure of reading this response's body: invalid content has stage `.decoding`.
+    func streamFailure(_ error: any Error) -> any Error {
+        guard error is ResponseStreamError else { return error }
+        return TargetKitError(stage: .decoding, target: target, request: request, response: self, underlying: error)
+    }
+}
+
+/// The reason why the lines or events of a body cannot be read: the `underlying` error of stage `.decoding`.
+public enum ResponseStreamError: Error, Sendable {
+    /// The line with a number, from 1, exceeds the limit in bytes.
+    case lineTooLong(number: Int, limit: Int)
+    /// The data of an event exceed the limit in bytes.
+    case eventTooLarge(limit: Int)
+    /// The line with a number, from 1, could not be decoded; with the decoder's error.
+    case undecodableLine(number: Int, any Error)
+    /// The response is not an event stream; with its `Content-Type`.
+    case notAnEventStream(contentType: String?)
+    /// The body can be read only once, and another loop reads it or has read it.
+    case alreadyRead
+}
+
+extension ResponseStreamError: DeveloperError, LocalizedError, ReflectsDescription {
+    /// The reason in one line, without content of the body.
+    public var description: String {
+        switch self {
+        case .lineTooLong(let number, let limit): "line \(number) is longer than the limit of \(limit) bytes"
+        case .eventTooLarge(let limit): "an event is larger than the limit of \(limit) bytes"
+        case .undecodableLine(let number, let error): "line \(number): \(ErrorDescription(error))"
+        case .notAnEventStream(let type?): "the Content-Type is \(type.prefix(100)), not text/event-stream"
+        case .notAnEventStream(nil): "the response has no Content-Type, which should be text/event-stream"
+        case .alreadyRead: "the body can be read once, and another loop reads it or has read it"
+        }
+    }
+
+    /// The description.
+    public var errorDescription: String? { description }
+}

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// The events of a target's event stream, which is opened when they are first asked for, and again when it ends, if
+/// that is wanted.
+///
+/// ```swift
+/// let events = provider.serverSentEvents(for: .prices, reconnecting: .always())
+/// for try await event in events where event.event == "price" { show(event.data) }
+/// ```
+///
+/// Leaving the loop, and cancelling the task that it runs in, ends the exchange. Each loop opens a stream of its own.
+public struct ServerSentEventSource: AsyncSequence, Sendable {
+    /// An event.
+    public typealias Element = ServerSentEvent
+
+    let target: any TargetType
+    let reconnection: ServerSentEventReconnection
+    let lastEventID: String?
+    let limit: Int
+    /// Waits before the stream is opened again.
+    let pause: @Sendable (Duration) async throws -> Void
+    /// Opens the stream with those header fields besides the target's own.
+    let open: @Sendable (HTTPHeaders) async throws -> ResponseStream
+
+    /// Opens the stream when the first event is asked for.
+    public func makeAsyncIterator() -> Iterator {
+        Iterator(source: self, lastEventID: lastEventID)
+    }
+
+    /// The header fields of HTML standard §9.2.3, and where to go on (§9.2.4).
+    func headers(lastEventID: String?) -> HTTPHeaders {
+        var headers: HTTPHeaders = ["Accept": "text/event-stream", "Cache-Control": "no-cache"]
+        headers["Last-Event-ID"] = lastEventID
+        return headers
+    }
+}
+
+extension ServerSentEventSource {
+    /// Reads a ``ServerSentEventSource``.
+    public struct Iterator: AsyncIteratorProtocol {
+        private let source: ServerSentEventSource
+        private var events: ParsedBody<ServerSentEvent>?
+        private var lastEventID: String?
+        /// The time that the server has named.
+        private var delay: Duration?
+        private var openingsWithoutEvent = 0
+        private var isOver = false
+
+        init(source: ServerSentEventSource, lastEventID: String?) {
+            self.source = source
+            self.lastEventID = lastEventID
+        }
+
+        /// The next event, of this stream or of the one after it; `nil` at the end, and after a failure.
+        ///
+        /// - Throws: ``TargetKitError``: what opening and reading the stream throw; of stage `.status` for a status
+        ///   code that is neither 200 nor 204; of stage `.decoding`, with
+        ///   ``ResponseStreamError/notAnEventStream(contentType:)`` in it, for another `Content-Type`.
+        public mutating func next() async throws -> ServerSentEvent? {
+            while !isOver {
+                var failure: (any Error)?
+                do {
+                    if let event = try await nextOfStream() { return event }
+                } catch {
+                    failure = error
+                }
+                try await reconnect(after: failure)
+            }
+            return nil
+        }
+
+        /// The next event of the stream that is open, or of a new one; `nil` at its end.
+        private mutating func nextOfStream() async throws -> ServerSentEvent? {
+            if events == nil { events = try await open() }
+            defer {
+                if let parser = events?.parser as? ServerSentEventParser {
+                    lastEventID = parser.lastEventID
+                    delay = parser.retry ?? delay
+                }
+            }
+            let event = try await events?.next(isolation: nil)
+            if event != nil { openingsWithoutEvent = 0 }
+            return event
+        }
+
+        /// Opens the stream; `nil` when the server wants no more of it: status 204 (HTML standard §9.2.7).
+        private mutating func open() async throws -> ParsedBody<ServerSentEvent>? {
+            let stream: ResponseStream
+            do {
+                stream = try await source.open(source.headers(lastEventID: lastEventID))
+            } catch let error as TargetKitError where error.stage == .status && error.response?.statusCode == 204 {
+                isOver = true
+                return nil
+            }
+            if stream.statusCode == 204 { isOver = true }
+            guard !isOver else { return nil }
+            try stream.response.checkEventStream()
+            let parser = ServerSentEventParser(limit: source.limit, lastEventID: lastEventID)
+            return ParsedBody(stream.body, of: stream.response, by: parser)
+        }
+
+        /// Waits before the stream is opened again, or ends the sequence.
+        private mutating func reconnect(after failure: (any Error)?) async throws {
+            events = nil
+            let isLastingFailure = failure.map { !$0.mayPass } ?? false
+            let isAllowed = source.reconnection.limit.map { openingsWithoutEvent < $0 } ?? true
+            guard !isOver, !isLastingFailure, isAllowed, let usual = source.reconnection.delay else {
+                isOver = true
+                if let failure { throw failure }
+                return
+            }
+            openingsWithoutEvent += 1
+            do {
+                try await source.pause(delay ?? usual)
+            } catch {
+                isOver = true
+                throw TargetKitError(error, at: .cancelled, target: source.target)
+            }
+        }
+    }
+}
+
+extension Error {
+    /// Whether a next try may succeed: the network failed, and not the request or what the server says.
+    fileprivate var mayPass: Bool {
+        guard let error = self as? TargetKitError, error.stage == .transport else { return false }
+        return [.offline, .timedOut, .cannotConnect, .connectionLost, .unknown].contains(error.kind)
+    }
+}
+
+extension Response {
+    /// - Throws: ``TargetKitError`` when this is no head of an event stream (HTML standard §9.2.3).
+    fileprivate func checkEventStream() throws {
+        _ = try filter(.codes([200]))
+        let contentType = headers[.contentType]
+        let mediaType = contentType?.prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces) ?? ""
+        guard mediaType.equalsIgnoringASCIICase("text/event-stream") else {
+            throw streamFailure(ResponseStreamError.notAnEventStream(contentType: contentType))
+        }
+    }
+}
+
+extension ServerSentEventSource: ReflectsDescription {
+    /// The target, without its associated values, which can be secrets.
+    public var description: String { "events of \(target.name)" }
+}
