@@ -101,10 +101,7 @@ extension Endpoint: Hashable {
     }
 }
 
-extension Endpoint: CustomStringConvertible, CustomReflectable {
+extension Endpoint: ReflectsDescription {
     /// The method, URL and task, with secrets redacted.
     public var description: String { "\(method) \(RedactedURL(url)), \(task)".inOneLine }
-
-    /// Reflects only the description, so `dump` omits header fields and body.
-    public var customMirror: Mirror { Mirror(describing: self) }
 }

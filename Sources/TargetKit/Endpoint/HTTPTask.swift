@@ -64,7 +64,7 @@ struct EncodedParameters: Sendable {
     let encoding: any ParameterEncoding
 }
 
-extension HTTPTask: CustomStringConvertible, CustomReflectable {
+extension HTTPTask: ReflectsDescription {
     /// The kinds of its parts, without their values.
     public var description: String {
         var parts: [String] = []
@@ -81,7 +81,4 @@ extension HTTPTask: CustomStringConvertible, CustomReflectable {
         if case .file(let url) = destination { parts.append("into the file \(url.path)") }
         return parts.isEmpty ? "plain" : parts.joined(separator: ", ")
     }
-
-    /// Reflects only the description, so `dump` omits the values.
-    public var customMirror: Mirror { Mirror(describing: self) }
 }

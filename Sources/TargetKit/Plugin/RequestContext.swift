@@ -137,10 +137,7 @@ public struct RequestContext: Sendable {
     }
 }
 
-extension RequestContext: CustomStringConvertible, CustomReflectable {
+extension RequestContext: ReflectsDescription {
     /// The call, its attempt, and its target without associated values, which can be secrets.
     public var description: String { "call \(id), attempt \(attempt), \(target.name)" }
-
-    /// Reflects only the description, so `dump` omits the target's associated values.
-    public var customMirror: Mirror { Mirror(describing: self) }
 }

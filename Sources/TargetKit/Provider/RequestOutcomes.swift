@@ -10,7 +10,7 @@ public struct RequestOutcome<Target: TargetType>: Sendable {
     public let result: Result<Response, TargetKitError>
 }
 
-extension RequestOutcome: CustomStringConvertible, CustomReflectable {
+extension RequestOutcome: ReflectsDescription {
     /// The position, target and result in one line, with secrets redacted.
     public var description: String {
         let outcome =
@@ -20,9 +20,6 @@ extension RequestOutcome: CustomStringConvertible, CustomReflectable {
             }
         return "\(index), \(target.name): \(outcome)"
     }
-
-    /// Reflects only the description, so `dump` omits the target's associated values.
-    public var customMirror: Mirror { Mirror(describing: self) }
 }
 
 /// The outcomes of several calls, of which only so many run at a time.
@@ -134,12 +131,9 @@ private final class RunningCalls<Target: TargetType>: Sendable {
     }
 }
 
-extension RequestOutcomes: CustomStringConvertible, CustomReflectable {
+extension RequestOutcomes: ReflectsDescription {
     /// The number of calls.
     public var description: String { "\(targets.count) calls" }
-
-    /// Reflects only the description, so `dump` omits the targets' associated values.
-    public var customMirror: Mirror { Mirror(describing: self) }
 }
 
 extension Provider {

@@ -9,7 +9,7 @@ public enum SampleResponse: Sendable {
     case failure(any Error & Sendable)
 }
 
-extension SampleResponse: CustomStringConvertible, CustomReflectable {
+extension SampleResponse: ReflectsDescription {
     /// The status and size, or the failure.
     public var description: String {
         switch self {
@@ -17,7 +17,4 @@ extension SampleResponse: CustomStringConvertible, CustomReflectable {
         case .failure(let error): "a failure: \(ErrorDescription(error))"
         }
     }
-
-    /// Reflects only the description, so `dump` omits header fields and body.
-    public var customMirror: Mirror { Mirror(describing: self) }
 }

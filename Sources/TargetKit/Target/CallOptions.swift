@@ -143,10 +143,7 @@ private enum DecoderKey: CallOptionKey { static let defaultValue: JSONDecoder? =
 private enum EnvelopeKey: CallOptionKey { static let defaultValue: (any ResponseEnvelope)? = nil }
 private enum HeadersKey: CallOptionKey { static let defaultValue = HTTPHeaders() }
 
-extension CallOptions: CustomStringConvertible, CustomReflectable {
+extension CallOptions: ReflectsDescription {
     /// The number of options that are set.
     public var description: String { values.count == 1 ? "1 option" : "\(values.count) options" }
-
-    /// Reflects only the description, so `dump` omits the values, which can be secrets.
-    public var customMirror: Mirror { Mirror(describing: self) }
 }

@@ -39,10 +39,7 @@ public struct MultiTarget: TargetType {
     public var sampleResponse: SampleResponse { target.sampleResponse }
 }
 
-extension MultiTarget: CustomStringConvertible, CustomReflectable {
+extension MultiTarget: ReflectsDescription {
     /// The type and case of the wrapped target, without its associated values, which can be secrets.
     public var description: String { target.name }
-
-    /// Reflects only the description, so `dump` omits the associated values.
-    public var customMirror: Mirror { Mirror(describing: self) }
 }

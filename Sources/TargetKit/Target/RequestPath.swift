@@ -91,16 +91,13 @@ public struct RequestPath: Sendable, Hashable, ExpressibleByStringInterpolation 
     }
 }
 
-extension RequestPath: CustomStringConvertible, CustomReflectable {
+extension RequestPath: ReflectsDescription {
     /// The path and query as they are sent, with the values of secret query items, such as `token`, redacted.
     public var description: String {
         guard let mark = escaped.utf8.firstIndex(of: UInt8(ascii: "?")) else { return escaped }
         let start = escaped.utf8.index(after: mark)
         return escaped[..<start] + SecretFields.redacted(query: escaped[start...])
     }
-
-    /// Reflects only the description, so `dump` omits secrets.
-    public var customMirror: Mirror { Mirror(describing: self) }
 }
 
 extension RequestPath {

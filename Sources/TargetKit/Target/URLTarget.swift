@@ -30,10 +30,7 @@ public struct URLTarget: TargetType {
     public var path: RequestPath { "" }
 }
 
-extension URLTarget: CustomStringConvertible, CustomReflectable {
+extension URLTarget: ReflectsDescription {
     /// The method and the URL, without user, query and fragment, which can contain secrets.
     public var description: String { "\(method) \(RedactedURL(baseURL))".inOneLine }
-
-    /// Reflects only the description, so `dump` omits header fields and body.
-    public var customMirror: Mirror { Mirror(describing: self) }
 }
