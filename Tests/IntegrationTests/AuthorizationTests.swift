@@ -30,9 +30,9 @@ struct AuthorizationTests {
     @Test("Without its token the call is unauthorized")
     func noToken() async throws {
         let call = ServerCall.httpbin(.get, "/bearer").with { $0.validation = .successCodes }
-        #expect(await Engine.curl.failure(of: call, AccessTokenPlugin { _ in "secret" })?.kind == .unauthorized)
-        let asked = call.with { $0.authorization = .bearer }
-        #expect(await Engine.curl.failure(of: asked, AccessTokenPlugin { _ in nil })?.kind == .unauthorized)
+        let without = call.with { $0.authorization = .none }
+        #expect(await Engine.curl.failure(of: without, AccessTokenPlugin { _ in "secret" })?.kind == .unauthorized)
+        #expect(await Engine.curl.failure(of: call, AccessTokenPlugin { _ in nil })?.kind == .unauthorized)
     }
     #endif
 

@@ -4,7 +4,7 @@ import TargetKit
 import TestSupport
 import Testing
 
-/// Calls that do not come to their end by themselves.
+/// Calls that do not end by themselves.
 @Suite("httpbin and nginx: timeouts and cancelling", .needs(.httpbin), .needs(.nginx), .timeLimit(.minutes(2)))
 struct EndingTests {
     @Test("Half a second is a timeout, before the head and within the body", arguments: Engine.allCases)
@@ -50,7 +50,7 @@ struct EndingTests {
         }
         let endings = Recorder<TargetKitError?>()
         for index in 0..<50 {
-            providers[index % 2].request(.endless, callbackQueue: .global()) { result in
+            providers[index % 2].request(.endless, on: .global()) { result in
                 if case .failure(let error) = result { endings.append(error) } else { endings.append(nil) }
             }
         }
@@ -72,7 +72,7 @@ struct EndingTests {
         let ended = Recorder<TargetKitError?>()
         let call = ServerCall.nginx(.get, "/slow/\(file.name)", .download(to: target))
         try await file.put()
-        let handle = engine.provider().request(call, callbackQueue: .global()) { progress in
+        let handle = engine.provider().request(call, on: .global()) { progress in
             if progress.completed > 0 { started.fulfill() }
         } completion: { result in
             if case .failure(let error) = result { ended.append(error) } else { ended.append(nil) }

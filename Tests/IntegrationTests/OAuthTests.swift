@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import TargetKit
-import TargetKitPlugins
+@testable import TargetKitPlugins
 import TestSupport
 import Testing
 
@@ -85,7 +85,7 @@ struct OAuthTests {
         for call in calls {
             let error = try #require(await call.value)
             #expect(error.kind == .unauthorized)
-            #expect(error.underlying as? OAuthError == .refused(.init(code: .invalidGrant)))
+            #expect(error.underlying as? OAuthError == .refused(.init(code: "invalid_grant")))
             #expect(!"\(error)".contains(token))
         }
         #expect(signOuts.count == 1)
@@ -112,7 +112,7 @@ struct OAuthTests {
         // The first one has had its turn.
         let stale = plugin(MemoryCredentialStore(first))
         let error = await Provider<ServerCall>(plugins: [stale]).failure(of: things)
-        #expect(error?.underlying as? OAuthError == .refused(.init(code: .invalidGrant)))
+        #expect(error?.underlying as? OAuthError == .refused(.init(code: "invalid_grant")))
     }
 
     @Test("Tokens that live for a minute are renewed before they end: none of the calls is rejected")
