@@ -137,7 +137,7 @@ struct EnvironmentPluginTests {
         #expect(error.underlying as? InvalidRequest == .invalidHeaderValue(name: "X-A"))
     }
 
-    @Test("With an unknown name at the launch, every call fails with the problem, and none is sent", arguments: [true, false])
+    @Test("With an unknown name at the launch, every call fails before it is sent", arguments: [true, false])
     func problem(hasPlugin: Bool) async throws {
         let launch = EnvironmentStore.Launch(variables: ["TARGETKIT_ENVIRONMENT": "tset"])
         let store = EnvironmentStore.shop(launch: launch)

@@ -117,7 +117,8 @@ struct EnvironmentStoreTests {
         try store.select(.test)
         let error = EnvironmentError.unknownName("tset", from: .selection, known: Self.known)
         #expect(throws: error) { try store.select("tset") }
-        #expect(error.description == #"the app names the unknown environment "tset"; known environments: production, test, stage"#)
+        let text = #"the app names the unknown environment "tset"; known environments: production, test, stage"#
+        #expect(error.description == text)
         #expect(store.current == .trial)
         #expect(storage.load() == .test)
     }
