@@ -10,7 +10,9 @@ struct EndingTests {
     @Test("Half a second is a timeout, before the head and within the body", arguments: Engine.allCases)
     func timeout(engine: Engine) async throws {
         for path in ["/delay/5", "/drip?duration=900&numbytes=900&delay=0"] {
-            let call = ServerCall.httpbin(.get, "\(raw: path)").with { $0.timeout = .milliseconds(500) }
+            let call = ServerCall.httpbin(.get, "\(raw: path)").with {
+                $0.options.timeout = .exchange(.milliseconds(500))
+            }
             let error = await engine.failure(of: call)
             #expect(error?.stage == .transport)
             #expect(error?.kind == .timedOut)

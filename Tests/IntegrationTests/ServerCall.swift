@@ -12,12 +12,7 @@ struct ServerCall: TargetType {
     var task = HTTPTask.plain
     var headers: HTTPHeaders = [:]
     var validation = StatusValidation.none
-    var timeout: Duration? = .seconds(30)
-    var authorization = AuthorizationScheme.automatic
-
-    var options: CallOptions {
-        .setting(\.timeout, CallTimeout(exchange: timeout)).setting(\.authorization, authorization)
-    }
+    var options = CallOptions.setting(\.timeout, .exchange(.seconds(30))).setting(\.authorization, .none)
 
     /// A call of httpbin.
     static func httpbin(_ method: HTTPMethod, _ path: RequestPath, _ task: HTTPTask = .plain) -> Self {
@@ -35,7 +30,7 @@ struct ServerCall: TargetType {
     }
 
     /// A call of httpbin that receives a byte each second, for longer than any test takes.
-    static let endless = httpbin(.get, "/drip?delay=0&duration=900&numbytes=900").with { $0.timeout = nil }
+    static let endless = httpbin(.get, "/drip?delay=0&duration=900&numbytes=900").with { $0.options.timeout = .none }
 
     /// The call with some changes.
     func with(_ change: (inout ServerCall) -> Void) -> ServerCall {
@@ -48,6 +43,6 @@ struct ServerCall: TargetType {
 extension ServerCall {
     /// The request of the call, for a transport without a provider.
     func transportRequest() throws -> TransportRequest {
-        TransportRequest(urlRequest: try Endpoint(target: self).urlRequest(), timeout: timeout)
+        TransportRequest(urlRequest: try Endpoint(target: self).urlRequest(), timeout: options.timeout.exchange)
     }
 }
