@@ -8,7 +8,7 @@ enum CallEnding: String, CaseIterable, Sendable {
     case success, status, transportFailure, endpointFailure, earlierPrepareFailure, laterPrepareFailure
     case cancelledInPrepare, cancelledInFlight, cancelledWaitingToRetry, retried, retriedThenPrepareFailure, retryFails
 
-    /// Whether the request goes out at all.
+    /// Whether the request is sent.
     var isSent: Bool {
         switch self {
         case .endpointFailure, .earlierPrepareFailure, .laterPrepareFailure, .cancelledInPrepare: false
@@ -16,10 +16,8 @@ enum CallEnding: String, CaseIterable, Sendable {
         }
     }
 
-    /// Whether the `prepare` of the plugin under test is reached.
-    var isPrepared: Bool {
-        self != .endpointFailure && self != .earlierPrepareFailure
-    }
+    /// Whether the `prepare` of a plugin at ``PluginPlace/start`` is reached.
+    var isPrepared: Bool { self != .endpointFailure }
 
     /// Makes a call that ends this way.
     ///

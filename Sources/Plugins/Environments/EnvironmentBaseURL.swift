@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 
-/// Where a base URL of an environment leads to, in parts that can be compared.
+/// A base URL of an environment in parts that can be compared.
 struct EnvironmentBaseURL: Sendable, Hashable {
-    /// The environment's place in the store's list.
+    /// The index of the environment in the store.
     private(set) var index = 0
     private let origin: ServerOrigin
     /// Without the slash at the end.
@@ -17,17 +17,17 @@ struct EnvironmentBaseURL: Sendable, Hashable {
         self.path = path.hasSuffix("/") ? String(path.dropLast()) : path
     }
 
-    /// The places of all base URLs of an environment.
+    /// All base URLs of an environment.
     static func all(of environment: ServerEnvironment, index: Int) -> [EnvironmentBaseURL] {
         ([environment.baseURL] + environment.modules.values).compactMap { url in
-            var place = EnvironmentBaseURL(url)
-            place?.index = index
-            return place
+            var baseURL = EnvironmentBaseURL(url)
+            baseURL?.index = index
+            return baseURL
         }
     }
 
-    /// How well a request's place fits this base URL's: the length of the path that they share, all of it or none; `nil` when
-    /// it is another server.
+    /// How well a request's URL matches this base URL: the length of this path if the request's is below it, else 0; `nil` for
+    /// another server.
     func score(of request: EnvironmentBaseURL) -> Int? {
         guard request.origin == origin else { return nil }
         let isBelow = request.path == path || request.path.hasPrefix(path + "/")

@@ -3,7 +3,7 @@ import Foundation
 import TargetKit
 
 extension EnvironmentStore {
-    /// What the program was started with, which may name an environment: for UI tests, and for a scheme of one's own in Xcode.
+    /// The arguments and variables of the program, which may name an environment: for UI tests, and for schemes in Xcode.
     ///
     /// ```swift
     /// let app = XCUIApplication()
@@ -11,33 +11,33 @@ extension EnvironmentStore {
     /// app.launch()
     /// ```
     public struct Launch: Sendable, Hashable {
-        /// The argument that a name follows, `-TargetKitEnvironment`. Of several the last counts.
+        /// The argument before the name, `-TargetKitEnvironment`. The last one counts.
         package static let argument = "-TargetKitEnvironment"
-        /// The environment variable that is a name, `TARGETKIT_ENVIRONMENT`. Empty means not set.
+        /// The environment variable with the name, `TARGETKIT_ENVIRONMENT`. An empty one does not count.
         package static let variable = "TARGETKIT_ENVIRONMENT"
 
-        /// The arguments of the program.
+        /// The program's arguments.
         let arguments: [String]
-        /// Its environment variables.
+        /// The program's environment variables.
         let variables: [String: String]
 
-        /// Arguments and variables, none unless told.
+        /// A launch with these arguments and variables; default: none.
         public init(arguments: [String] = [], variables: [String: String] = [:]) {
             self.arguments = arguments
             self.variables = variables
         }
 
-        /// What this process was started with.
+        /// The launch of this process.
         public static var process: Self {
             let process = ProcessInfo.processInfo
             return Self(arguments: process.arguments, variables: process.environment)
         }
 
-        /// Nothing: for a program whose starter may not choose.
+        /// A launch that selects no environment.
         public static let ignored = Self()
 
-        /// The name that is asked for, and by what: the argument goes before the variable. The name is `nil` when the argument
-        /// has none after it; the whole is `nil` when nothing is asked for.
+        /// The name and its source; the argument overrides the variable. The name is `nil` when it is missing after the argument; the
+        /// result is `nil` when the launch names no environment.
         var wish: (name: ServerEnvironment.Name?, source: EnvironmentError.Source)? {
             if let place = arguments.lastIndex(of: Self.argument) {
                 let name = place + 1 < arguments.count ? arguments[place + 1] : nil
@@ -54,9 +54,9 @@ extension EnvironmentStore.Launch: RedactedDescription {
     var redactedDescription: String { "\(arguments.count) arguments, \(variables.count) variables" }
 }
 
-/// Why an ``EnvironmentStore`` has not the environment that was asked for.
+/// Why an ``EnvironmentStore`` cannot use an environment.
 public enum EnvironmentError: Error, Sendable, Hashable {
-    /// Who asked.
+    /// Where the name comes from.
     public enum Source: Sendable, Hashable {
         /// The launch argument `-TargetKitEnvironment`.
         case launchArgument
@@ -68,22 +68,22 @@ public enum EnvironmentError: Error, Sendable, Hashable {
 
     /// No environment has that name.
     case unknownName(ServerEnvironment.Name, from: Source, known: [ServerEnvironment.Name])
-    /// The launch argument stands last, with no name after it.
+    /// The launch argument has no name after it.
     case missingName(known: [ServerEnvironment.Name])
     /// Two environments have that name.
     case duplicateName(ServerEnvironment.Name)
 }
 
 extension EnvironmentError: DescribedError {
-    /// What is wrong, who asked for it, and which names there are, in one line.
+    /// The problem, its source and the known names, in one line.
     public var description: String {
         switch self {
         case .unknownName(let name, let source, let known):
-            "\(source.words) names the environment \(name.rawValue.debugDescription); there are \(Self.list(known))"
+            "\(source.words) names the unknown environment \(name.rawValue.debugDescription); known environments: \(Self.list(known))"
         case .missingName(let known):
-            "\(Source.launchArgument.words) needs the name of an environment after it; there are \(Self.list(known))"
+            "\(Source.launchArgument.words) is not followed by the name of an environment; known environments: \(Self.list(known))"
         case .duplicateName(let name):
-            "two environments are called \(name.rawValue.debugDescription): give each a name of its own"
+            "two environments have the name \(name.rawValue.debugDescription)"
         }
     }
 

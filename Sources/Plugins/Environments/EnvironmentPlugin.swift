@@ -20,7 +20,7 @@ public struct EnvironmentPlugin: Plugin {
     /// The names of all header fields of all environments.
     public let secretHeaders: Set<HTTPHeaderName>
 
-    /// ``PluginPlace/environment``.
+    /// `PluginPlace.environment`.
     public var place: PluginPlace { .environment }
 
     /// A plugin for the environments of that store.

@@ -2,7 +2,7 @@
 import Foundation
 import TargetKit
 
-/// The environments of an app, and which of them is the current one.
+/// The environments of an app, one of which is the current one.
 ///
 /// ```swift
 /// enum Servers {
@@ -13,20 +13,19 @@ import TargetKit
 /// }
 /// ```
 ///
-/// Which one is current, the first of these that says so:
+/// The first of these determines the current environment:
 ///
-/// 1. ``select(_:)``, while the app runs. It is stored.
+/// 1. ``select(_:)``, while the app runs. The selection is saved.
 /// 2. the launch argument `-TargetKitEnvironment test`,
-/// 3. the environment variable `TARGETKIT_ENVIRONMENT=test`; neither of the two is stored,
-/// 4. the stored choice,
+/// 3. the environment variable `TARGETKIT_ENVIRONMENT=test`; the launch's selection is not saved,
+/// 4. the saved selection,
 /// 5. the default.
 ///
-/// A launch that names an environment that there is not is an error, and no reason to call another one: it is ``problem``, and
-/// every call of an ``EnvironmentTarget`` fails until one is selected. A stored name that there is no more, since the app was
-/// updated, is ``forgottenChoice``, and the default is current.
+/// If the launch names an unknown environment, no other one is used: ``problem`` has the error, and every call of an
+/// ``EnvironmentTarget`` fails until an environment is selected. A saved name that an update of the app has removed is
+/// ``forgottenChoice``, and the default is current.
 ///
-/// Calls that are in flight when another environment is selected go on where they are. An app that does not want that cancels
-/// them: `scope.cancelAll()`.
+/// Calls in flight keep their environment when another one is selected. To cancel them, call `scope.cancelAll()`.
 public final class EnvironmentStore: Sendable {
     private struct State: Sendable {
         var current: ServerEnvironment
@@ -36,21 +35,21 @@ public final class EnvironmentStore: Sendable {
 
     /// All environments, the default first.
     public let environments: [ServerEnvironment]
-    /// The stored name that none of the environments has; `nil` when there is no such.
+    /// The saved name, if none of the environments has it any more.
     public let forgottenChoice: ServerEnvironment.Name?
 
     private let state: ObservedValue<State>
     private let saving: OrderedCallback<Void, Void>
     private let places: [EnvironmentBaseURL]
 
-    /// A store of those environments.
+    /// A store with these environments.
     ///
     /// - Parameters:
-    ///   - first: The environment of everybody who has chosen none.
-    ///   - others: The other ones. Two environments of one name are an error, as ``problem`` says.
-    ///   - storage: Keeps what is selected; default: the app's user defaults.
-    ///   - launch: What the program was started with; default: what it really was. ``Launch/ignored`` where whoever starts the
-    ///     program is not to choose the server.
+    ///   - first: The environment that is current when none is selected.
+    ///   - others: The other environments. Two environments with one name are a ``problem``.
+    ///   - storage: Saves the selection; default: the app's user defaults.
+    ///   - launch: The arguments and variables of the program; default: those of this process. Use ``Launch/ignored`` if the launch
+    ///     must not select the server.
     public init(
         default first: ServerEnvironment,
         others: [ServerEnvironment] = [],
@@ -74,7 +73,7 @@ public final class EnvironmentStore: Sendable {
         }
         let observed = ObservedValue(state)
         self.state = observed
-        // Not the name of each selection is saved but the newest one, so that the last to be saved is the current choice.
+        // Saves the newest name instead of that of each change, so that the last one saved is the current selection.
         saving = OrderedCallback(()) { storage.save(observed.value.choice) }
         places = environments.enumerated().flatMap { EnvironmentBaseURL.all(of: $1, index: $0) }
     }
@@ -83,38 +82,37 @@ public final class EnvironmentStore: Sendable {
         state.finish()
     }
 
-    /// The current environment. While there is a ``problem``, one whose URLs cannot be called.
+    /// The current environment. While there is a ``problem``, an environment whose URLs cannot be called.
     public var current: ServerEnvironment { state.value.current }
 
-    /// What is wrong with the environments, or with what the launch asks for; `nil` when nothing is. An app shows it to its
-    /// developers.
+    /// The problem with the environments or with the launch, to show to the app's developers; `nil` if there is none.
     public var problem: EnvironmentError? { state.value.problem }
 
-    /// The current environment first, then each that is selected.
+    /// The current environment, and then each one that is selected.
     public var updates: LatestValues<ServerEnvironment> {
         LatestValues(of: state, \.current)
     }
 
-    /// Calls a closure with each environment that is selected from now on, one call at a time, on any thread. It sees the newest
-    /// one: what has been replaced while it ran is left out.
+    /// Calls a closure with each environment that is selected from now on, one call at a time, on any thread. Environments that
+    /// were replaced while the closure ran are skipped.
     ///
-    /// - Returns: the task to cancel when no more is wanted. It ends by itself when the store is let go of.
+    /// - Returns: A task; cancel it to stop. It ends when the store is released.
     @discardableResult
     public func onChange(_ body: @escaping @Sendable (ServerEnvironment) -> Void) -> Task<Void, Never> {
         let updates = LatestValues(of: state, known: current, \.current)
         return Task { for await environment in updates { body(environment) } }
     }
 
-    /// The same, also after selections that have been taken back before they were seen. The closure is called once at the
-    /// beginning, and gets the environment that is current when it asks.
+    /// Calls a closure once, and after each selection, also when the selection has been reverted meanwhile. The closure gets a
+    /// function that returns the current environment.
     func onEachChange(_ body: @escaping @Sendable (() -> ServerEnvironment) -> Void) -> Task<Void, Never> {
         let (state, changes) = (state, state.changes())
         return Task { for await _ in changes { body { state.value.current } } }
     }
 
-    /// Makes the environment of that name the current one, and stores the choice.
+    /// Makes the environment with that name the current one, and saves the selection.
     ///
-    /// - Throws: ``EnvironmentError/unknownName(_:from:known:)``; nothing is changed then.
+    /// - Throws: ``EnvironmentError/unknownName(_:from:known:)``; then nothing is changed.
     public func select(_ name: ServerEnvironment.Name) throws(EnvironmentError) {
         guard let environment = environments.first(where: { $0.name == name }) else {
             throw .unknownName(name, from: .selection, known: environments.map(\.name))
@@ -123,7 +121,7 @@ public final class EnvironmentStore: Sendable {
         choose(environment, name)
     }
 
-    /// Makes the default the current one, and forgets the stored choice. Changes nothing where two environments have one name.
+    /// Makes the default the current environment, and removes the saved selection. Does nothing if two environments have one name.
     public func reset() {
         if case .duplicateName = problem { return }
         choose(environments[0], nil)
@@ -134,22 +132,22 @@ public final class EnvironmentStore: Sendable {
         saving.update { _, events in events.append(()) }
     }
 
-    /// Where a module lives in the current environment.
+    /// The URL of a module in the current environment.
     package func url(of module: ServerEnvironment.Module = .main) -> URL {
         current.url(of: module)
     }
 
-    /// The environment to whose servers a URL leads: the current one, if it leads to its; else another one's, for a call that
-    /// began before that was replaced. `nil` when it leads to nobody's.
+    /// The environment that a URL belongs to: the current one if possible, else another one, for a call that began before the
+    /// selection changed; `nil` if the URL belongs to none.
     ///
-    /// A server is told by scheme, host and port, and where environments share one, by the longest path of their base URLs.
+    /// Servers are compared by scheme, host and port; environments of one server by the longest path of their base URLs.
     package func environment(of url: URL?) -> ServerEnvironment? {
         guard let url, let place = EnvironmentBaseURL(url) else { return nil }
         let current = current
         var best: (index: Int, score: Int)?
         for known in places {
             guard var score = known.score(of: place) else { continue }
-            // Between two that fit as well, the current one.
+            // Of two that match equally, the current one.
             score = 2 * score + (environments[known.index].name == current.name ? 1 : 0)
             if score > best?.score ?? -1 { best = (known.index, score) }
         }
@@ -178,7 +176,7 @@ public final class EnvironmentStore: Sendable {
 }
 
 extension ServerEnvironment {
-    /// What stands for an environment that there is not: no call to it can be made.
+    /// An environment to which no call can be made.
     fileprivate static func failing(_ error: EnvironmentError) -> Self {
         let (name, scheme): (Name, String) =
             switch error {

@@ -6,7 +6,7 @@ import TargetKit
 import FoundationNetworking
 #endif
 
-/// Sends by a transport of each environment's own, so that each has its own trust policy and connections.
+/// A transport for each environment, so that each has its own trust policy and connections.
 ///
 /// ```swift
 /// let provider = Provider<Photos>(
@@ -15,10 +15,10 @@ import FoundationNetworking
 /// )
 /// ```
 ///
-/// Which transport sends, the request's URL decides by scheme, host, port and path; what leads to no environment's
-/// servers goes by the current one's. A transport is made when it is first needed, and let go of when its environment is not the
-/// current one and its last call is over: `CurlTransport` and `URLSessionTransport` then finish the bodies that are still being
-/// read, and close their connections.
+/// The transport is found by the scheme, host, port and path of the request's URL; requests to other servers are sent by the current
+/// environment's transport. A transport is made when it is first needed, and released when its environment is not the current one
+/// and its last call has ended: `CurlTransport` and `URLSessionTransport` then finish bodies that are still being read, and close
+/// their connections.
 public final class EnvironmentTransport: Transport {
     private struct Entry: Sendable {
         let transport: any Transport
@@ -33,19 +33,19 @@ public final class EnvironmentTransport: Transport {
     /// A transport for the environments of that store.
     ///
     /// - Parameters:
-    ///   - store: Says which environments there are, and which one is chosen.
-    ///   - make: Makes the transport of an environment, with its ``ServerEnvironment/tls``; default: the system's.
+    ///   - store: The environments.
+    ///   - make: Makes the transport of an environment, with its ``ServerEnvironment/tls``; default: the system's transport.
     public init(
         _ store: EnvironmentStore,
         make: (@Sendable (ServerEnvironment) -> any Transport)? = nil
     ) {
         self.store = store
         self.make = make ?? Self.system
-        // An environment that was the current one only for a moment may have got a transport.
+        // An environment that was current only for a moment may have a transport.
         switches = store.onEachChange { [entries] current in
-            // Let go of outside the lock.
+            // Released outside the lock.
             _ = entries.withLock { entries in
-                // Looked up with the lock held, or the transport of what is selected now would be let go of.
+                // Read with the lock held, or the transport of the environment that is selected meanwhile would be released.
                 let current = current().name
                 let unused = entries.filter { $0.key != current && $0.value.calls == 0 }
                 for name in unused.keys { entries[name] = nil }
@@ -58,10 +58,10 @@ public final class EnvironmentTransport: Transport {
         switches.cancel()
     }
 
-    /// The names of the environments that there is a transport for now.
+    /// The names of the environments that have a transport now.
     package var names: Set<ServerEnvironment.Name> { entries.withLock { Set($0.keys) } }
 
-    /// The system's kind of transport, with the policy of that environment.
+    /// The system's transport with the environment's policy.
     private static let system: @Sendable (ServerEnvironment) -> any Transport = { environment in
         #if os(Linux)
         var configuration = CurlTransport.Configuration()
@@ -72,9 +72,9 @@ public final class EnvironmentTransport: Transport {
         #endif
     }
 
-    /// Performs one exchange by the transport of the environment that the request leads to.
+    /// Performs one exchange by the transport of the request's environment.
     ///
-    /// - Throws: what that transport throws.
+    /// - Throws: What that transport throws.
     public func send(_ request: TransportRequest) async throws -> TransportResponse {
         let environment = store.environment(of: request.urlRequest.url) ?? store.current
         let transport = begin(environment)
@@ -84,7 +84,7 @@ public final class EnvironmentTransport: Transport {
 
     private func begin(_ environment: ServerEnvironment) -> any Transport {
         if let transport = entries.withLock({ Self.join(&$0, environment.name, nil) }) { return transport }
-        // Made with no lock held; when two calls come at once, the one that is too late joins the other's.
+        // Made without the lock; if another call has made one meanwhile, this call uses that one.
         let made = make(environment)
         return entries.withLock { Self.join(&$0, environment.name, made) } ?? made
     }
@@ -102,7 +102,7 @@ public final class EnvironmentTransport: Transport {
     private func end(_ environment: ServerEnvironment) {
         _ = entries.withLock { entries -> Entry? in
             entries[environment.name]?.calls -= 1
-            // Looked up with the lock held: a switch that comes later finds the call gone.
+            // Read with the lock held: a selection after this finds that the call has ended.
             guard entries[environment.name]?.calls == 0, store.current.name != environment.name else { return nil }
             return entries.removeValue(forKey: environment.name)
         }

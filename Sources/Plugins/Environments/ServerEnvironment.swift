@@ -2,7 +2,7 @@
 import Foundation
 import TargetKit
 
-/// The servers that an app talks to, all of one kind: those of production, or those of the test system.
+/// A set of servers that an app uses together, for example those of production or of a test system.
 ///
 /// ```swift
 /// extension ServerEnvironment {
@@ -20,36 +20,36 @@ import TargetKit
 /// }
 /// ```
 public struct ServerEnvironment: Sendable, Hashable {
-    /// What an environment is called: in the app's settings, as a launch argument, where the choice is stored.
+    /// The name of an environment: in the app's settings, as a launch argument, and in the saved selection.
     public struct Name: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
-        /// The name as it is written and stored; upper and lower case differ.
+        /// The text of the name, which is case-sensitive.
         public let rawValue: String
 
-        /// That name.
+        /// A name.
         public init(rawValue: String) {
             self.rawValue = rawValue
         }
 
-        /// That name.
+        /// A name.
         public init(stringLiteral value: String) {
             rawValue = value
         }
 
-        /// The name as it is written.
+        /// The text of the name.
         public var description: String { rawValue }
     }
 
-    /// A part of the API that may live on a server of its own.
+    /// A part of the API that may have a server of its own.
     public struct Module: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
         /// The module's name.
         public let rawValue: String
 
-        /// The module of that name.
+        /// A module with that name.
         public init(rawValue: String) {
             self.rawValue = rawValue
         }
 
-        /// The module of that name.
+        /// A module with that name.
         public init(stringLiteral value: String) {
             rawValue = value
         }
@@ -57,40 +57,40 @@ public struct ServerEnvironment: Sendable, Hashable {
         /// The module's name.
         public var description: String { rawValue }
 
-        /// What has no server of its own: ``ServerEnvironment/baseURL``.
+        /// The part of the API at ``ServerEnvironment/baseURL``.
         public static let main = Self(rawValue: "main")
     }
 
     /// The version of http in a base URL.
     public enum Scheme: String, Sendable, Hashable, CaseIterable {
-        /// Over TLS.
+        /// HTTP over TLS.
         case https
-        /// In the clear.
+        /// HTTP without encryption.
         case http
     }
 
-    /// What it is called.
+    /// The name.
     public var name: Name
-    /// Where every module lives that has no URL of its own.
+    /// The URL of the modules that have none of their own.
     public var baseURL: URL
-    /// Where the other modules live.
+    /// The URLs of the other modules.
     public var modules: [Module: URL]
-    /// Header fields that an ``EnvironmentPlugin`` puts into each request to these servers; default: none.
+    /// The header fields that an ``EnvironmentPlugin`` adds to each request to these servers; default: none.
     public var headers: HTTPHeaders
-    /// Whom an ``EnvironmentTransport`` trusts at these servers; default: whom the system trusts.
+    /// The trust policy of an ``EnvironmentTransport`` for these servers; default: that of the system.
     public var tls: TLSPolicy
 
     /// An environment.
     ///
-    /// A text that is no URL is kept as a URL of the scheme `invalid`: each call to it fails with
-    /// `InvalidRequest.unsupportedURL(_:)`, which shows the text.
+    /// A text that is not a URL becomes a URL with the scheme `invalid`: each call to it fails with
+    /// `InvalidRequest.unsupportedURL(_:)`, which contains the text.
     ///
     /// - Parameters:
-    ///   - name: What it is called.
-    ///   - baseURL: Where every module lives that has no URL of its own.
-    ///   - modules: Where the other modules live; default: there are none.
+    ///   - name: The name.
+    ///   - baseURL: The URL of the modules that have none of their own.
+    ///   - modules: The URLs of the other modules; default: none.
     ///   - headers: Header fields for these servers alone; default: none.
-    ///   - tls: Whom to trust at these servers; default: whom the system trusts.
+    ///   - tls: The trust policy for these servers; default: that of the system.
     public init(
         _ name: Name,
         baseURL: String,
@@ -105,12 +105,12 @@ public struct ServerEnvironment: Sendable, Hashable {
         self.tls = tls
     }
 
-    /// Where a module lives: at its own URL, or else at ``baseURL``.
+    /// The URL of a module: its own, or else ``baseURL``.
     public func url(of module: Module) -> URL {
         modules[module] ?? baseURL
     }
 
-    /// The same environment over another scheme, under a name of its own. A port that a URL names stays as it is.
+    /// The same environment over another scheme, with a name of its own. An explicit port is not changed.
     ///
     /// ```swift
     /// let plain = ServerEnvironment.test.over(.http, as: "test-http")
@@ -125,12 +125,12 @@ public struct ServerEnvironment: Sendable, Hashable {
 }
 
 extension URL {
-    /// The URL that a text is, or one that cannot be called and shows the text.
+    /// The URL of a text, or a URL that cannot be called and contains the text.
     init(ofServer text: String) {
         self = URL(escaped: text) ?? URL(uncallable: "invalid", text)
     }
 
-    /// A URL of a scheme that no call can be made to, so that it fails where it is used, and says what is wrong.
+    /// A URL with a scheme that cannot be called, so that calls fail with an error that contains the text.
     init(uncallable scheme: String, _ text: String) {
         let escaped = text.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
         self = URL(string: "\(scheme):\(escaped)") ?? URL(filePath: "/")
@@ -146,6 +146,6 @@ extension URL {
 }
 
 extension ServerEnvironment: RedactedDescription {
-    /// The name and the base URL; header fields, user, password and query are left out.
+    /// The name and the base URL, without header fields, user, password and query.
     var redactedDescription: String { "\(name): \(RedactedURL(baseURL))" }
 }

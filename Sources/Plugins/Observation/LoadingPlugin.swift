@@ -18,7 +18,7 @@ import FoundationNetworking
 /// `Task { @MainActor in … }` for each may not.
 ///
 /// A call counts from its `prepare` to its end, with all attempts and the delays between them, and a stream to the end of its body.
-/// A call that fails before `prepare` does not count. A call opts out by ``TargetKit/CallOptions/showsLoading`` or by a closure. One
+/// A call that fails before `prepare` does not count. A call opts out by `CallOptions.showsLoading` or by a closure. One
 /// plugin may serve any number of providers; it then shows their calls together.
 public struct LoadingPlugin: Plugin {
     /// When to show, and for how long, so that short calls do not flicker.
@@ -46,14 +46,14 @@ public struct LoadingPlugin: Plugin {
     private let indicator: LoadingIndicator
     private let isCounted = PluginStorage<Bool>()
 
-    /// ``PluginPlace/start``, so that time in the `prepare` of other plugins counts, for example while a token is refreshed.
+    /// `PluginPlace.start`, so that time in the `prepare` of other plugins counts, for example while a token is refreshed.
     public var place: PluginPlace { .start }
 
     /// A plugin that shows that calls run.
     ///
     /// - Parameters:
     ///   - timing: When to show; default: at once, while calls run.
-    ///   - isVisible: Whether a target's calls are shown. Default `nil`: as ``TargetKit/CallOptions/showsLoading`` says.
+    ///   - isVisible: Whether a target's calls are shown. Default `nil`: as `CallOptions.showsLoading` says.
     ///   - onChange: Shows (`true`) and hides (`false`).
     public init(
         timing: Timing = Timing(),

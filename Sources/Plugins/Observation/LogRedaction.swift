@@ -11,7 +11,7 @@ import TargetKit
 /// ```
 public struct LogRedaction: Sendable, Hashable {
     /// Which header fields are secret. A field whose name is in ``fields`` is secret too, and so are the provider's plugins'
-    /// ``TargetKit/Plugin/secretHeaders``, unless no header field is secret here.
+    /// `Plugin.secretHeaders`, unless no header field is secret here.
     public var headers: HeaderRedaction
 
     /// Which query items and fields of bodies are secret.

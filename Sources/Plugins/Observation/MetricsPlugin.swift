@@ -39,7 +39,7 @@ public struct MetricsPlugin: Plugin {
     private let endpoints = Locked<[String: EndpointSummary]>([:])
     private let attempts = PluginStorage<Locked<Attempts>>()
 
-    /// ``PluginPlace/start``.
+    /// `PluginPlace.start`.
     public var place: PluginPlace { .start }
 
     /// A plugin that measures calls.

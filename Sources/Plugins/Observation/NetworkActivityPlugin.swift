@@ -31,7 +31,7 @@ public struct NetworkActivityPlugin: Plugin {
     private let count: OrderedCallback<Int, Bool>
     private let activity = PluginStorage<Activity>()
 
-    /// ``PluginPlace/observation``.
+    /// `PluginPlace.observation`.
     public var place: PluginPlace { .observation }
 
     /// A plugin that reports each call.

@@ -25,7 +25,7 @@ import FoundationNetworking
 /// not be decoded, a stream that broke off, or a call that was not sent. An exchange that calls share has a number of its own. The
 /// target is named without its associated values.
 ///
-/// Secrets are found in header fields (also those of plugins, ``TargetKit/Plugin/secretHeaders``), query items, form bodies and
+/// Secrets are found in header fields (also those of plugins, `Plugin.secretHeaders`), query items, form bodies and
 /// JSON (``LogRedaction``), not in XML or free text.
 public struct NetworkLoggerPlugin: Plugin {
     private struct Sent: Sendable {
@@ -40,7 +40,7 @@ public struct NetworkLoggerPlugin: Plugin {
     private let elapsedTime: ElapsedTime
     private let sent = PluginStorage<Sent>()
 
-    /// ``PluginPlace/observation``: the request is logged as it is sent.
+    /// `PluginPlace.observation`: the request is logged as it is sent.
     public var place: PluginPlace { .observation }
 
     /// A logger.

@@ -2,8 +2,7 @@
 import Foundation
 import TargetKit
 
-/// A value that holds secrets and whose textual forms leave them out: interpolation, `debugPrint` and `dump` all show
-/// ``redactedDescription``.
+/// A value with secrets that its textual forms do not show: interpolation, `debugPrint` and `dump` show ``redactedDescription``.
 protocol RedactedDescription: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     /// The value in one line, without its secrets.
     var redactedDescription: String { get }

@@ -15,7 +15,7 @@ import os
 public struct SignpostPlugin: Plugin {
     private let subsystem: String
 
-    /// ``PluginPlace/observation``.
+    /// `PluginPlace.observation`.
     public var place: PluginPlace { .observation }
 
     /// A plugin that writes to the category `Network` of a subsystem, usually the app's identifier.

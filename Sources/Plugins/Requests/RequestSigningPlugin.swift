@@ -34,7 +34,7 @@ public struct RequestSigningPlugin: Plugin {
     public let secretHeaders: Set<HTTPHeaderName>
     private let signature: Signature
 
-    /// ``PluginPlace/signing``.
+    /// `PluginPlace.signing`.
     public var place: PluginPlace { .signing }
 
     /// A plugin that signs by a closure.

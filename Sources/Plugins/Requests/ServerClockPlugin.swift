@@ -33,7 +33,7 @@ public struct ServerClockPlugin: Plugin {
     private let difference = Locked(ClockOffset())
     private let sent = PluginStorage<Sent>()
 
-    /// ``PluginPlace/observation``.
+    /// `PluginPlace.observation`.
     public var place: PluginPlace { .observation }
 
     /// A clock that has seen no response.

@@ -9,7 +9,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-/// A target of the shop's environments; the test's own store stands in a task's local value, so that tests do not meet.
+/// A target of the shop's environments. Each test has a store of its own, as a task-local value.
 struct ShopTarget: EnvironmentTarget {
     @TaskLocal static var environments = EnvironmentStore.shop()
 
@@ -68,7 +68,19 @@ struct EnvironmentPluginTests {
         #expect(fields("X-Key") == ["mine"])
     }
 
-    @Test("Requests to other servers are left alone")
+    @Test("Its fields win over default header fields in any order of the array", arguments: [true, false])
+    func defaultHeaders(isFirst: Bool) async {
+        let transport = StubTransport { [sent] request in
+            sent.append(request.urlRequest)
+            return .response(status: 200, data: Data())
+        }
+        let plugins: [any Plugin] = [EnvironmentPlugin(store), DefaultHeadersPlugin(others: ["X-Key": "default"])]
+        let provider = Provider<MultiTarget>(transport: transport, plugins: isFirst ? plugins : plugins.reversed())
+        #expect(await call(provider, ShopTarget()) == nil)
+        #expect(fields("X-Key") == ["live"])
+    }
+
+    @Test("Requests to other servers are not changed")
     func otherServers() async {
         #expect(await call(provider(), PluginTarget()) == nil)
         #expect(fields("X-Key") == [nil])
@@ -125,7 +137,7 @@ struct EnvironmentPluginTests {
         #expect(error.underlying as? InvalidRequest == .invalidHeaderValue(name: "X-A"))
     }
 
-    @Test("With a launch that names nobody, every call fails and says so, and none is sent", arguments: [true, false])
+    @Test("With an unknown name at the launch, every call fails before it is sent", arguments: [true, false])
     func problem(hasPlugin: Bool) async throws {
         let launch = EnvironmentStore.Launch(variables: ["TARGETKIT_ENVIRONMENT": "tset"])
         let store = EnvironmentStore.shop(launch: launch)

@@ -110,35 +110,37 @@ struct EnvironmentStoreTests {
         #expect(storage.load() == nil)
     }
 
-    @Test("A name that nobody has is refused, and changes nothing")
+    @Test("An unknown name is refused, and changes nothing")
     func unknownSelection() throws {
         let storage = MemoryEnvironmentStorage()
         let store = EnvironmentStore.shop(storage)
         try store.select(.test)
         let error = EnvironmentError.unknownName("tset", from: .selection, known: Self.known)
         #expect(throws: error) { try store.select("tset") }
-        #expect(error.description == #"the app names the environment "tset"; there are production, test, stage"#)
+        let text = #"the app names the unknown environment "tset"; known environments: production, test, stage"#
+        #expect(error.description == text)
         #expect(store.current == .trial)
         #expect(storage.load() == .test)
     }
 
     @Test(
-        "A launch that names nobody is a problem, not a call to the default",
+        "A launch with an unknown name is a problem, and does not fall back to the default",
         arguments: [
             (
                 ["-TargetKitEnvironment", "tset"], nil,
                 .unknownName("tset", from: .launchArgument, known: known),
-                #"the launch argument -TargetKitEnvironment names the environment "tset"; there are production, test, stage"#
+                #"the launch argument -TargetKitEnvironment names the unknown environment "tset"; "#
+                    + "known environments: production, test, stage"
             ),
             (
                 [], "a b/?", .unknownName("a b/?", from: .environmentVariable, known: known),
-                #"the environment variable TARGETKIT_ENVIRONMENT names the environment "a b/?"; "#
-                    + "there are production, test, stage"
+                #"the environment variable TARGETKIT_ENVIRONMENT names the unknown environment "a b/?"; "#
+                    + "known environments: production, test, stage"
             ),
             (
                 ["-TargetKitEnvironment"], "test", .missingName(known: known),
-                "the launch argument -TargetKitEnvironment needs the name of an environment after it; "
-                    + "there are production, test, stage"
+                "the launch argument -TargetKitEnvironment is not followed by the name of an environment; "
+                    + "known environments: production, test, stage"
             ),
         ] as [([String], String?, EnvironmentError, String)]
     )
@@ -155,7 +157,7 @@ struct EnvironmentStoreTests {
         #expect(store.current == .trial)
     }
 
-    @Test("Two environments of one name are a problem that no selection mends")
+    @Test("Two environments with one name are a problem that no selection solves")
     func duplicates() {
         let storage = MemoryEnvironmentStorage()
         let twin = ServerEnvironment(.test, baseURL: "https://twin.example")
@@ -164,7 +166,7 @@ struct EnvironmentStoreTests {
         #expect(store.url().absoluteString == "duplicate-environment:test")
         #expect(throws: EnvironmentError.duplicateName(.test)) { try store.select(.production) }
         store.reset()
-        #expect(store.problem?.description == #"two environments are called "test": give each a name of its own"#)
+        #expect(store.problem?.description == #"two environments have the name "test""#)
         #expect(storage.load() == nil)
     }
 

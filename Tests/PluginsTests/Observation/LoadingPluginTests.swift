@@ -53,21 +53,55 @@ struct LoadingPluginTests {
         let held = HeldTransport()
         let provider = Provider<PluginTarget>(transport: held.transport, plugins: [plugin()])
         let ended = Expectation(count: 20)
-        for _ in 0..<20 { provider.request(PluginTarget(), callbackQueue: .global()) { _ in ended.fulfill() } }
+        for _ in 0..<20 { provider.request(PluginTarget(), on: .global()) { _ in ended.fulfill() } }
         await held.requests.waitForCount(20)
         provider.cancelAll()
         await ended.wait()
         #expect(shown.elements == [true, false])
     }
 
-    @Test("A target opts out by the protocol")
-    func protocolOptOut() async {
+    @Test("A target opts out by its options, and a call by its own")
+    func options() async throws {
         let provider = Provider<PluginTarget>.stubbed(plugin())
         _ = await provider.result(PluginTarget(showsLoading: false))
+        _ = try await provider.request(PluginTarget(), options: .setting(\.showsLoading, false))
         #expect(shown.elements == [])
+        _ = try await provider.request(PluginTarget(showsLoading: false), options: .setting(\.showsLoading, true))
+        #expect(shown.elements == [true, false])
     }
 
-    @Test("The closure decides instead of the protocol")
+    @Test("A stream is shown until the end of its body")
+    func stream() async throws {
+        let transport = StreamingTransport()
+        let provider = Provider<PluginTarget>(transport: transport, plugins: [plugin()])
+        let stream = try await provider.stream(PluginTarget())
+        #expect(shown.elements == [true])
+        transport.gate.open()
+        for try await _ in stream {}
+        #expect(shown.elements == [true, false])
+    }
+
+    @Test("Calls that share an exchange are shown once, until each has ended")
+    func sharing() async {
+        let held = HeldTransport()
+        let provider = Provider<PluginTarget>(
+            transport: held.transport,
+            plugins: [plugin()],
+            options: .setting(\.sharesInFlight, true)
+        )
+        let first = Task { await provider.result(PluginTarget()) }
+        async let second = provider.result(PluginTarget())
+        for await count in provider.scope.inFlightCounts where count == 2 { break }
+        await held.requests.waitForCount(1)
+        first.cancel()
+        #expect(await first.value.failure?.stage == .cancelled)
+        #expect(shown.elements == [true])
+        held.gate.open()
+        #expect(await second.failure == nil)
+        #expect(shown.elements == [true, false])
+    }
+
+    @Test("The closure decides instead of the options")
     func closureOptOut() async {
         let plugin = LoadingPlugin(isVisible: { ($0 as? PluginTarget)?.method == .post }) { [shown] in shown.append($0)
         }

@@ -11,6 +11,15 @@ import FoundationNetworking
 
 @Suite("MetricsPlugin")
 struct MetricsPluginTests {
+    /// Sees how calls end.
+    private struct Watcher: Plugin {
+        let see: @Sendable (FinishedCall) -> Void
+
+        func didFinish(_ call: FinishedCall, context: RequestContext) {
+            see(call)
+        }
+    }
+
     @Test("Each call is reported exactly once, however it ends", arguments: CallEnding.allCases)
     func once(ending: CallEnding) async throws {
         let calls = Recorder<CallMetrics>()
@@ -26,17 +35,18 @@ struct MetricsPluginTests {
         #expect(summary.callCount == 1)
         #expect(summary.retryCount == call.retryCount)
         #expect(summary.cancelCount == (call.failure == .cancelled ? 1 : 0))
-        // Of a call that was over before its measuring began, no duration is known.
+        // A call that failed before `prepare` does not count in the percentiles.
         #expect(summary.durations.count == (ending.isPrepared && call.failure != .cancelled ? 1 : 0))
         #expect(summary.failureCount == (call.failure == nil || call.failure == .cancelled ? 0 : 1))
     }
 
     @Test(
-        "Durations are measured by the clock: of each attempt, and of the call with the waits and other plugins' time"
+        "Each attempt is measured from willSend to didReceive, and the call with the delays and other plugins' time"
     )
     func durations() async throws {
         let clock = ManualClock()
         let calls = Recorder<CallMetrics>()
+        let finished = Recorder<FinishedCall>()
         let slow = RecordingPlugin(
             prepare: { request, _ in
                 clock.advance(by: .milliseconds(5))
@@ -52,13 +62,15 @@ struct MetricsPluginTests {
                 clock.advance(by: .milliseconds(20))
                 return .response(status: 503, data: Data())
             },
-            plugins: [MetricsPlugin(clock: clock) { calls.append($0) }, slow]
+            plugins: [MetricsPlugin(clock: clock) { calls.append($0) }, slow, Watcher { finished.append($0) }]
         )
         _ = await provider.result(PluginTarget())
         let call = try #require(calls.elements.first)
         #expect(call.attempts.map(\.duration) == [.milliseconds(20), .milliseconds(20)])
         #expect(call.attempts.map(\.statusCode) == [503, 503])
-        #expect(call.duration == .milliseconds(250))
+        // The call is measured by the continuous clock.
+        #expect(call.duration > .zero)
+        #expect(finished.elements.map(\.duration) == [call.duration])
         #expect(call.statusCode == 503)
         #expect(call.failure == nil)
     }
@@ -100,19 +112,14 @@ struct MetricsPluginTests {
 
     @Test("Percentiles are those of the calls, cancelled ones left out")
     func percentiles() async throws {
-        let clock = ManualClock()
-        let metrics = MetricsPlugin(clock: clock)
-        let step = Tally()
-        let provider = Provider<PluginTarget>(
-            transport: StubTransport { _ in
-                step.add()
-                clock.advance(by: .milliseconds(step.value))
-                if step.value == 101 { throw CancellationError() }
-                return .response(status: 200, data: Data())
-            },
-            plugins: [metrics]
-        )
-        for _ in 0..<101 { _ = await provider.result(PluginTarget()) }
+        let metrics = MetricsPlugin()
+        for step in 1...101 {
+            let context = RequestContext(target: PluginTarget())
+            _ = try await metrics.prepare(URLRequest(url: .shop), context: context)
+            let result: Result<Response, TargetKitError> =
+                step == 101 ? .failure(TargetKitError(stage: .cancelled)) : .success(Response(statusCode: 200))
+            metrics.didFinish(FinishedCall(result: result, duration: .milliseconds(step)), context: context)
+        }
         let summary = try #require(metrics.summaries["GET PluginTarget"])
         #expect(summary.callCount == 101)
         #expect(summary.cancelCount == 1)
@@ -133,12 +140,61 @@ struct MetricsPluginTests {
         #expect(counts == ["/0": 2, "/1": 1, "/2": 1, MetricsPlugin.otherEndpoints: 7])
     }
 
-    @Test("Many calls at once are all counted, and a shared network call is in the figures of one of them")
+    @Test("A stream is reported at the end of its body, with its bytes or its failure", arguments: [true, false])
+    func stream(fails: Bool) async throws {
+        let calls = Recorder<CallMetrics>()
+        let metrics = MetricsPlugin { calls.append($0) }
+        var transport = StreamingTransport()
+        if fails { transport.failure = URLError(.networkConnectionLost) }
+        let provider = Provider<PluginTarget>(transport: transport, plugins: [metrics])
+        let stream = try await provider.stream(PluginTarget())
+        #expect(calls.count == 0)
+        transport.gate.open()
+        var count = 0
+        do {
+            for try await piece in stream { count += piece.count }
+        } catch {
+            #expect(fails)
+        }
+        let call = try #require(calls.elements.first)
+        #expect(calls.count == 1)
+        #expect(call.streamedByteCount == Int64(count))
+        #expect(call.bytesReceived == Int64(count))
+        #expect(call.failure == (fails ? .connectionLost : nil))
+        #expect(call.attempts.map(\.failure) == [nil])
+    }
+
+    @Test("A response that cannot be decoded counts as a failure of the call")
+    func decoding() async throws {
+        let calls = Recorder<CallMetrics>()
+        let provider = Provider<PluginTarget>.stubbed(MetricsPlugin { calls.append($0) })
+        await #expect(throws: TargetKitError.self) { try await provider.request(PluginTarget(), as: [Int].self) }
+        let call = try #require(calls.elements.first)
+        #expect(call.failure == .decoding)
+        #expect(call.statusCode == 200)
+        #expect(call.attempts.map(\.failure) == [nil])
+    }
+
+    @Test("Two of these plugins in one provider measure separately")
+    func two() async {
+        let (first, second) = (MetricsPlugin(), MetricsPlugin())
+        let provider = Provider<PluginTarget>.stubbed(first, second)
+        _ = await provider.result(PluginTarget())
+        for metrics in [first, second] {
+            #expect(metrics.summaries.values.map(\.callCount) == [1])
+        }
+    }
+
+    @Test("Many calls at once are all counted, and a shared exchange is in the figures of the call that began it")
     func many() async throws {
         let calls = Recorder<CallMetrics>()
         let metrics = MetricsPlugin { calls.append($0) }
         let held = HeldTransport()
-        let provider = Provider<PluginTarget>(transport: held.transport, plugins: [metrics], sharing: .identical)
+        let provider = Provider<PluginTarget>(
+            transport: held.transport,
+            plugins: [metrics],
+            options: .setting(\.sharesInFlight, true)
+        )
         async let results = withTaskGroup(of: Bool.self) { group in
             for _ in 0..<50 { group.addTask { await provider.result(PluginTarget()).failure == nil } }
             return await group.reduce(0) { $0 + ($1 ? 1 : 0) }

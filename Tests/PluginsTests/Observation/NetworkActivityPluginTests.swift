@@ -71,20 +71,44 @@ struct NetworkActivityPluginTests {
         let told = Recorder<String>()
         let box = TestLock<NetworkActivityPlugin?>(nil)
         let request = URLRequest(url: .shop)
-        let (first, second) = (RequestContext(target: PluginTarget(), attempt: 0), PluginTarget())
+        let (first, second) = (RequestContext(target: PluginTarget()), RequestContext(target: PluginTarget()))
         let plugin = NetworkActivityPlugin(anyInFlight: { isActive in
             told.append("\(isActive) begins")
-            if !isActive { box.withLock { $0 }?.willSend(request, context: RequestContext(target: second, attempt: 0)) }
+            if !isActive { box.withLock { $0 }?.willSend(request, context: second) }
             told.append("\(isActive) ends")
         })
         box.withLock { $0 = plugin }
         plugin.willSend(request, context: first)
-        _ = await plugin.process(.success(Response(statusCode: 200)), context: first)
+        plugin.didFinish(FinishedCall(result: .success(Response(statusCode: 200))), context: first)
         #expect(
             told.elements == [
                 "true begins", "true ends", "false begins", "false ends", "true begins", "true ends",
             ]
         )
         box.withLock { $0 = nil }
+    }
+
+    @Test("A shared exchange is one activity until its last attempt, also when its first call was cancelled")
+    func sharing() async {
+        let changes = Recorder<NetworkActivityPlugin.Change>()
+        let held = HeldTransport()
+        let again = RecordingPlugin(retry: { _, context in context.attempt < 2 ? .retry(after: .zero) : .doNotRetry })
+        let provider = Provider<PluginTarget>(
+            transport: held.transport,
+            plugins: [NetworkActivityPlugin { change, _ in changes.append(change) }, again],
+            options: .setting(\.sharesInFlight, true)
+        )
+        let first = Task { await provider.result(PluginTarget()) }
+        for await count in provider.scope.inFlightCounts where count == 1 { break }
+        await held.requests.waitForCount(1)
+        async let second = provider.result(PluginTarget())
+        for await count in provider.scope.inFlightCounts where count == 2 { break }
+        first.cancel()
+        #expect(await first.value.failure?.stage == .cancelled)
+        #expect(changes.elements == [.began])
+        held.gate.open()
+        #expect(await second.failure == nil)
+        #expect(await changes.waitForCount(2) == [.began, .ended])
+        #expect(held.requests.count == 3)
     }
 }

@@ -112,6 +112,63 @@ struct NetworkLoggerPluginTests {
         #expect((went > 0) == ending.isSent)
     }
 
+    @Test("A response that cannot be decoded is logged as a failure at the end of the call")
+    func decoding() async {
+        let lines = Recorder<String>()
+        let provider = Provider<PluginTarget>.stubbed(NetworkLoggerPlugin(level: .basic) { lines.append($0) })
+        await #expect(throws: TargetKitError.self) { try await provider.request(PluginTarget(), as: [Int].self) }
+        #expect(lines.count == 3)
+        #expect(lines.elements.last?.contains("✗ PluginTarget: the body could not be decoded") == true)
+    }
+
+    @Test("The failure of a stream's body is logged at the end of the call")
+    func stream() async throws {
+        let lines = Recorder<String>()
+        var transport = StreamingTransport()
+        transport.failure = URLError(.networkConnectionLost)
+        transport.gate.open()
+        let logger = NetworkLoggerPlugin(level: .basic) { lines.append($0) }
+        let provider = Provider<PluginTarget>(transport: transport, plugins: [logger])
+        let stream = try await provider.stream(PluginTarget())
+        await #expect(throws: TargetKitError.self) { for try await _ in stream {} }
+        #expect(lines.count == 3)
+        #expect(lines.elements.last?.contains("URLError -1005") == true)
+    }
+
+    @Test("What the target makes of a failure is not logged as another failure")
+    func mapped() async {
+        struct Mapping: ErrorMappingTarget {
+            var baseURL: URL { .shop }
+            var path: RequestPath { "/things" }
+            func appError(for code: URLError.Code) -> (any Error)? { Boom() }
+        }
+        let lines = await LoggedLines()(.errors, Mapping(), answer: .failure(URLError(.timedOut)))
+        #expect(lines.count == 1)
+    }
+
+    @Test("An exchange that calls share has lines of its own, and each call its failure")
+    func sharing() async {
+        let lines = Recorder<String>()
+        let held = HeldTransport(.response(status: 500, data: Data()))
+        let provider = Provider<PluginTarget>(
+            transport: held.transport,
+            plugins: [NetworkLoggerPlugin(level: .basic) { lines.append($0) }],
+            options: .setting(\.sharesInFlight, true)
+        )
+        async let first = provider.result(PluginTarget(validation: .successCodes))
+        async let second = provider.result(PluginTarget(validation: .successCodes))
+        for await count in provider.scope.inFlightCounts where count == 2 { break }
+        await held.requests.waitForCount(1)
+        held.gate.open()
+        let failures = await [first.failure, second.failure]
+        #expect(failures.allSatisfy { $0?.stage == .status })
+        let numbers = lines.elements.compactMap { $0.dropFirst().split(separator: ".").first }
+        #expect(lines.elements.count { $0.contains("→") } == 1)
+        #expect(lines.elements.count { $0.contains("←") } == 1)
+        #expect(lines.elements.count { $0.contains("✗") } == 3)
+        #expect(Set(numbers).count == 3)
+    }
+
     @Test("The name of the target is shown without its associated values")
     func name() async {
         let lines = await LoggedLines()(.body, PlainTarget.thing(secret: "hunter2"))
@@ -131,7 +188,24 @@ struct NetworkLoggerPluginTests {
         #expect(lines == ["[.0] ← 200 PluginTarget, 2 bytes, \(text)"])
     }
 
-    @Test("Nothing is asked for or written while nobody listens")
+    @Test("The fields in which plugins put secrets are redacted, unless no field is", arguments: [true, false])
+    func pluginSecrets(isRedacted: Bool) async {
+        let signing = RequestSigningPlugin(fields: ["X-Signature"]) { _, _ in ["X-Signature": "hunter2"] }
+        let lines = LoggedLines(plugins: [signing], redaction: isRedacted ? .standard : .none)
+        let value = isRedacted ? "<redacted>" : "hunter2"
+        #expect(await lines(.requestHeaders, PluginTarget()) == ["[.0]   X-Signature: \(value)"])
+        #expect(await lines(.curl, PluginTarget()).first?.contains("'X-Signature: \(value)'") == true)
+    }
+
+    @Test("Standard fields that the redaction does not have are shown")
+    func fewerSecrets() async {
+        var redaction = LogRedaction.standard
+        redaction.headers.secretNames.remove("X-Api-Key")
+        let lines = await LoggedLines(redaction: redaction)(.requestHeaders, PluginTarget(headers: ["X-Api-Key": "7"]))
+        #expect(lines == ["[.0]   X-Api-Key: 7"])
+    }
+
+    @Test("A disabled logger does nothing")
     func disabled() async {
         let lines = Recorder<String>()
         let asked = Tally()

@@ -13,7 +13,7 @@ import FoundationNetworking
 struct RequestSigningPluginTests {
     private static let field: HTTPHeaderName = "X-Signature"
 
-    /// Signs with what the test can work out again: method, URL, a field, length and checksum of the body.
+    /// Signs with the method, URL, a field, and the length and checksum of the body.
     private static func signer(_ seen: Recorder<SignableRequest> = Recorder()) -> RequestSigningPlugin {
         RequestSigningPlugin(fields: [field]) { request, context in
             seen.append(request)
@@ -23,7 +23,7 @@ struct RequestSigningPluginTests {
         }
     }
 
-    /// Sees requests as they go out.
+    /// Sees requests as they are sent.
     private struct Watcher: Plugin {
         let see: @Sendable (URLRequest) -> Void
 
@@ -176,14 +176,14 @@ struct RequestSigningPluginTests {
         #expect(signatures[2] == nil)
     }
 
-    @Test("Calls that share one network call need one signature")
+    @Test("Calls that share an exchange are signed once")
     func sharing() async {
         let seen = Recorder<SignableRequest>()
         let held = HeldTransport()
         let provider = Provider<PluginTarget>(
             transport: held.transport,
             plugins: [Self.signer(seen)],
-            sharing: .identical
+            options: .setting(\.sharesInFlight, true)
         )
         async let first = provider.result(PluginTarget())
         async let second = provider.result(PluginTarget())

@@ -199,8 +199,22 @@ struct ServerClockPluginTests {
         #expect(world.clock.offset == nil)
     }
 
-    @Test("However a call ends, nothing of it is kept", arguments: CallEnding.allCases)
-    func endings(ending: CallEnding) async {
-        _ = await ending.run(through: ServerClockPlugin())
+    @Test("Calls that share an exchange are one sample")
+    func sharing() async {
+        let clock = ServerClockPlugin()
+        let held = HeldTransport(.status(200, ["Date": "Sun, 06 Nov 1994 08:49:37 GMT"]))
+        let provider = Provider<PluginTarget>(
+            transport: held.transport,
+            plugins: [clock],
+            options: .setting(\.sharesInFlight, true)
+        )
+        async let first = provider.result(PluginTarget())
+        async let second = provider.result(PluginTarget())
+        for await count in provider.scope.inFlightCounts where count == 2 { break }
+        await held.requests.waitForCount(1)
+        held.gate.open()
+        let failures = await [first.failure, second.failure]
+        #expect(failures.allSatisfy { $0 == nil })
+        #expect((clock.offset ?? 0) < -900_000_000)
     }
 }

@@ -2,9 +2,9 @@
 import TargetKit
 import TargetKitPlugins
 
-/// The app's side of the shop: a provider for each module, and what they share.
+/// A provider for each module, and what the providers share.
 struct ShopClient: Sendable {
-    /// All calls of the app: what a sign-out or the end of the program cancels.
+    /// All calls of the app, which a sign-out or the end of the program cancels.
     let scope = RequestScope()
     let session = Session()
     let activity = Activity()
@@ -20,7 +20,7 @@ struct ShopClient: Sendable {
             session.end()
         }
         self.unauthorized = unauthorized
-        // They run in this order at each hook; each plugin's documentation says where it wants to stand.
+        // Each plugin has a place, which determines the order of their hooks.
         let plugins: [any Plugin] = [
             LoadingPlugin(timing: .init(delay: .milliseconds(150))) { isLoading in
                 console.log(isLoading ? "(loading is shown)" : "(loading is hidden)")

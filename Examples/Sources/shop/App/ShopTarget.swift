@@ -3,16 +3,14 @@ import Foundation
 import Synchronization
 import TargetKit
 
-/// What the calls of all modules have in common.
-protocol ShopTarget: RoutedTarget, AuthorizedTarget {}
+/// A call of the shop's server.
+protocol ShopTarget: RoutedTarget {}
 
 extension ShopTarget {
     var baseURL: URL { ShopAddress.current }
-    var validation: StatusValidation { .successCodes }
-    var authorization: AuthorizationScheme { .bearer }
 }
 
-/// Where the shop's server is: known when the program has started.
+/// The URL of the shop's server, which is known when the program has started.
 enum ShopAddress {
     private static let address = Mutex(URL(filePath: "/"))
 

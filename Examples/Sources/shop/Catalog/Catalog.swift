@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import TargetKit
+import TargetKitPlugins
 
-/// What can be bought.
+/// The shop's products.
 enum Catalog {
     case products
     case product(id: String)
@@ -18,8 +19,8 @@ extension Catalog: ShopTarget {
         }
     }
 
-    /// Looking around needs no session.
-    var authorization: AuthorizationScheme { .none }
+    /// The catalog needs no session.
+    var options: CallOptions { .setting(\.authorization, .none) }
 
     var sampleData: Data {
         switch self {

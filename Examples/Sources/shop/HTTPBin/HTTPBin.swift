@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import TargetKit
+import TargetKitPlugins
 
-/// Calls of httpbin, a server that says what it has received: one case for each way to say something.
+/// Calls of httpbin, a server that returns what it has received: one case for each kind of request and response.
 enum HTTPBin: String, CaseIterable {
     case segments, parameters, ordered, encodable, headers, json, jsonAndQuery, form, bytes, change, remove, head,
         options, trace
@@ -47,15 +48,12 @@ extension HTTPBin: RoutedTarget {
         }
     }
 
-    var validation: StatusValidation { .successCodes }
-
-    var timeout: Duration? {
-        self == .slow ? .milliseconds(300) : .seconds(10)
+    var options: CallOptions {
+        let timeout = CallTimeout.exchange(self == .slow ? .milliseconds(300) : .seconds(10))
+        return .setting(\.timeout, timeout).setting(\.authorization, authorization)
     }
-}
 
-extension HTTPBin: AuthorizedTarget {
-    var authorization: AuthorizationScheme {
+    private var authorization: AuthorizationScheme {
         switch self {
         case .basic: .basic
         case .bearer: .bearer

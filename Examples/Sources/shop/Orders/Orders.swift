@@ -2,13 +2,13 @@
 import Foundation
 import TargetKit
 
-/// What was bought.
+/// The customer's orders.
 enum Orders {
     case all
     case place(NewOrder)
     /// Takes half a minute.
     case report
-    /// An older part of the server: its status line always says 200, its body may say 401.
+    /// An older part of the server: its status is always 200, and its body may contain the code 401.
     case legacy
 }
 
@@ -22,10 +22,10 @@ extension Orders: ShopTarget {
         }
     }
 
-    var timeout: Duration? {
+    var options: CallOptions {
         switch self {
-        case .report: .seconds(60)
-        default: .seconds(10)
+        case .report: .setting(\.timeout, .exchange(.seconds(60)))
+        default: .setting(\.timeout, .exchange(.seconds(10)))
         }
     }
 

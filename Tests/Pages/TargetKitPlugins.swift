@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: MIT
+import TargetKit
+import TargetKitPlugins
+
+enum Account {
+    case signIn
+    case refresh
+
+    var baseURL: URL { URL(filePath: "/") }
+    var path: RequestPath { "/account" }
+}

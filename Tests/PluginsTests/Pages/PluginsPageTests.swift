@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+import TargetKitPlugins
+import TestSupport
+import Testing
+
+/// The app's account.
+enum Account {
+    case signIn
+    case refresh
+
+    var baseURL: URL { .shop }
+    var path: RequestPath { "/account" }
+}
+
+@Suite("Page: TargetKitPlugins")
+struct PluginsPageTests {
+    @Test("Options of a target choose what plugins do")
+    func options() async {
+        let shown = Recorder<Bool>()
+        let provider = Provider<Account>.stubbed(
+            AccessTokenPlugin { _ in "token" },
+            LoadingPlugin { shown.append($0) }
+        )
+        let refresh = try? await provider.result(.refresh).get()
+        #expect(refresh?.request?.value(forHTTPHeaderField: "Authorization") == "Bearer token")
+        #expect(shown.count == 0)
+        let signIn = try? await provider.result(.signIn).get()
+        #expect(signIn?.request?.value(forHTTPHeaderField: "Authorization") == nil)
+        #expect(shown.elements == [true, false])
+    }
+}
+
+extension Account: TargetType {
+    var options: CallOptions {
+        switch self {
+        case .signIn: .setting(\.authorization, .none)
+        case .refresh: .setting(\.showsLoading, false)
+        }
+    }
+}
