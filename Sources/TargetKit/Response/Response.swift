@@ -103,7 +103,12 @@ public struct Response: Sendable {
         )
     }
 
-    private init(_ response: Response, target: (any TargetType)?, body: ResponseBody?) {
+    private init(
+        _ response: Response,
+        target: (any TargetType)?,
+        decoder: JSONDecoder?,
+        body: ResponseBody?
+    ) {
         statusCode = response.statusCode
         data = response.data
         exchange = Exchange(
@@ -114,19 +119,19 @@ public struct Response: Sendable {
             metrics: response.metrics,
             target: target,
             body: body,
-            decoder: response.exchange.decoder,
+            decoder: decoder,
             isSample: response.isSample
         )
     }
 
-    /// This response as that of another call, which has shared it.
-    func of(_ target: any TargetType) -> Response {
-        Response(self, target: target, body: body)
+    /// This response as that of another call, with that call's decoder.
+    func of(_ target: any TargetType, decoder: JSONDecoder?) -> Response {
+        Response(self, target: target, decoder: decoder, body: body)
     }
 
     /// This response without the body that has yet to come, so that keeping the one does not keep the other.
     var head: Response {
-        Response(self, target: target, body: nil)
+        Response(self, target: target, decoder: exchange.decoder, body: nil)
     }
 
     /// The header fields, read from the received bytes each time: keep the list if you look at several.
