@@ -6,7 +6,7 @@ import TargetKit
 import FoundationNetworking
 #endif
 
-/// A plugin that writes down each hook, and does at each what the test says.
+/// A plugin that records each hook, and does at each what the test says.
 public struct RecordingPlugin: Plugin {
     /// A hook that was called.
     public enum Event: Sendable, Equatable {
@@ -43,6 +43,8 @@ public struct RecordingPlugin: Plugin {
     public struct Log: Sendable {
         /// The events.
         public let events = Recorder<(name: String, event: Event)>()
+        /// How the calls have ended, each with the plugin's name.
+        public let ends = Recorder<(name: String, call: FinishedCall)>()
 
         /// An empty log.
         public init() {}
@@ -57,6 +59,8 @@ public struct RecordingPlugin: Plugin {
     public let name: String
     /// Where the events are written down; several plugins may share it.
     public let log: Log
+    /// Where the plugin stands among the others.
+    public let place: PluginPlace
     private let onPrepare: @Sendable (URLRequest, RequestContext) async throws -> URLRequest
     private let onRetry: @Sendable (Result<Response, TargetKitError>, RequestContext) async -> RetryDecision
     private let onProcess:
@@ -67,6 +71,7 @@ public struct RecordingPlugin: Plugin {
     /// A plugin that leaves everything as it is, unless told otherwise.
     public init(
         _ name: String = "plugin",
+        place: PluginPlace = .standard,
         log: Log = Log(),
         prepare: @escaping @Sendable (URLRequest, RequestContext) async throws -> URLRequest = { request, _ in request
         },
@@ -79,6 +84,7 @@ public struct RecordingPlugin: Plugin {
             > = { result, _ in result }
     ) {
         self.name = name
+        self.place = place
         self.log = log
         onPrepare = prepare
         onRetry = retry
@@ -87,6 +93,9 @@ public struct RecordingPlugin: Plugin {
 
     /// The events of this plugin.
     public var events: [Event] { log.events(of: name) }
+
+    /// How the calls have ended.
+    public var ends: [FinishedCall] { log.ends.elements.filter { $0.name == name }.map(\.call) }
 
     /// Writes down, and does what the test says.
     public func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
@@ -117,5 +126,10 @@ public struct RecordingPlugin: Plugin {
     ) async -> Result<Response, TargetKitError> {
         log.events.append((name, .process(Outcome(result))))
         return await onProcess(result, context)
+    }
+
+    /// Writes down how the call has ended; it is not one of the events.
+    public func didFinish(_ call: FinishedCall, context: RequestContext) {
+        log.ends.append((name, call))
     }
 }
