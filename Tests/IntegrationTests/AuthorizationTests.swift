@@ -20,7 +20,7 @@ struct AuthorizationTests {
 
     @Test("A bearer token is accepted", arguments: Engine.allCases)
     func bearer(engine: Engine) async throws {
-        let call = ServerCall.httpbin(.get, "/bearer").with { $0.authorization = .bearer }
+        let call = ServerCall.httpbin(.get, "/bearer").with { $0.options.authorization = .bearer }
         let response = try await engine.response(to: call, AccessTokenPlugin { _ in "secret-7" })
         #expect(try response.decode(Identity.self) == Identity(authenticated: true, token: "secret-7"))
     }
@@ -31,7 +31,7 @@ struct AuthorizationTests {
     func noToken() async throws {
         let call = ServerCall.httpbin(.get, "/bearer").with { $0.validation = .successCodes }
         #expect(await Engine.curl.failure(of: call, AccessTokenPlugin { _ in "secret" })?.kind == .unauthorized)
-        let asked = call.with { $0.authorization = .bearer }
+        let asked = call.with { $0.options.authorization = .bearer }
         #expect(await Engine.curl.failure(of: asked, AccessTokenPlugin { _ in nil })?.kind == .unauthorized)
     }
     #endif
@@ -40,7 +40,7 @@ struct AuthorizationTests {
     func basic(engine: Engine) async throws {
         let expected = Identity(authenticated: true, user: "anna")
         let call = ServerCall.httpbin(.get, "/basic-auth/anna/t%3Aea")
-        let asked = call.with { $0.authorization = .basic }
+        let asked = call.with { $0.options.authorization = .basic }
         let plugins: [any Plugin] = [
             AccessTokenPlugin { _ in "anna:t:ea" },
             AccessTokenPlugin.basic { _ in try BasicCredentials(user: "anna", password: "t:ea") },
@@ -49,16 +49,17 @@ struct AuthorizationTests {
             #expect(try await engine.response(to: asked, plugin).decode(Identity.self) == expected)
         }
         let credentials = CredentialsPlugin { _ in URLCredential(user: "anna", password: "t:ea", persistence: .none) }
-        #expect(try await engine.response(to: call, credentials).decode(Identity.self) == expected)
+        let plain = call.with { $0.options.authorization = .automatic }
+        #expect(try await engine.response(to: plain, credentials).decode(Identity.self) == expected)
         // The endpoint that does not ask: the credentials have to come with the first request.
-        let hidden = call.with { $0.path = "/hidden-basic-auth/anna/t%3Aea" }
+        let hidden = plain.with { $0.path = "/hidden-basic-auth/anna/t%3Aea" }
         #expect(try await engine.response(to: hidden, credentials).decode(Identity.self) == expected)
         #expect(try await engine.response(to: hidden).statusCode == 404)
     }
 
     @Test("A wrong password, and none, is a response of status 401", arguments: Engine.allCases)
     func wrongPassword(engine: Engine) async throws {
-        let call = ServerCall.httpbin(.get, "/basic-auth/anna/tea")
+        let call = ServerCall.httpbin(.get, "/basic-auth/anna/tea").with { $0.options.authorization = .automatic }
         let wrong = CredentialsPlugin { _ in URLCredential(user: "anna", password: "coffee", persistence: .none) }
         let response = try await engine.response(to: call, wrong)
         #expect(response.statusCode == 401)
@@ -70,7 +71,7 @@ struct AuthorizationTests {
 
     @Test("nginx knows the user, in UTF-8 or not at all", arguments: Engine.allCases)
     func nginx(engine: Engine) async throws {
-        let call = ServerCall.nginx(.get, "/private").with { $0.authorization = .basic }
+        let call = ServerCall.nginx(.get, "/private").with { $0.options.authorization = .basic }
         let response = try await engine.response(to: call, AccessTokenPlugin { _ in "anna:tea:time" })
         #expect(String(decoding: response.data, as: UTF8.self) == "welcome anna\n")
         let stranger = try await engine.response(to: call, AccessTokenPlugin { _ in "änna:tea:time" })
@@ -88,7 +89,7 @@ struct AuthorizationTests {
             return "new"
         }
         let call = ServerCall.httpbin(.get, "/anything").with {
-            $0.authorization = .custom("Token")
+            $0.options.authorization = .custom("Token")
             $0.headers = ["authorization": "Bearer old"]
         }
         let response = try await engine.response(to: call, plugin)

@@ -10,7 +10,9 @@ struct EndingTests {
     @Test("Half a second is a timeout, before the head and within the body", arguments: Engine.allCases)
     func timeout(engine: Engine) async throws {
         for path in ["/delay/5", "/drip?duration=900&numbytes=900&delay=0"] {
-            let call = ServerCall.httpbin(.get, "\(raw: path)").with { $0.timeout = .milliseconds(500) }
+            let call = ServerCall.httpbin(.get, "\(raw: path)").with {
+                $0.options.timeout = .exchange(.milliseconds(500))
+            }
             let error = await engine.failure(of: call)
             #expect(error?.stage == .transport)
             #expect(error?.kind == .timedOut)
@@ -50,7 +52,7 @@ struct EndingTests {
         }
         let endings = Recorder<TargetKitError?>()
         for index in 0..<50 {
-            providers[index % 2].request(.endless, callbackQueue: .global()) { result in
+            providers[index % 2].request(.endless, on: .global()) { result in
                 if case .failure(let error) = result { endings.append(error) } else { endings.append(nil) }
             }
         }
@@ -72,7 +74,7 @@ struct EndingTests {
         let ended = Recorder<TargetKitError?>()
         let call = ServerCall.nginx(.get, "/slow/\(file.name)", .download(to: target))
         try await file.put()
-        let handle = engine.provider().request(call, callbackQueue: .global()) { progress in
+        let handle = engine.provider().request(call, on: .global()) { progress in
             if progress.completed > 0 { started.fulfill() }
         } completion: { result in
             if case .failure(let error) = result { ended.append(error) } else { ended.append(nil) }

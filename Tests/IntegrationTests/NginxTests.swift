@@ -95,7 +95,7 @@ extension Provider<ServerCall> {
     /// Makes one call, and writes down its progress.
     fileprivate func finished(_ call: ServerCall, _ steps: Recorder<TransferProgress>) async throws -> Response {
         try await withCheckedThrowingContinuation { continuation in
-            request(call, callbackQueue: DispatchQueue(label: "progress")) { step in
+            request(call, on: DispatchQueue(label: "progress")) { step in
                 steps.append(step)
             } completion: { result in
                 continuation.resume(with: result)

@@ -28,7 +28,7 @@ struct OAuthTests {
         get async throws { try await call(.get, "/counts?user=\(user)").decode(Counts.self) }
     }
 
-    private var things: ServerCall { .oauth(.get, "/things").with { $0.authorization = .bearer } }
+    private var things: ServerCall { .oauth(.get, "/things").with { $0.options.authorization = .bearer } }
 
     /// A call of the test's own, past the plugin.
     @discardableResult
@@ -63,7 +63,7 @@ struct OAuthTests {
         let provider = Provider<ServerCall>(transport: engine.wideTransport, plugins: [plugin])
         let held = things.with {
             $0.path = "/things?hold=\(user)"
-            $0.timeout = nil
+            $0.options.timeout = .none
         }
         let calls = (0..<200).map { _ in Task { try await provider.request(held, as: Owner.self).user } }
         try await call(.get, "/held?user=\(user)&count=200")

@@ -27,7 +27,7 @@ struct RetryTests {
             clock: clock
         )
         // The time limit of an exchange would be one more sleep on the clock.
-        let target = call.with { $0.timeout = nil }
+        let target = call.with { $0.options.timeout = .none }
         let stepper = Task { [clock] in
             var waits = 0
             while true {

@@ -50,15 +50,16 @@ struct PluginPlaceTests {
     private static let compression = PluginPlace(rawValue: PluginPlace.authentication.rawValue + 50)
 
     private static let places: [(name: String, place: PluginPlace)] = [
-        ("environment", .environment), ("failover", .failover), ("admission", .admission), ("standard", .standard),
-        ("retrying", .retrying), ("authentication", .authentication), ("compression", compression),
-        ("signing", .signing), ("observation", .observation),
+        ("start", .start), ("environment", .environment), ("connectivity", .connectivity), ("failover", .failover),
+        ("admission", .admission), ("standard", .standard), ("retrying", .retrying),
+        ("authentication", .authentication), ("compression", compression), ("signing", .signing),
+        ("errorHandling", .errorHandling), ("observation", .observation),
     ]
 
     /// The order in which the plugins are asked to retry.
     private static let retryOrder = [
-        "authentication", "failover", "retrying", "admission", "standard", "environment", "compression", "signing",
-        "observation",
+        "authentication", "failover", "retrying", "connectivity", "admission", "standard", "start", "environment",
+        "compression", "signing", "errorHandling", "observation",
     ]
 
     private func log(of plugins: [(name: String, place: PluginPlace)], isShared: Bool) async throws -> [String] {

@@ -20,7 +20,7 @@ struct ShopClient: Sendable {
             session.end()
         }
         self.unauthorized = unauthorized
-        // They run in this order at each hook; each plugin's documentation says where it wants to stand.
+        // Each plugin has a place, which determines the order of their hooks.
         let plugins: [any Plugin] = [
             LoadingPlugin(timing: .init(delay: .milliseconds(150))) { isLoading in
                 console.log(isLoading ? "(loading is shown)" : "(loading is hidden)")

@@ -4,12 +4,10 @@ import Synchronization
 import TargetKit
 
 /// What the calls of all modules have in common.
-protocol ShopTarget: RoutedTarget, AuthorizedTarget {}
+protocol ShopTarget: RoutedTarget {}
 
 extension ShopTarget {
     var baseURL: URL { ShopAddress.current }
-    var validation: StatusValidation { .successCodes }
-    var authorization: AuthorizationScheme { .bearer }
 }
 
 /// Where the shop's server is: known when the program has started.

@@ -17,11 +17,11 @@ extension Auth: ShopTarget {
         }
     }
 
-    /// Who signs in has no token yet.
-    var authorization: AuthorizationScheme {
+    /// A sign-in has no token yet, and its 401 means a wrong password: no session has ended.
+    var options: CallOptions {
         switch self {
-        case .signIn: .none
-        case .revoke: .bearer
+        case .signIn: .setting(\.authorization, .none).setting(\.endsSessionOnUnauthorized, false)
+        case .revoke: .init()
         }
     }
 
@@ -29,16 +29,6 @@ extension Auth: ShopTarget {
         switch self {
         case .signIn: Data(#"{"token":"sample-token"}"#.utf8)
         case .revoke: Data()
-        }
-    }
-}
-
-extension Auth: SessionTarget {
-    /// A 401 for who signs in means a wrong password: no session has ended.
-    var belongsToSession: Bool {
-        switch self {
-        case .signIn: false
-        case .revoke: true
         }
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import TargetKit
+import TargetKitPlugins
 
 /// What can be bought.
 enum Catalog {
@@ -19,7 +20,7 @@ extension Catalog: ShopTarget {
     }
 
     /// Looking around needs no session.
-    var authorization: AuthorizationScheme { .none }
+    var options: CallOptions { .setting(\.authorization, .none) }
 
     var sampleData: Data {
         switch self {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import TargetKit
+import TargetKitPlugins
 
 /// Calls of httpbin, a server that says what it has received: one case for each way to say something.
 enum HTTPBin: String, CaseIterable {
@@ -47,15 +48,12 @@ extension HTTPBin: RoutedTarget {
         }
     }
 
-    var validation: StatusValidation { .successCodes }
-
-    var timeout: Duration? {
-        self == .slow ? .milliseconds(300) : .seconds(10)
+    var options: CallOptions {
+        let timeout = CallTimeout.exchange(self == .slow ? .milliseconds(300) : .seconds(10))
+        return .setting(\.timeout, timeout).setting(\.authorization, authorization)
     }
-}
 
-extension HTTPBin: AuthorizedTarget {
-    var authorization: AuthorizationScheme {
+    private var authorization: AuthorizationScheme {
         switch self {
         case .basic: .basic
         case .bearer: .bearer

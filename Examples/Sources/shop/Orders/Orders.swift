@@ -22,10 +22,10 @@ extension Orders: ShopTarget {
         }
     }
 
-    var timeout: Duration? {
+    var options: CallOptions {
         switch self {
-        case .report: .seconds(60)
-        default: .seconds(10)
+        case .report: .setting(\.timeout, .exchange(.seconds(60)))
+        default: .setting(\.timeout, .exchange(.seconds(10)))
         }
     }
 
