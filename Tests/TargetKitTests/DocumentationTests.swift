@@ -112,10 +112,10 @@ struct DocumentationTests {
     func lifecycle() async throws {
         let transport = StubTransport(Orders.latest.sampleResponse)
         do {
-            let provider = Provider<Orders>(sharing: .where { target in target.method == .get })
+            let provider = Provider<Orders>(options: .setting(\.sharesInFlight, true))
             #expect(provider.scope.inFlightCount == 0)
         }
-        let provider = Provider<Orders>(transport: transport, sharing: .identical)
+        let provider = Provider<Orders>(transport: transport, options: .setting(\.sharesInFlight, true))
         let order = NewOrder(product: "7")
         for try await event in provider.events(for: .place(order)) {
             switch event {
@@ -140,7 +140,7 @@ struct DocumentationTests {
             guard case .success(let response) = outcome.result else { continue }
             show(response)
         }
-        let patient = Provider<Orders>(timeout: .wholeCall(.seconds(30)))
+        let patient = Provider<Orders>(options: .setting(\.timeout, .wholeCall(.seconds(30))))
         patient.cancelAll()
     }
 
@@ -222,7 +222,7 @@ struct DocumentationTests {
         }
 
         func retry(_ result: Result<Response, TargetKitError>, context: RequestContext) async -> RetryDecision {
-            guard case .success(let response) = result, response.statusCode == 503, context.attempt < 2 else {
+            guard case .failure(let error) = result, error.response?.statusCode == 503, context.attempt < 2 else {
                 return .doNotRetry
             }
             return .retry(after: .seconds(1))
@@ -258,7 +258,7 @@ struct DocumentationTests {
     private static let elsewhere = [
         #".package(url: "https://<publisher's address>/TargetKit.git", from: "<version>")"#, "import TargetKitPlugins",
         "let provider = Provider<Catalog>(plugins: [NetworkLoggerPlugin()])", "let provider = Provider<Orders>()",
-        "let response = try await patient.request(.latest, timeout: .exchange(.milliseconds(800)))",
+        "let response = try await patient.request(.latest, options: .setting(\\.timeout, .exchange(.milliseconds(800))))",
     ]
 }
 

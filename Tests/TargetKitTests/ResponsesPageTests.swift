@@ -59,7 +59,7 @@ struct ResponsesPageTests {
         let decoder = JSONDecoder.snakeCase { repair in repairs.append("\(repair)") }
         let provider = Provider<TeaShop>(
             transport: StubTransport(.response(status: 200, data: Data(#"{"id":"7"}"#.utf8))),
-            decoder: decoder
+            options: .setting(\.decoder, decoder)
         )
         _ = try await provider.request(.product(id: 7), as: Product.self)
         #expect(repairs.count > 0)
@@ -74,7 +74,7 @@ struct ResponsesPageTests {
         let provider = provider(#"{"status":"FULL","msg":"The cart is full.","result":null}"#)
         let orders = CodeMessageData(code: "status", messages: ["msg"], data: "result", success: ["OK"])
         do {
-            let cart = try await provider.request(.cart, unwrapping: orders, as: Cart.self)
+            let cart = try await provider.request(.cart, as: Cart.self, options: .setting(\.envelope, orders))
             show(cart.count)
         } catch {
             let refusal = error.underlying as? ServerDefinedError
@@ -89,7 +89,7 @@ struct ResponsesPageTests {
     func decoders() async throws {
         let sample = SampleResponse.response(status: 200, data: Data(#"{"user_name":"a"}"#.utf8))
         do {
-            let provider = Provider<TeaShop>(decoder: .snakeCase())
+            let provider = Provider<TeaShop>(options: .setting(\.decoder, .snakeCase()))
             #expect(provider.scope.inFlightCount == 0)
         }
         struct Report: Decodable { var userName: String }
@@ -131,16 +131,15 @@ struct ResponsesPageTests {
 
     struct CartService: APIService {
         let provider: Provider<TeaShop>
-        var envelope: (any ResponseEnvelope)? { CodeMessageData() }
 
-        func load(show: @escaping @Sendable (Cart) -> Void, failure: @escaping @Sendable (TargetKitError) -> Void) {
+        func load(show: @escaping @MainActor (Cart) -> Void, failure: @escaping @MainActor (TargetKitError) -> Void) {
             request(.cart, as: Cart.self, success: show, failure: failure)
         }
     }
 
     @Test("Services")
     func service() async {
-        let service = CartService(provider: provider(#"{"code":0,"data":{"count":2}}"#))
+        let service = CartService(provider: provider(#"{"count":2}"#))
         let count = await withCheckedContinuation { done in
             service.load { cart in
                 done.resume(returning: cart.count)
@@ -211,11 +210,11 @@ enum TeaShopError: LocalizedError {
     var errorDescription: String? { "This is sold out." }
 }
 
-extension TeaShop: DecodingTarget {
-    var decoder: JSONDecoder {
+extension TeaShop {
+    var options: CallOptions {
         switch self {
-        case .legacyReport: .snakeCase()
-        default: .ofProvider
+        case .legacyReport: .setting(\.decoder, .snakeCase())
+        default: .init()
         }
     }
 }

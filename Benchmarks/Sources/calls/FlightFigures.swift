@@ -24,7 +24,8 @@ struct FlightFigures {
 
     func add(to table: Table) async throws {
         let (alone, crowded) = (provider(), provider())
-        let handles = (0..<10_000).map { _ in crowded.request(.held) { _ in } }
+        let queue = DispatchQueue(label: "calls")
+        let handles = (0..<10_000).map { _ in crowded.request(.held, on: queue) { _ in } }
         let race = try await Race(rounds: 40, [{ try await call(alone) }, { try await call(crowded) }])
         let best = race.best.map { $0 / Double(Self.calls) }
         table.add(
@@ -57,8 +58,7 @@ struct FlightFigures {
             transport: StubTransport { _ in
                 try await Task.sleep(for: .seconds(3600))
                 return .response(status: 200, data: Data())
-            },
-            callbackQueue: DispatchQueue(label: "calls")
+            }
         )
     }
 }

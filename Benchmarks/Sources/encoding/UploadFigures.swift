@@ -83,7 +83,7 @@ struct UploadFigures {
         let result = await withCheckedContinuation { continuation in
             provider.request(
                 Upload(baseURL: sink, task: task),
-                callbackQueue: .global(),
+                on: .global(),
                 progress: progress
             ) { result in
                 continuation.resume(returning: result)

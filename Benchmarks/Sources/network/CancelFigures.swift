@@ -53,7 +53,7 @@ private final class HangingProvider: Hanging {
         let target = Ping(baseURL: server)
         let clock = ContinuousClock()
         let begin = clock.now
-        provider.request(target, callbackQueue: .global()) { _ in self.ended.add() }
+        provider.request(target, on: .global()) { _ in self.ended.add() }
         return (clock.now - begin).inSeconds
     }
 

@@ -117,7 +117,7 @@ private final class CancelRaces: Sendable {
 
     private func race(_ index: Int, delay: UInt64) async throws {
         let ends = AsyncStream.makeStream(of: Void.self)
-        let handle = provider.request(target, callbackQueue: .global()) { result in
+        let handle = provider.request(target, on: .global()) { result in
             self.count(result, of: index)
             ends.continuation.finish()
         }

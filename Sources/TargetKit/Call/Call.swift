@@ -38,6 +38,8 @@ final class Call: Sendable {
     let delivery: Delivery
     /// Whether it shares its exchange with identical calls.
     let isShared: Bool
+    /// Whether it is such an exchange. Each of the calls explains its failure by an envelope of its own.
+    let isSharedExchange: Bool
     /// Whether the call has a task of its own, so that cancelling that task ends whatever the call waits for. Otherwise it runs in
     /// its caller's task and waits for nothing but the transport.
     let hasOwnTask: Bool
@@ -56,6 +58,7 @@ final class Call: Sendable {
         isAccepted: Bool = true,
         delivery: Delivery = .response,
         isShared: Bool = false,
+        isSharedExchange: Bool = false,
         hasOwnTask: Bool = true,
         exchangeTimeout: Duration? = nil,
         progress: (@Sendable (TransferProgress) -> Void)? = nil,
@@ -67,6 +70,7 @@ final class Call: Sendable {
         start = configuration.plugins.isEmpty ? nil : .now
         self.delivery = delivery
         self.isShared = isShared
+        self.isSharedExchange = isSharedExchange
         self.hasOwnTask = hasOwnTask
         self.exchangeTimeout = exchangeTimeout
         self.progress = progress
@@ -78,6 +82,7 @@ final class Call: Sendable {
         var context = context
         var result: Result<Response, TargetKitError>
         do {
+            try context.options.timeout.check()
             let target = try resolved(resolve)
             let request = try await originalRequest(of: target.endpoint)
             result = await attempts(of: request, to: target, &context)
@@ -110,8 +115,10 @@ final class Call: Sendable {
                     }
                 let result = decoded(received)
                 // A shared exchange has asked the plugins about its own failures.
-                guard key == nil || result.isUndecoded, try await isRetried(result, context) else { return result }
+                let isAsked = key == nil || received.isSuccess && !result.isSuccess
+                guard isAsked, try await isRetried(result, context) else { return isSharedExchange ? received : result }
                 context.attempt += 1
+                handle.attempt = context.attempt
                 prepared = nil
             }
         } catch {
@@ -125,7 +132,6 @@ final class Call: Sendable {
 extension Call {
     private func resolved(_ resolve: () throws -> Resolved) throws -> Resolved {
         do {
-            try context.options.timeout.check()
             try checkCancellation()
             return try resolve()
         } catch {
@@ -206,11 +212,18 @@ extension Call {
         _ context: RequestContext
     ) async -> Result<Response, TargetKitError> {
         if plugins.isEmpty { return result }
-        let processed = await plugins.process(result, context: context)
+        let processed = await plugins.process(result, context: context).map(completed)
         if case .success(let response) = processed, decoding != nil, !response.isUnchanged(from: result) {
             return ended(decoded(processed))
         }
         return ended(processed)
+    }
+}
+
+extension Call {
+    /// The response of a plugin that answers in the server's place, with the call's target and decoder.
+    private func completed(_ response: Response) -> Response {
+        response.target == nil ? response.of(context.target, decoder: context.options.decoder) : response
     }
 }
 
@@ -263,10 +276,8 @@ extension TargetKitError {
 }
 
 extension Result<Response, TargetKitError> {
-    /// Whether a response has arrived that could not be decoded, or whose envelope reports a failure.
-    fileprivate var isUndecoded: Bool {
-        guard case .failure(let error) = self else { return false }
-        return error.stage == .decoding || error.stage == .envelope
+    fileprivate var isSuccess: Bool {
+        if case .success = self { true } else { false }
     }
 }
 

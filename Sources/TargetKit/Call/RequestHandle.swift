@@ -22,6 +22,9 @@ public final class RequestHandle: Sendable {
         var waiters: [UnsafeContinuation<Outcome, Never>] = []
         /// What plugins store in the call's context. It is here so that a call has one lock.
         var storage: [ObjectIdentifier: any Sendable] = [:]
+        var attempt = 0
+        /// What the task's priority is raised to when it is attached.
+        var priority: TaskPriority?
     }
 
     private let state = Locked(State())
@@ -88,17 +91,27 @@ public final class RequestHandle: Sendable {
 
     /// Ties the call's task to this handle; if the call was interrupted before, the task is cancelled now.
     func attach(_ task: some CancellableTask) {
-        let isInterrupted = state.withLock { state in
+        let (isInterrupted, priority) = state.withLock { state in
             state.task = task
-            return state.interruption != nil
+            return (state.interruption != nil, state.priority)
         }
         if isInterrupted { task.cancel() }
+        if let priority { Task(priority: priority) { await task.end() } }
     }
 
     /// Runs the call's task with at least that priority: awaiting a task escalates it (SE-0304).
     func escalateTask(to priority: TaskPriority) {
-        guard let task = state.withLock(\.task) else { return }
-        Task(priority: priority) { await task.end() }
+        let task = state.withLock { state in
+            if state.task == nil { state.priority = priority }
+            return state.task
+        }
+        if let task { Task(priority: priority) { await task.end() } }
+    }
+
+    /// The number of the call's last attempt, from 0.
+    var attempt: Int {
+        get { state.withLock(\.attempt) }
+        set { state.withLock { $0.attempt = newValue } }
     }
 
     /// Completes ``response()``.

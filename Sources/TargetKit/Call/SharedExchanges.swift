@@ -11,6 +11,7 @@ import FoundationNetworking
 /// Joining and leaving are decided under one lock, so an exchange whose last waiter has left is not joined.
 final class SharedExchanges: Sendable {
     private typealias Outcome = Result<Response, TargetKitError>
+    private typealias ID = UInt64
     private typealias Continuation = UnsafeContinuation<Outcome?, Never>
     typealias Progress = @Sendable (TransferProgress) -> Void
 
@@ -33,11 +34,13 @@ final class SharedExchanges: Sendable {
     }
 
     private struct Table: Sendable {
-        /// By the call that began it.
-        var exchanges: [RequestContext.ID: Exchange] = [:]
-        var byKey: [SharedExchangeKey: RequestContext.ID] = [:]
+        var exchanges: [ID: Exchange] = [:]
+        var byKey: [SharedExchangeKey: ID] = [:]
+        /// Numbers the exchanges. The calls that begin them do not: a call that is retried can begin a second one while the
+        /// first still hands out its result.
+        var lastID: ID = 0
 
-        mutating func remove(_ id: RequestContext.ID) -> Exchange? {
+        mutating func remove(_ id: ID) -> Exchange? {
             guard let exchange = exchanges.removeValue(forKey: id) else { return nil }
             if byKey[exchange.key] == id { byKey[exchange.key] = nil }
             return exchange
@@ -58,20 +61,18 @@ final class SharedExchanges: Sendable {
     ///   - key: What the call asks for.
     ///   - id: The call that asks.
     ///   - progress: Gets the exchange's progress, and first the latest steps before the call joined.
-    ///   - begin: Performs the exchange. It gets the handle that cancels it, and what to call with its progress.
+    ///   - begin: Begins the exchange, and returns what performs it. It gets the handle that cancels it, and what to call with
+    ///     its progress.
     func result(
         for key: SharedExchangeKey,
         id: RequestContext.ID,
         progress: Progress?,
-        begin: @escaping @Sendable (RequestHandle, @escaping Progress) async -> Result<Response, TargetKitError>
+        begin: (RequestHandle, @escaping Progress) -> @Sendable () async -> Result<Response, TargetKitError>
     ) async -> Result<Response, TargetKitError>? {
         let (exchange, handle, isNew) = join(key, id, progress)
         if isNew {
-            handle.attach(
-                Task.startingNow {
-                    self.finish(exchange, await begin(handle) { self.report($0, of: exchange) })
-                }
-            )
+            let perform = begin(handle) { self.report($0, of: exchange) }
+            handle.attach(Task.startingNow { self.finish(exchange, await perform()) })
         }
         return await withTaskCancellationHandler {
             await withUnsafeContinuation { wait(id, for: exchange, $0) }
@@ -84,7 +85,7 @@ final class SharedExchanges: Sendable {
         _ key: SharedExchangeKey,
         _ id: RequestContext.ID,
         _ progress: Progress?
-    ) -> (exchange: RequestContext.ID, handle: RequestHandle, isNew: Bool) {
+    ) -> (exchange: ID, handle: RequestHandle, isNew: Bool) {
         let priority = Task.currentPriority
         let (exchange, handle, steps, isLifted) = table.withLock { table in
             if let known = table.byKey[key], var exchange = table.exchanges.removeValue(forKey: known) {
@@ -97,16 +98,17 @@ final class SharedExchanges: Sendable {
             }
             var exchange = Exchange(key: key, handle: RequestHandle(), priority: priority, waiters: [id: .joined])
             exchange.listeners[id] = progress
-            table.exchanges[id] = exchange
-            table.byKey[key] = id
-            return (id, exchange.handle, nil, false)
+            table.lastID += 1
+            table.exchanges[table.lastID] = exchange
+            table.byKey[key] = table.lastID
+            return (table.lastID, exchange.handle, nil, false)
         }
         if let progress { steps?.forEach(progress) }
         if isLifted { handle.escalateTask(to: priority) }
         return (exchange, handle, steps == nil)
     }
 
-    private func wait(_ id: RequestContext.ID, for exchange: RequestContext.ID, _ continuation: Continuation) {
+    private func wait(_ id: RequestContext.ID, for exchange: ID, _ continuation: Continuation) {
         let outcome: Outcome?? = table.withLock { table in
             guard table.exchanges[exchange]?.waiters[id] != nil else { return .some(nil) }
             guard let outcome = table.exchanges[exchange]?.outcome else {
@@ -121,7 +123,7 @@ final class SharedExchanges: Sendable {
     }
 
     /// Removes a waiter, which gets no result. The exchange is cancelled with the last one, and is not joined any more.
-    private func leave(_ id: RequestContext.ID, _ exchange: RequestContext.ID) {
+    private func leave(_ id: RequestContext.ID, _ exchange: ID) {
         let (waiter, handle) = table.withLock { table -> (Waiter?, RequestHandle?) in
             guard table.exchanges[exchange]?.outcome == nil,
                 let waiter = table.exchanges[exchange]?.waiters.removeValue(forKey: id)
@@ -134,7 +136,7 @@ final class SharedExchanges: Sendable {
         if case .waiting(let continuation) = waiter { continuation.resume(returning: nil) }
     }
 
-    private func finish(_ id: RequestContext.ID, _ outcome: Outcome) {
+    private func finish(_ id: ID, _ outcome: Outcome) {
         let continuations = table.withLock { table -> [Continuation] in
             guard var exchange = table.remove(id) else { return [] }
             var continuations: [Continuation] = []
@@ -152,7 +154,7 @@ final class SharedExchanges: Sendable {
         for continuation in continuations { continuation.resume(returning: outcome) }
     }
 
-    private func report(_ step: TransferProgress, of exchange: RequestContext.ID) {
+    private func report(_ step: TransferProgress, of exchange: ID) {
         let listeners = table.withLock { table -> [Progress] in
             table.exchanges[exchange]?.latest[step.direction] = step
             return table.exchanges[exchange].map { Array($0.listeners.values) } ?? []
@@ -175,13 +177,16 @@ extension Call {
             let call = Call(
                 configuration,
                 context: context.ofExchange(handle),
+                isSharedExchange: true,
                 exchangeTimeout: exchangeTimeout,
                 progress: report
             )
-            return await call.runExchange(request, of: original, with: target)
+            // Here and not in the exchange's task, which may start after its calls have left.
+            context.scope.beginExchange()
+            return { await call.runExchange(request, of: original, with: target) }
         }
         guard let result else { throw CancellationError() }
-        return result.of(context.target)
+        return result.of(context)
     }
 
     /// The path of a shared exchange: its attempts alone. Its scope waits for it.
@@ -190,7 +195,6 @@ extension Call {
         of original: URLRequest,
         with target: Resolved
     ) async -> Result<Response, TargetKitError> {
-        context.scope.beginExchange()
         var (context, request) = (context, request)
         request.progress = progress
         let result = await attempts(of: original, to: target, prepared: request, &context)
@@ -201,14 +205,15 @@ extension Call {
 }
 
 extension Result<Response, TargetKitError> {
-    /// The result of a shared exchange, as that of a call of this target.
-    fileprivate func of(_ target: any TargetType) -> Self {
+    /// The result of a shared exchange, as that of one of its calls.
+    fileprivate func of(_ call: RequestContext) -> Self {
+        let decoder = call.options.decoder
         switch self {
         case .success(let response):
-            return .success(response.of(target))
+            return .success(response.of(call.target, decoder: decoder))
         case .failure(var error):
-            error.target = target
-            error.response = error.response?.of(target)
+            error.target = call.target
+            error.response = error.response?.of(call.target, decoder: decoder)
             return .failure(error)
         }
     }

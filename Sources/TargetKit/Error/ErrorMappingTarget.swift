@@ -54,7 +54,7 @@ extension ErrorMappingTarget {
             )
         case .failure(var error):
             guard error.stage != .cancelled, error.appError == nil else { return result }
-            if let response = error.response {
+            if let response = error.response, error.stage != .transport {
                 error.appError = appError(for: response)
             } else if let code = (error.underlying as? URLError)?.code {
                 error.appError = appError(for: code)

@@ -63,7 +63,13 @@ extension Provider {
         progress: (@MainActor @Sendable (TransferProgress) -> Void)? = nil,
         completion: @escaping @MainActor @Sendable (Result<Response, TargetKitError>) -> Void
     ) -> RequestHandle {
-        request(target, options: options, on: .main, progress: onMainActor(progress), completion: onMainActor(completion))
+        request(
+            target,
+            options: options,
+            on: .main,
+            progress: onMainActor(progress),
+            completion: onMainActor(completion)
+        )
     }
 
     /// Makes a call and passes its result to a closure on a queue.
@@ -259,13 +265,13 @@ struct DecodedValue<Value: Decodable & Sendable>: Sendable {
     }
 
     func decode(with options: CallOptions) -> @Sendable (Response) throws(TargetKitError) -> Void {
-        let envelope = options.envelope
+        let (envelope, decoder) = (options.envelope, options.decoder)
         return { [self] response throws(TargetKitError) in
             let decoded: Value
             if let envelope {
-                decoded = try response.unwrap(Value.self, from: envelope, atKeyPath: keyPath)
+                decoded = try response.unwrap(Value.self, from: envelope, atKeyPath: keyPath, using: decoder)
             } else {
-                decoded = try response.decode(Value.self, atKeyPath: keyPath)
+                decoded = try response.decode(Value.self, atKeyPath: keyPath, using: decoder)
             }
             value.withLock { $0 = decoded }
         }

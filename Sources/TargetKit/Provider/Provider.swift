@@ -111,7 +111,8 @@ extension Provider {
 
     /// Runs a call up to its result, within its time.
     func run(_ call: Call, _ target: Target) async -> Result<Response, TargetKitError> {
-        let deadline = deadline(of: call)
+        // That of a stream covers its body.
+        let deadline = call.delivery.isStream ? nil : deadline(of: call)
         defer { deadline?.cancel() }
         let result = await call.run {
             guard call.isAccepted else { throw TargetKitError(stage: .shutDown) }
@@ -132,8 +133,9 @@ extension Provider {
         streamedByteCount: Int64? = nil,
         _ completion: (() -> Void)? = nil
     ) {
-        let context = call.context
+        var context = call.context
         if let start = call.start {
+            context.attempt = context.handle.attempt
             let duration = start.duration(to: .now)
             let finished = FinishedCall(result: result, duration: duration, streamedByteCount: streamedByteCount)
             configuration.plugins.didFinish(finished, context: context)

@@ -103,7 +103,12 @@ public struct Response: Sendable {
         )
     }
 
-    private init(_ response: Response, target: (any TargetType)?, body: ResponseBody?) {
+    private init(
+        _ response: Response,
+        target: (any TargetType)?,
+        decoder: JSONDecoder?,
+        body: ResponseBody?
+    ) {
         statusCode = response.statusCode
         data = response.data
         exchange = Exchange(
@@ -114,19 +119,19 @@ public struct Response: Sendable {
             metrics: response.metrics,
             target: target,
             body: body,
-            decoder: response.exchange.decoder,
+            decoder: decoder,
             isSample: response.isSample
         )
     }
 
-    /// This response for another call that shares it.
-    func of(_ target: any TargetType) -> Response {
-        Response(self, target: target, body: body)
+    /// This response for another call that shares it, with that call's decoder.
+    func of(_ target: any TargetType, decoder: JSONDecoder?) -> Response {
+        Response(self, target: target, decoder: decoder, body: body)
     }
 
     /// This response without the body of a stream, so that keeping it does not keep the connection.
     var head: Response {
-        Response(self, target: target, body: nil)
+        Response(self, target: target, decoder: exchange.decoder, body: nil)
     }
 
     /// The header fields, parsed at each access: keep the list to read several of them.

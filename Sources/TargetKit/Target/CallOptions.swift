@@ -87,8 +87,9 @@ public struct CallOptions: Sendable {
     }
 
     private func value<Key: CallOptionKey>(of key: Key.Type) -> Key.Value? {
-        if values.isEmpty { return nil }
-        return values[ObjectIdentifier(key)] as? Key.Value
+        // A cast of `nil` to an optional `Key.Value` would succeed, and hide the default.
+        guard !values.isEmpty, let value = values[ObjectIdentifier(key)] else { return nil }
+        return value as? Key.Value
     }
 }
 

@@ -15,7 +15,7 @@ struct ErrorSecretsTests {
     struct Login: TargetType {
         var password = "s3cret"
         var sampleResponse: SampleResponse
-        var timeout: Duration? = nil
+        var options = CallOptions()
         var baseURL: URL { URL(string: "https://user:s3cret@h.example/v1?key=s3cret#s3cret") ?? .example }
         var path: RequestPath { "/login" }
         var method: HTTPMethod { .post }
@@ -60,13 +60,13 @@ struct ErrorSecretsTests {
         var target = Login(sampleResponse: Self.sample(kind))
         switch kind {
         case .shutDown: await provider.scope.shutdown(grace: .zero)
-        case .invalidRequest: target.timeout = .seconds(-1)
+        case .invalidRequest: target.options.timeout = .exchange(.seconds(-1))
         default: break
         }
         do {
             switch kind {
             case .decoding: _ = try await provider.request(target, as: Value.self, atKeyPath: "data")
-            case .rejected: try await provider.request(target, unwrapping: CodeMessageData())
+            case .rejected: _ = try await provider.request(target, options: .setting(\.envelope, CodeMessageData()))
             case .cancelled:
                 let call = Task { try await provider.request(target) }
                 call.cancel()

@@ -13,16 +13,10 @@ struct APIServiceTests {
 
     struct Service: APIService {
         var provider: Provider<TestTarget>
-        var envelope: (any ResponseEnvelope)?
     }
 
-    private static let queue = DispatchQueue(label: "service")
-
-    private func service(_ envelope: (any ResponseEnvelope)? = nil) -> Service {
-        Service(
-            provider: Provider(stubClosure: { _ in .immediate }, callbackQueue: Self.queue),
-            envelope: envelope
-        )
+    private func service(_ options: CallOptions = CallOptions()) -> Service {
+        Service(provider: Provider(stubClosure: { _ in .immediate }, options: options))
     }
 
     private func target(_ body: String, status: Int = 200) -> TestTarget {
@@ -44,18 +38,22 @@ struct APIServiceTests {
 
     /// The outcome of a call that `start` makes; a second closure that is called is seen in the count.
     private func outcome<Value: Sendable>(
-        _ start: (@escaping @Sendable (Value) -> Void, @escaping @Sendable (TargetKitError) -> Void) -> RequestHandle
+        _ start: (
+            @escaping @MainActor @Sendable (Value) -> Void, @escaping @MainActor @Sendable (TargetKitError) -> Void
+        )
+            -> RequestHandle
     ) async throws -> Value {
         let outcomes = Recorder<Outcome<Value>>()
         let handle = start({ outcomes.append(.success($0)) }, { outcomes.append(.failure($0)) })
         await outcomes.waitForCount(1)
         _ = try? await handle.response()
-        await withCheckedContinuation { done in Self.queue.async { done.resume() } }
+        // A second completion would be in the main queue now.
+        await withCheckedContinuation { done in DispatchQueue.main.async { done.resume() } }
         #expect(outcomes.count == 1)
         return try #require(outcomes.elements.first).get()
     }
 
-    @Test("Each kind of value arrives at the success closure, on the provider's queue, once")
+    @Test("A value and a response arrive at the success closure, on the main actor, once")
     func values() async throws {
         let service = service()
         let target = target(#"{"name":"tea"}"#)
@@ -64,23 +62,18 @@ struct APIServiceTests {
                 target,
                 as: Tea.self,
                 success: { tea in
-                    dispatchPrecondition(condition: .onQueue(Self.queue))
+                    dispatchPrecondition(condition: .onQueue(.main))
                     success(tea)
                 },
                 failure: failure
             )
         }
         #expect(tea == Tea(name: "tea"))
-        let data: Data = try await outcome { service.data(target, success: $0, failure: $1) }
-        #expect(data == Data(#"{"name":"tea"}"#.utf8))
-        let text: String = try await outcome { service.string(target, success: $0, failure: $1) }
-        #expect(text == #"{"name":"tea"}"#)
-        let json: [String: JSONValue] = try await outcome { service.json(target, success: $0, failure: $1) }
+        let json: [String: JSONValue] = try await outcome { service.request(target, success: $0, failure: $1) }
         #expect(json == ["name": "tea"])
-        let done: Bool = try await outcome { success, failure in
-            service.send(target, success: { success(true) }, failure: failure)
-        }
-        #expect(done)
+        let response: Response = try await outcome { service.send(target, success: $0, failure: $1) }
+        #expect(response.data == Data(#"{"name":"tea"}"#.utf8))
+        #expect(try response.string() == #"{"name":"tea"}"#)
     }
 
     @Test("A failure arrives at the failure closure, with its stage")
@@ -92,26 +85,28 @@ struct APIServiceTests {
         #expect(undecodable.stage == .decoding)
         let refused = try await #require(throws: TargetKitError.self) {
             let target = target("", status: 500).with { $0.validation = .successCodes }
-            let _: Data = try await outcome { service.data(target, success: $0, failure: $1) }
+            let _: Response = try await outcome { service.send(target, success: $0, failure: $1) }
         }
         #expect(refused.stage == .status)
     }
 
-    @Test("The service's envelope is taken off, and its failures are failures")
+    @Test("Values come out of the provider's envelope, its failures are failures, and a call can do without it")
     func envelope() async throws {
-        let service = service(CodeMessageData())
+        let service = service(.setting(\.envelope, CodeMessageData()))
         let good = target(#"{"code":0,"data":{"name":"tea"}}"#)
         let tea: Tea = try await outcome { service.request(good, success: $0, failure: $1) }
         #expect(tea.name == "tea")
-        let json: [String: JSONValue] = try await outcome { service.json(good, success: $0, failure: $1) }
+        let json: [String: JSONValue] = try await outcome { service.request(good, success: $0, failure: $1) }
         #expect(json == ["name": "tea"])
         let bad = target(#"{"code":9,"message":"no"}"#, status: 400).with { $0.validation = .successCodes }
         let error = try await #require(throws: TargetKitError.self) {
-            let _: Bool = try await outcome { success, failure in
-                service.send(bad, success: { success(true) }, failure: failure)
-            }
+            let _: Response = try await outcome { service.send(bad, success: $0, failure: $1) }
         }
         #expect(error.underlying as? ServerDefinedError == ServerDefinedError(code: 9, message: "no", httpStatus: 400))
+        let plain: JSONValue = try await outcome { success, failure in
+            service.request(good, options: .setting(\.envelope, nil), success: success, failure: failure)
+        }
+        #expect(plain.code == 0)
     }
 
     @Test("The handle cancels the call, and brings its response")
@@ -121,7 +116,7 @@ struct APIServiceTests {
             try await gate.waitUnlessCancelled()
             return .response(status: 200, data: Data("1".utf8))
         }
-        let service = Service(provider: Provider(transport: transport, callbackQueue: Self.queue))
+        let service = Service(provider: Provider(transport: transport))
         let error = try await #require(throws: TargetKitError.self) {
             let _: Int = try await outcome { success, failure in
                 let handle = service.request(TestTarget(.example), success: success, failure: failure)

@@ -109,7 +109,7 @@ struct FaultTests {
         ),
     ].map { name, reply in
         Fault(name: "a wait " + name, reply: reply, ending: .failure(.timedOut, .timedOut)) {
-            $0.timeout = .milliseconds(120)
+            $0.options.timeout = .exchange(.milliseconds(120))
         }
     }
 

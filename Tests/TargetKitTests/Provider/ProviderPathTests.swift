@@ -177,7 +177,7 @@ struct ProviderPathTests {
             TestTarget(running.baseURL),
             as: Item.self,
             atKeyPath: "data.items.0",
-            using: JSONDecoder()
+            options: .setting(\.decoder, JSONDecoder())
         )
         #expect(item == Item(name: "tea"))
         let error = try await #require(throws: TargetKitError.self) {
@@ -195,7 +195,7 @@ struct ProviderPathTests {
         queue.setSpecific(key: key, value: "here")
         let results = Recorder<(status: Int?, isOnQueue: Bool)>()
         Provider<TestTarget>(transport: running.transport)
-            .request(TestTarget(running.baseURL), callbackQueue: queue) { result in
+            .request(TestTarget(running.baseURL), on: queue) { result in
                 results.append((try? result.get().statusCode, DispatchQueue.getSpecific(key: key) == "here"))
             }
         let first = await results.waitForCount(1)

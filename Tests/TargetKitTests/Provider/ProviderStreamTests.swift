@@ -23,7 +23,7 @@ struct ProviderStreamTests {
     }
 
     private func provider(timeout: CallTimeout = .none) -> Provider<TestTarget> {
-        Provider(plugins: [plugin], scope: scope, timeout: timeout, clock: clock)
+        Provider(plugins: [plugin], options: .setting(\.timeout, timeout), scope: scope, clock: clock)
     }
 
     @Test("The head comes before the body, and plugins and scope see the call until its end")

@@ -113,7 +113,7 @@ struct ProviderTests {
                 plugins: [plugin]
             )
             weakProvider = provider
-            provider.request(TestTarget(.example), callbackQueue: .global()) { outcomes.append(.init($0)) }
+            provider.request(TestTarget(.example), on: .global()) { outcomes.append(.init($0)) }
         }
         await arrived.wait()
         #expect(weakProvider != nil)
@@ -154,7 +154,7 @@ struct ProviderTests {
             case .emptyForm:
                 target.method = .post
                 target.task = .multipart(MultipartForm(parts: []))
-            case .zeroTimeout: target.timeout = .zero
+            case .zeroTimeout: target.options.timeout = .exchange(.zero)
             case .endpointClosure, .requestClosure, .prepare, .badHeaderFromPlugin: break
             }
         }
@@ -218,8 +218,10 @@ struct ProviderTests {
         }
         let provider = Provider<TestTarget>(transport: transport)
         _ = try await provider.request(TestTarget(.example))
-        _ = try await provider.request(TestTarget(.example).with { $0.timeout = .milliseconds(1250) })
-        _ = try await provider.request(TestTarget(.example).with { $0.timeout = .seconds(60) })
+        _ = try await provider.request(
+            TestTarget(.example).with { $0.options.timeout = .exchange(.milliseconds(1250)) }
+        )
+        _ = try await provider.request(TestTarget(.example).with { $0.options.timeout = .exchange(.seconds(60)) })
         #expect(seen.elements == [nil, .milliseconds(1250), .seconds(60)])
     }
 
@@ -234,7 +236,7 @@ struct ProviderTests {
         )
         let heard = Recorder<String>()
         let queue = DispatchQueue(label: "late progress")
-        provider.request(TestTarget(.example), callbackQueue: queue) { _ in
+        provider.request(TestTarget(.example), on: queue) { _ in
             heard.append("progress")
         } completion: { _ in
             heard.append("completion")
@@ -250,7 +252,7 @@ struct ProviderTests {
         let provider = Provider<Music>(stubClosure: { _ in .immediate })
         let counts = Recorder<Int>()
         for id in 0..<50 {
-            provider.request(.track(id), callbackQueue: .global()) { _ in counts.append(1) }
+            provider.request(.track(id), on: .global()) { _ in counts.append(1) }
         }
         _ = await counts.waitForCount(50)
         #expect(provider.scope.inFlightCount == 0)

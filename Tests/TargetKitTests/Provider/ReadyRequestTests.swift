@@ -112,7 +112,7 @@ struct ReadyRequestTests {
         let provider = Provider<TestTarget>(
             transport: transport,
             plugins: [Witness(sent: witness)],
-            sharing: isShared ? .identical : .never,
+            options: .setting(\.sharesInFlight, isShared),
             scope: scope
         )
         // The first call shows which hooks there are.

@@ -10,7 +10,7 @@ struct TestTarget: TargetType {
     var task = HTTPTask.plain
     var headers: HTTPHeaders = [:]
     var validation = StatusValidation.none
-    var timeout: Duration?
+    var options = CallOptions()
     var sampleResponse = SampleResponse.response(status: 200, data: Data(#"{"name":"tea"}"#.utf8))
 
     init(_ baseURL: URL) {

@@ -46,7 +46,7 @@ struct ResponseEnvelopeTests {
             $0.validation = validation
         }
         do throws(TargetKitError) {
-            return .user(try await provider.request(target, unwrapping: envelope, as: User.self).id)
+            return .user(try await provider.request(target, as: User.self, options: .setting(\.envelope, envelope)).id)
         } catch {
             #expect(error.response?.statusCode == row.status)
             guard let refusal = error.underlying as? ServerDefinedError else { return .failed(error.stage) }
@@ -164,13 +164,14 @@ struct ResponseEnvelopeTests {
         func target(_ status: Int, _ body: String) -> TestTarget {
             TestTarget(.example).with { $0.sampleResponse = .response(status: status, data: Data(body.utf8)) }
         }
-        try await provider.request(target(204, ""), unwrapping: CodeMessageData())
-        try await provider.request(target(200, #"{"code":0}"#), unwrapping: CodeMessageData())
+        let options = CallOptions.setting(\.envelope, CodeMessageData())
+        _ = try await provider.request(target(204, ""), options: options)
+        _ = try await provider.request(target(200, #"{"code":0}"#), options: options)
         for (status, body, stage) in [
             (200, #"{"code":1}"#, TargetKitError.Stage.envelope), (500, "", .status), (200, "x", .decoding),
         ] {
             let error = try await #require(throws: TargetKitError.self) {
-                try await provider.request(target(status, body), unwrapping: CodeMessageData())
+                try await provider.request(target(status, body), options: options)
             }
             #expect(error.stage == stage)
         }
@@ -186,15 +187,16 @@ struct ResponseEnvelopeTests {
     @Test("A typed target brings its output out of an envelope")
     func typed() async throws {
         let provider = Provider<GetUser>(stubClosure: { _ in .immediate })
-        let user = try await provider.request(GetUser(), unwrapping: CodeMessageData())
+        let options = CallOptions.setting(\.envelope, CodeMessageData())
+        let user: User = try await provider.request(GetUser(), options: options)
         #expect(user.id == 7)
         let any = Provider<MultiTarget>(stubClosure: { _ in .immediate })
-        let same = try await any.request(GetUser(), unwrapping: CodeMessageData())
+        let same: User = try await any.request(GetUser(), options: options)
         #expect(same == user)
         let untyped = TestTarget(.example).with {
             $0.sampleResponse = .response(status: 200, data: GetUser().sampleData)
         }
-        #expect(try await any.request(MultiTarget(untyped), unwrapping: CodeMessageData(), as: User.self) == user)
+        #expect(try await any.request(MultiTarget(untyped), as: User.self, options: options) == user)
     }
 
     struct Counted: Decodable, Sendable {

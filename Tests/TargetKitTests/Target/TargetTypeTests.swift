@@ -28,8 +28,10 @@ struct TargetTypeTests {
         let target = Minimal()
         #expect(target.method == .get)
         #expect(target.headers.isEmpty)
-        #expect(target.validation == .none)
-        #expect(target.timeout == nil)
+        #expect(target.validation == .successCodes)
+        #expect(target.options.timeout == .none)
+        #expect(!target.options.sharesInFlight && target.options.decoder == nil && target.options.envelope == nil)
+        #expect(target.options.headers.isEmpty)
         #expect(target.sampleData.isEmpty)
         guard case .response(200, let headers, let data) = target.sampleResponse else {
             Issue.record("the default sample is a response of status 200")

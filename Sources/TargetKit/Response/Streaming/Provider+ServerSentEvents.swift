@@ -41,7 +41,7 @@ extension Provider {
         let context = RequestContext(
             inner: target.innermost,
             scope: scope,
-            options: options,
+            options: resolved(options, for: target),
             secretHeaders: configuration.plugins.secretHeaders,
             handle: handle
         )

@@ -18,9 +18,9 @@ struct CancelTests {
     func before() async throws {
         let transport = HeldTransport()
         let scope = RequestScope()
-        let provider = Provider<TestTarget>(transport: transport, scope: scope, callbackQueue: queue)
+        let provider = Provider<TestTarget>(transport: transport, scope: scope)
         let probe = Probe<Response>()
-        provider.responsePublisher(for: TestTarget(.example)).subscribe(probe)
+        provider.responsePublisher(for: TestTarget(.example), on: queue).subscribe(probe)
         let subscription = try #require(probe.held)
         probe.cancel()
         subscription.request(.unlimited)
@@ -34,9 +34,9 @@ struct CancelTests {
     func during(byLettingGo: Bool) async {
         let transport = HeldTransport()
         let scope = RequestScope()
-        let provider = Provider<TestTarget>(transport: transport, scope: scope, callbackQueue: queue)
+        let provider = Provider<TestTarget>(transport: transport, scope: scope)
         let signals = Recorder<Int>()
-        var cancellable: AnyCancellable? = provider.responsePublisher(for: TestTarget(.example))
+        var cancellable: AnyCancellable? = provider.responsePublisher(for: TestTarget(.example), on: queue)
             .sink { _ in
                 signals.append(0)
             } receiveValue: { _ in
@@ -56,12 +56,12 @@ struct CancelTests {
 
     @Test("From within a value: no further value and no completion")
     func fromWithin() async throws {
-        let provider = Provider<TestTarget>(transport: SteppingTransport(steps: 20), callbackQueue: queue)
+        let provider = Provider<TestTarget>(transport: SteppingTransport(steps: 20))
         let probe = Probe<RequestEvent>(demand: .unlimited) { probe, _ in
             if probe.signals.count == 3 { probe.cancel() }
             return .unlimited
         }
-        provider.eventPublisher(for: TestTarget(.example)).subscribe(probe)
+        provider.eventPublisher(for: TestTarget(.example), on: queue).subscribe(probe)
         await probe.signals.waitForCount(3)
         for await count in provider.scope.inFlightCounts where count == 0 { break }
         await settle()
@@ -70,9 +70,9 @@ struct CancelTests {
 
     @Test("After the completion: nothing happens")
     func after() async throws {
-        let provider = Provider<TestTarget>(stubClosure: { _ in .immediate }, callbackQueue: queue)
+        let provider = Provider<TestTarget>(stubClosure: { _ in .immediate })
         let probe = Probe<Response>()
-        provider.responsePublisher(for: TestTarget(.example)).subscribe(probe)
+        provider.responsePublisher(for: TestTarget(.example), on: queue).subscribe(probe)
         let subscription = try #require(probe.held)
         probe.request(.max(1))
         await probe.signals.waitForCount(2)
@@ -86,9 +86,9 @@ struct CancelTests {
     @Test("One of many leaves the others alone")
     func oneOfMany() async {
         let transport = HeldTransport()
-        let provider = Provider<TestTarget>(transport: transport, callbackQueue: queue)
+        let provider = Provider<TestTarget>(transport: transport)
         let probes = (0..<20).map { _ in Probe<Response>(demand: .unlimited) }
-        for probe in probes { provider.responsePublisher(for: TestTarget(.example)).subscribe(probe) }
+        for probe in probes { provider.responsePublisher(for: TestTarget(.example), on: queue).subscribe(probe) }
         await transport.sent.waitForCount(20)
         for probe in probes[..<10] { probe.cancel() }
         for index in 0..<20 { await transport.release(index) }
@@ -102,10 +102,10 @@ struct CancelTests {
         .timeLimit(.minutes(1))
     )
     func race() async {
-        let provider = Provider<TestTarget>(stubClosure: { _ in .immediate }, callbackQueue: queue)
+        let provider = Provider<TestTarget>(stubClosure: { _ in .immediate })
         for round in 0..<300 {
             let probe = Probe<Response>()
-            provider.responsePublisher(for: TestTarget(.example)).subscribe(probe)
+            provider.responsePublisher(for: TestTarget(.example), on: queue).subscribe(probe)
             async let asked: Void = probe.request(.unlimited)
             async let left: Void = cancel(probe, after: round % 7)
             _ = await (asked, left)
@@ -132,10 +132,10 @@ struct CancelTests {
         weak var weakProbe: Probe<Response>?
         let transport = HeldTransport()
         do {
-            let provider = Provider<TestTarget>(transport: transport, callbackQueue: queue)
+            let provider = Provider<TestTarget>(transport: transport)
             let probe = Probe<Response>(demand: .unlimited)
             (weakProvider, weakProbe) = (provider, probe)
-            provider.responsePublisher(for: TestTarget(.example)).subscribe(probe)
+            provider.responsePublisher(for: TestTarget(.example), on: queue).subscribe(probe)
             await transport.sent.waitForCount(1)
             kept = probe.held
             if byCancel {

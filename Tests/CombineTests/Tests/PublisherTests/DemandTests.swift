@@ -20,7 +20,7 @@ struct DemandTests {
     }
 
     private func provider(_ transport: any Transport, scope: RequestScope = RequestScope()) -> Provider<TestTarget> {
-        Provider(transport: transport, scope: scope, callbackQueue: queue)
+        Provider(transport: transport, scope: scope)
     }
 
     @Test("Nothing is sent before the first demand, and a demand of none is none")
@@ -28,7 +28,7 @@ struct DemandTests {
         let transport = HeldTransport()
         let scope = RequestScope()
         let probe = Probe<Response>()
-        provider(transport, scope: scope).responsePublisher(for: TestTarget(.example)).subscribe(probe)
+        provider(transport, scope: scope).responsePublisher(for: TestTarget(.example), on: queue).subscribe(probe)
         probe.request(.none)
         await settle()
         #expect(scope.inFlightCount == 0)
@@ -51,7 +51,7 @@ struct DemandTests {
             sent.append(1)
             return .response(status: 201, data: Data())
         }
-        provider(transport).responsePublisher(for: TestTarget(.example)).subscribe(probe)
+        provider(transport).responsePublisher(for: TestTarget(.example), on: queue).subscribe(probe)
         for demand in demands { probe.request(demand == .max ? .unlimited : .max(demand)) }
         await probe.signals.waitForCount(2)
         probe.request(.unlimited)
@@ -70,7 +70,7 @@ struct DemandTests {
         let scope = RequestScope()
         let provider = provider(SteppingTransport(steps: 50), scope: scope)
         let probe = Probe<RequestEvent>(demand: .max(1))
-        provider.eventPublisher(for: TestTarget(.example)).subscribe(probe)
+        provider.eventPublisher(for: TestTarget(.example), on: queue).subscribe(probe)
         await probe.signals.waitForCount(1)
         for await count in scope.inFlightCounts where count == 0 { break }
         await settle()
@@ -94,7 +94,7 @@ struct DemandTests {
             probe.request(.max(1))
             return .none
         }
-        provider(SteppingTransport(steps: 40)).eventPublisher(for: TestTarget(.example)).subscribe(probe)
+        provider(SteppingTransport(steps: 40)).eventPublisher(for: TestTarget(.example), on: queue).subscribe(probe)
         await probe.signals.waitForCount(42)
         #expect(probe.values.compactMap(\.completed) == Array(1...40))
         #expect(probe.ends.count == 1)
@@ -103,7 +103,8 @@ struct DemandTests {
     @Test("A failure waits for the events before it, and needs no demand of its own")
     func failureAfterEvents() async {
         let probe = Probe<RequestEvent>(demand: .max(3))
-        provider(SteppingTransport(steps: 5, fails: true)).eventPublisher(for: TestTarget(.example)).subscribe(probe)
+        provider(SteppingTransport(steps: 5, fails: true)).eventPublisher(for: TestTarget(.example), on: queue)
+            .subscribe(probe)
         await probe.signals.waitForCount(3)
         await settle()
         #expect(probe.signals.count == 3)
@@ -116,9 +117,9 @@ struct DemandTests {
     @Test("Demands from many threads at once lose no event, double none and mix none up, on a concurrent queue too")
     func demandFromEverywhere() async {
         let concurrent = DispatchQueue(label: "many", attributes: .concurrent)
-        let provider = Provider<TestTarget>(transport: SteppingTransport(steps: 400), callbackQueue: concurrent)
+        let provider = Provider<TestTarget>(transport: SteppingTransport(steps: 400))
         let probe = Probe<RequestEvent>()
-        provider.eventPublisher(for: TestTarget(.example)).subscribe(probe)
+        provider.eventPublisher(for: TestTarget(.example), on: concurrent).subscribe(probe)
         await withTaskGroup(of: Void.self) { group in
             for _ in 0..<401 { group.addTask { probe.request(.max(1)) } }
         }
@@ -130,7 +131,7 @@ struct DemandTests {
     @Test("A value comes only when the one before has been received, on a concurrent queue too")
     func oneAtATime() async {
         let concurrent = DispatchQueue(label: "many", attributes: .concurrent)
-        let provider = Provider<TestTarget>(transport: SteppingTransport(steps: 5), callbackQueue: concurrent)
+        let provider = Provider<TestTarget>(transport: SteppingTransport(steps: 5))
         let overlaps = Tally()
         let probe = Probe<RequestEvent>(demand: .max(1)) { probe, event in
             guard let step = event.completed else { return .none }
@@ -144,7 +145,7 @@ struct DemandTests {
             if probe.values.count > step { overlaps.add() }
             return .none
         }
-        provider.eventPublisher(for: TestTarget(.example)).subscribe(probe)
+        provider.eventPublisher(for: TestTarget(.example), on: concurrent).subscribe(probe)
         await probe.signals.waitForCount(7)
         #expect(overlaps.value == 0)
     }

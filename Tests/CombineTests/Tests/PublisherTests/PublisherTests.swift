@@ -27,18 +27,19 @@ struct PublisherTests {
     private let queue = DispatchQueue(label: "publishers")
 
     private func provider<Target: TargetType>(_ type: Target.Type = TestTarget.self) -> Provider<Target> {
-        Provider(stubClosure: { _ in .immediate }, callbackQueue: queue)
+        Provider(stubClosure: { _ in .immediate })
     }
 
     @Test("A value is decoded, of a typed target too, and out of an envelope")
     func values() async {
         let (plain, typed, wrapped) = (Probe<Tea>(demand: .unlimited), Probe<Tea>(demand: .unlimited), Probe<Tea>())
-        provider().valuePublisher(for: TestTarget(.example), as: Tea.self).subscribe(plain)
-        provider(GetTea.self).valuePublisher(for: GetTea()).subscribe(typed)
+        provider().valuePublisher(for: TestTarget(.example), as: Tea.self, on: queue).subscribe(plain)
+        provider(GetTea.self).valuePublisher(for: GetTea(), on: queue).subscribe(typed)
         let target = TestTarget(.example).with {
             $0.sampleResponse = .response(status: 200, data: Data(#"{"code":0,"data":{"name":"oolong"}}"#.utf8))
         }
-        provider().valuePublisher(for: target, unwrapping: CodeMessageData()).subscribe(wrapped)
+        let options = CallOptions.setting(\.envelope, CodeMessageData())
+        provider().valuePublisher(for: target, as: Tea.self, options: options, on: queue).subscribe(wrapped)
         wrapped.request(.max(1))
         for probe in [plain, typed, wrapped] { await probe.signals.waitForCount(2) }
         #expect([plain, typed, wrapped].flatMap(\.values) == ["tea", "tea", "oolong"].map(Tea.init))
@@ -48,8 +49,8 @@ struct PublisherTests {
     func failures() async throws {
         let offline = TestTarget(.example).with { $0.sampleResponse = .failure(URLError(.notConnectedToInternet)) }
         let (failed, undecodable) = (Probe<Response>(demand: .unlimited), Probe<[Int]>(demand: .unlimited))
-        provider().responsePublisher(for: offline).subscribe(failed)
-        provider().valuePublisher(for: TestTarget(.example), as: [Int].self).subscribe(undecodable)
+        provider().responsePublisher(for: offline, on: queue).subscribe(failed)
+        provider().valuePublisher(for: TestTarget(.example), as: [Int].self, on: queue).subscribe(undecodable)
         await failed.signals.waitForCount(1)
         await undecodable.signals.waitForCount(1)
         #expect(failed.ends.first??.kind == .offline)
@@ -61,8 +62,8 @@ struct PublisherTests {
     @Test("Each subscription makes its own call")
     func cold() async {
         let transport = HeldTransport()
-        let publisher = Provider<TestTarget>(transport: transport, callbackQueue: queue)
-            .responsePublisher(for: TestTarget(.example))
+        let publisher = Provider<TestTarget>(transport: transport)
+            .responsePublisher(for: TestTarget(.example), on: queue)
         let probes = [Probe<Response>(demand: .unlimited), Probe(demand: .unlimited)]
         for probe in probes { publisher.subscribe(probe) }
         await transport.release(0)
@@ -71,15 +72,16 @@ struct PublisherTests {
         #expect(transport.sent.count == 2)
     }
 
-    @Test("Values and completion come on the callback queue: the provider's, or the one that is named")
+    @Test("Values and completion come on the main queue, or on the one that is named")
     func queues() async {
         let other = DispatchQueue(label: "other")
-        queue.setSpecific(key: Self.queueKey, value: 1)
+        DispatchQueue.main.setSpecific(key: Self.queueKey, value: 1)
         other.setSpecific(key: Self.queueKey, value: 2)
         let seen = Recorder<Int?>()
         var stored = Set<AnyCancellable>()
-        for named in [nil, other] {
-            provider().responsePublisher(for: TestTarget(.example), callbackQueue: named).sink { _ in
+        let (first, second) = (TestTarget(.example), provider())
+        for publisher in [second.responsePublisher(for: first), second.responsePublisher(for: first, on: other)] {
+            publisher.sink { _ in
                 seen.append(DispatchQueue.getSpecific(key: Self.queueKey))
             } receiveValue: { _ in
                 seen.append(DispatchQueue.getSpecific(key: Self.queueKey))
@@ -98,9 +100,9 @@ struct PublisherTests {
             if sent.count == 1 { throw URLError(.networkConnectionLost) }
             return .response(status: 200, data: Data(#"{"name":"tea"}"#.utf8))
         }
-        let provider = Provider<TestTarget>(transport: transport, callbackQueue: queue)
+        let provider = Provider<TestTarget>(transport: transport)
         let names = Recorder<String>()
-        let cancellable = provider.valuePublisher(for: TestTarget(.example), as: Tea.self)
+        let cancellable = provider.valuePublisher(for: TestTarget(.example), as: Tea.self, on: queue)
             .retry(1).map(\.name).replaceError(with: "none")
             .sink { names.append($0) }
         await names.waitForCount(1)
@@ -115,7 +117,7 @@ struct PublisherTests {
         var stored = Set<AnyCancellable>()
         let provider = provider()
         for _ in 0..<300 {
-            provider.valuePublisher(for: TestTarget(.example), as: Tea.self)
+            provider.valuePublisher(for: TestTarget(.example), as: Tea.self, on: queue)
                 .sink { _ in
                     ends.append(1)
                 } receiveValue: {

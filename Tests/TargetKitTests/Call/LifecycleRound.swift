@@ -65,9 +65,8 @@ final class LifecycleRound: Sendable {
         let provider = Provider<LifecycleTarget>(
             transport: LifecycleTransport(network.transport, released: released),
             plugins: (marksAttempts ? [LifecycleMark()] : []) + [LifecyclePlugin(ledger: ledger)],
-            sharing: isShared ? .identical : .never,
+            options: .setting(\.sharesInFlight, isShared),
             scope: scopes[scope].scope,
-            callbackQueue: callbackQueue,
             clock: LifecycleClock(holds: network.holds)
         )
         let domains = [ledger.makeDomain()] + scopes[scope].domains
@@ -127,12 +126,12 @@ final class LifecycleRound: Sendable {
         let left = scopes.enumerated().flatMap { index, scope in
             let state = scope.scope.state.withLock { $0 }
             return [
-                ("calls", state.calls.count), ("completions", state.endingCount), ("waiters", state.waiters.count),
+                ("calls", state.calls.count), ("completions", state.pendingCount), ("waiters", state.waiters.count),
                 ("counters", state.counters.count),
             ].filter { $0.1 != 0 }.map { "scope \(index) has \($0.1) \($0.0) at rest" }
         }
-        let flights = slots.withLock { $0 }.map(\.provider.pipeline.sharedCalls.count).filter { $0 != 0 }
-        return left + flights.map { "\($0) network calls are shared at rest" }
+        let flights = slots.withLock { $0 }.map(\.provider.configuration.sharedExchanges.count).filter { $0 != 0 }
+        return left + flights.map { "\($0) exchanges are shared at rest" }
     }
 }
 
@@ -238,7 +237,8 @@ extension LifecycleRound {
         let call = LifecycleCall(
             provider: slot.provider,
             target: LifecycleTarget(baseURL: network.baseURL, serial: serial, number: number, fate: fate),
-            timeout: timeout ?? .none,
+            options: .setting(\.timeout, timeout ?? .none),
+            queue: callbackQueue,
             ledger: ledger,
             holds: network.holds,
             leavesAfter: Int.random(in: 0..<5, using: &random)

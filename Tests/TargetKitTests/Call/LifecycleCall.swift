@@ -17,7 +17,8 @@ struct LifecycleCall: Sendable {
 
     let provider: Provider<LifecycleTarget>
     let target: LifecycleTarget
-    let timeout: CallTimeout
+    let options: CallOptions
+    let queue: DispatchQueue
     let ledger: LifecycleLedger
     let holds: LifecycleHolds
     /// How many events or pieces are read before the reader goes; from 3 on it reads all.
@@ -27,7 +28,7 @@ struct LifecycleCall: Sendable {
     func start(_ way: Way) -> LifecycleRound.Cancel {
         switch way {
         case .awaited:
-            let task = Task { await report { try await provider.request(target, timeout: timeout).data } }
+            let task = Task { await report { try await provider.request(target, options: options).data } }
             return { task.cancel() }
         case .callback: return callback().cancel
         case .response:
@@ -63,7 +64,7 @@ struct LifecycleCall: Sendable {
 
     private func callback() -> RequestHandle {
         let isOver = TestLock(false)
-        return provider.request(target, timeout: timeout) { _ in
+        return provider.request(target, options: options, on: queue) { _ in
             if isOver.withLock({ $0 }) {
                 ledger.change(target.serial) { $0.problems.append("progress after the completion") }
             }
@@ -75,7 +76,7 @@ struct LifecycleCall: Sendable {
 
     private func readEvents() async throws -> Data {
         var count = 0
-        for try await event in provider.events(for: target, timeout: timeout) {
+        for try await event in provider.events(for: target, options: options) {
             if case .response(let response) = event { return response.data }
             count += 1
             if count > leavesAfter { throw leaving() }
@@ -84,7 +85,7 @@ struct LifecycleCall: Sendable {
     }
 
     private func readStream() async throws -> Data {
-        let stream = try await provider.stream(target, timeout: timeout)
+        let stream = try await provider.stream(target, options: options)
         if leavesAfter == 0 { await holds.waitRegardless() }
         var (body, count) = (Data(), 0)
         for try await piece in stream {

@@ -8,33 +8,31 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Sharing calls in flight")
-struct InFlightSharingTests {
-    struct Greedy: SharingTarget {
-        var sharesInFlight: Bool
-        var baseURL: URL { .example }
-        var path: RequestPath { "/greedy" }
-    }
-
+@Suite("Shared exchanges", .timeLimit(.minutes(1)))
+struct SharedExchangeTests {
     let plugin = RecordingPlugin()
     let transport = HeldTransport { request in
         .response(status: 200, data: Data("\"\(request.urlRequest.url?.path ?? "")\"".utf8))
     }
     let target = TestTarget(.example)
+    let queue = DispatchQueue(label: "test")
 
-    private func provider(_ sharing: InFlightSharing = .identical, plugins: [any Plugin] = []) -> Provider<MultiTarget>
-    {
-        Provider(transport: transport, plugins: [plugin] + plugins, sharing: sharing)
+    func provider(
+        plugins: [any Plugin] = [],
+        options: CallOptions = .setting(\.sharesInFlight, true)
+    ) -> Provider<MultiTarget> {
+        Provider(transport: transport, plugins: [plugin] + plugins, options: options)
     }
 
     /// Calls of those targets, all of them started.
     func calls(
         _ provider: Provider<MultiTarget>,
-        _ targets: [any TargetType]
+        _ targets: [any TargetType],
+        options: CallOptions = CallOptions()
     ) -> [Task<Result<Response, any Error>, Never>] {
         var calls: [Task<Result<Response, any Error>, Never>] = []
         for target in targets {
-            let handle = provider.request(MultiTarget(target), callbackQueue: DispatchQueue(label: "test")) { _ in }
+            let handle = provider.request(MultiTarget(target), options: options, on: queue) { _ in }
             calls.append(
                 Task {
                     await withTaskCancellationHandler {
@@ -54,10 +52,10 @@ struct InFlightSharingTests {
 
     /// Returns when that many calls wait for what they share.
     func joined(_ count: Int, _ provider: Provider<MultiTarget>) async {
-        while provider.pipeline.sharedCalls.waiterCount < count { await Task.yield() }
+        while provider.configuration.sharedExchanges.waiterCount < count { await Task.yield() }
     }
 
-    @Test("Identical calls have one network call, one willSend and didReceive, and each its own prepare and process")
+    @Test("Identical calls have one exchange, one willSend and didReceive, and each its own prepare and process")
     func identical() async throws {
         let provider = provider()
         let calls = calls(provider, [target, target, target])
@@ -131,18 +129,22 @@ struct InFlightSharingTests {
         #expect(transport.sent.count == 2)
     }
 
-    static let deciders: [(sharing: InFlightSharing, target: any TargetType, isShared: Bool)] = [
-        (.never, TestTarget(.example), false), (.identical, TestTarget(.example), true),
-        (.where { $0 is TestTarget }, TestTarget(.example), true),
-        (.where { $0 is Greedy }, TestTarget(.example), false),
-        (.never, Greedy(sharesInFlight: true), true), (.identical, Greedy(sharesInFlight: false), false),
+    /// Whether calls share by the provider, the target and the call (`nil` where it is not set), and what comes of it.
+    static let deciders: [(provider: Bool?, target: Bool?, call: Bool?, isShared: Bool)] = [
+        (nil, nil, nil, false), (true, nil, nil, true), (false, true, nil, true), (true, false, nil, false),
+        (nil, false, true, true), (true, true, false, false),
     ]
 
-    @Test("Who shares is said by the provider, by a closure, or by the target itself", arguments: deciders.indices)
-    func who(row: Int) async throws {
-        let (sharing, target, isShared) = Self.deciders[row]
-        let provider = provider(sharing)
-        let calls = calls(provider, [target, target])
+    @Test(
+        "Whether calls share is set by the provider, the target and the call, the later overriding",
+        arguments: deciders
+    )
+    func who(row: (provider: Bool?, target: Bool?, call: Bool?, isShared: Bool)) async throws {
+        func options(_ shares: Bool?) -> CallOptions { shares.map { .setting(\.sharesInFlight, $0) } ?? CallOptions() }
+        let isShared = row.isShared
+        let provider = provider(options: options(row.provider))
+        let target = target.with { $0.options = options(row.target) }
+        let calls = calls(provider, [target, target], options: options(row.call))
         if isShared { await joined(2, provider) } else { await transport.sent.waitForCount(2) }
         await transport.release(0)
         if !isShared { await transport.release(1) }
@@ -168,7 +170,7 @@ struct InFlightSharingTests {
         #expect(transport.sent.count == 1)
     }
 
-    @Test("The network call is cancelled with the last that waits, and the next call begins another")
+    @Test("The exchange is cancelled with the last call that waits for it, and the next call begins another")
     func lastLeaves() async throws {
         let provider = provider()
         let calls = calls(provider, [target, target])
@@ -183,6 +185,8 @@ struct InFlightSharingTests {
             #expect(error.stage == .cancelled)
         }
         await transport.cancelled.wait()
+        // The exchange ends on its own, after the calls that have left it.
+        while count({ $0 == .didReceive(attempt: 0, .failure(.cancelled)) }) == 0 { await Task.yield() }
         #expect(count { $0 == .didReceive(attempt: 0, .failure(.cancelled)) } == 1)
         async let next = provider.request(MultiTarget(target))
         await transport.release(1)
@@ -235,9 +239,10 @@ struct InFlightSharingTests {
     struct Twin: TargetType {
         var baseURL: URL { .example }
         var path: RequestPath { "/things" }
+        var validation: StatusValidation { .none }
     }
 
-    @Test("Retrying is asked of the plugins once for all, and all see the attempt that succeeded")
+    @Test("The plugins are asked once for all calls whether to retry; the attempts are those of the exchange")
     func retries() async throws {
         let attempts = Recorder<Int>()
         let provider = Provider<MultiTarget>(
@@ -251,7 +256,7 @@ struct InFlightSharingTests {
                 ),
                 AttemptPlugin(attempts: attempts),
             ],
-            sharing: .identical
+            options: .setting(\.sharesInFlight, true)
         )
         let calls = calls(provider, [target, target])
         await joined(2, provider)
@@ -259,7 +264,8 @@ struct InFlightSharingTests {
         await transport.release(1)
         for call in calls { _ = try await call.value.get() }
         #expect(transport.sent.count == 2)
-        #expect(attempts.elements == [1, 1])
+        #expect(count { $0 == .didReceive(attempt: 1, .status(200)) } == 1)
+        #expect(attempts.elements == [0, 0])
     }
 
     struct AttemptPlugin: Plugin {
@@ -274,18 +280,18 @@ struct InFlightSharingTests {
         }
     }
 
-    @Test("A provider that is let go of still finishes what its calls share")
+    @Test("A released provider still finishes the exchanges that its calls share")
     func droppedProvider() async throws {
         var provider: Provider<MultiTarget>? = provider()
         let calls = calls(try #require(provider), [target, target])
         await joined(2, try #require(provider))
-        let sharedCalls = try #require(provider).pipeline.sharedCalls
+        let exchanges = try #require(provider).configuration.sharedExchanges
         weak let dropped = provider
         provider = nil
         await transport.release(0)
         for call in calls { #expect(try await call.value.get().statusCode == 200) }
         while dropped != nil { await Task.yield() }
         #expect(transport.sent.count == 1)
-        #expect(sharedCalls.count == 0 && sharedCalls.waiterCount == 0)
+        #expect(exchanges.count == 0 && exchanges.waiterCount == 0)
     }
 }

@@ -15,7 +15,7 @@ struct RequestHandleTests {
         let transport = HeldTransport()
         let provider = Provider<TestTarget>(transport: transport)
         let completed = Expectation()
-        let handle = provider.request(TestTarget(.example), callbackQueue: DispatchQueue(label: "test")) { _ in
+        let handle = provider.request(TestTarget(.example), on: DispatchQueue(label: "test")) { _ in
             completed.fulfill()
         }
         async let one = handle.response()
@@ -33,7 +33,7 @@ struct RequestHandleTests {
         let transport = HeldTransport()
         let provider = Provider<TestTarget>(transport: transport)
         let completed = Recorder<TargetKitError.Stage?>()
-        let handle = provider.request(TestTarget(.example), callbackQueue: DispatchQueue(label: "test")) { result in
+        let handle = provider.request(TestTarget(.example), on: DispatchQueue(label: "test")) { result in
             if case .failure(let error) = result { completed.append(error.stage) } else { completed.append(nil) }
         }
         await transport.sent.waitForCount(1)
@@ -45,15 +45,16 @@ struct RequestHandleTests {
         #expect(handle.isCancelled)
     }
 
-    @Test("Closures without a queue of their own run on the provider's")
-    func providersQueue() async throws {
+    @Test("Progress and completion are called on the queue that the call names")
+    func queueOfCall() async throws {
         let queue = DispatchQueue(label: "provider")
         let key = DispatchSpecificKey<Bool>()
         queue.setSpecific(key: key, value: true)
-        let provider = Provider<TestTarget>(stubClosure: { _ in .immediate }, callbackQueue: queue)
+        let provider = Provider<TestTarget>(stubClosure: { _ in .immediate })
         let seen = Recorder<Bool>()
         provider.request(
             TestTarget(.example),
+            on: queue,
             progress: { _ in
                 seen.append(DispatchQueue.getSpecific(key: key) == true)
             }

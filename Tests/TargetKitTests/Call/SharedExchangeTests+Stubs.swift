@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-extension InFlightSharingTests {
+extension SharedExchangeTests {
     @Test(
         "A stubbed call and a real one never share, in either order",
         .timeLimit(.minutes(1)),
@@ -18,7 +18,7 @@ extension InFlightSharingTests {
         let provider = Provider<MultiTarget>(
             stubClosure: { Self.isStubbed($0) ? .delayed(.seconds(1)) : .never },
             transport: transport,
-            sharing: .identical,
+            options: .setting(\.sharesInFlight, true),
             clock: clock
         )
         let calls = calls(provider, stubFirst ? [stubbed, target] : [target, stubbed])
@@ -44,7 +44,7 @@ extension InFlightSharingTests {
         let provider = Provider<MultiTarget>(
             stubClosure: { _ in .delayed(.seconds(1)) },
             plugins: [plugin],
-            sharing: .identical,
+            options: .setting(\.sharesInFlight, true),
             clock: clock
         )
         let other = areEqual ? target : target.with { $0.sampleResponse = .response(status: 203, data: Data()) }

@@ -8,9 +8,9 @@ import Testing
 import FoundationNetworking
 #endif
 
-/// The chain leaves hooks out that do nothing. Nobody may notice.
-@Suite("Plugins without hooks")
-struct IdleHooksTests {
+/// Plugins that call one another, and plugins without hooks of their own.
+@Suite("Plugin hooks")
+struct PluginHookTests {
     struct Idle: Plugin {}
 
     /// Hands every hook on to another plugin.
@@ -45,9 +45,14 @@ struct IdleHooksTests {
             seen.append("process")
             return await inner.process(result, context: context)
         }
+
+        func didFinish(_ call: FinishedCall, context: RequestContext) {
+            seen.append("didFinish")
+            inner.didFinish(call, context: context)
+        }
     }
 
-    static let hooks = ["prepare", "willSend", "didReceive", "retry", "process"]
+    static let hooks = ["prepare", "willSend", "didReceive", "retry", "process", "didFinish"]
 
     @Test("A plugin that hands its hooks on to an idle one keeps them, call after call")
     func wrapped() async throws {

@@ -10,9 +10,8 @@ import FoundationNetworking
 
 @Suite("Timeouts")
 struct TimeoutTests {
-    struct Patient: TimedTarget {
-        var callTimeout: CallTimeout
-        var timeout: Duration?
+    struct Patient: TargetType {
+        var options: CallOptions
         var baseURL: URL { .example }
         var path: RequestPath { "/patient" }
     }
@@ -34,7 +33,7 @@ struct TimeoutTests {
         let provider = Provider<TestTarget>(
             transport: transport,
             plugins: [plugin],
-            timeout: .wholeCall(.milliseconds(1500)),
+            options: .setting(\.timeout, .wholeCall(.milliseconds(1500))),
             clock: clock
         )
         let call = Task { try await provider.request(TestTarget(.example)) }
@@ -54,7 +53,10 @@ struct TimeoutTests {
     func quick() async throws {
         let clock = ManualClock()
         let provider = Provider<TestTarget>(stubClosure: { _ in .immediate }, clock: clock)
-        let response = try await provider.request(TestTarget(.example), timeout: .wholeCall(.seconds(1)))
+        let response = try await provider.request(
+            TestTarget(.example),
+            options: .setting(\.timeout, .wholeCall(.seconds(1)))
+        )
         #expect(response.statusCode == 200)
         // The clock's sleeper goes when its task has seen the cancel.
         while clock.sleeperCount > 0 { await Task.yield() }
@@ -66,7 +68,8 @@ struct TimeoutTests {
         let transport = HeldTransport()
         let plugin = RecordingPlugin(retry: { _, context in context.attempt == 0 ? .retry(after: .zero) : .doNotRetry })
         let provider = Provider<TestTarget>(transport: transport, plugins: [plugin], clock: clock)
-        let call = Task { try await provider.request(TestTarget(.example), timeout: .exchange(.milliseconds(800))) }
+        let options = CallOptions.setting(\.timeout, .exchange(.milliseconds(800)))
+        let call = Task { try await provider.request(TestTarget(.example), options: options) }
         for attempt in 0...1 {
             await transport.sent.waitForCount(attempt + 1)
             await clock.waitForSleepers(1)
@@ -99,9 +102,8 @@ struct TimeoutTests {
             transport: transport,
             clock: clock
         )
-        let call = Task {
-            try await provider.request(TestTarget(server.baseURL), timeout: .exchange(.milliseconds(800)))
-        }
+        let options = CallOptions.setting(\.timeout, .exchange(.milliseconds(800)))
+        let call = Task { try await provider.request(TestTarget(server.baseURL), options: options) }
         await clock.waitForSleepers(1)
         clock.advance(by: .milliseconds(800))
         let error = await #expect(throws: TargetKitError.self) { try await call.value }
@@ -112,29 +114,43 @@ struct TimeoutTests {
     @Test("A stub that is quick enough is in time by any clock")
     func stubInTime() async throws {
         let provider = Provider<TestTarget>(stubClosure: { _ in .immediate }, clock: HastyClock())
+        let options = CallOptions.setting(\.timeout, .exchange(.seconds(5)))
         for _ in 0..<50 {
-            let response = try await provider.request(TestTarget(.example), timeout: .exchange(.seconds(5)))
+            let response = try await provider.request(TestTarget(.example), options: options)
             #expect(response.statusCode == 200)
         }
     }
 
-    @Test("What is said for the call goes before the target's, and that before the provider's")
+    @Test("The limit of an exchange is the call's, else the endpoint's, else the target's, else the provider's")
     func precedence() async throws {
         let seen = Recorder<Duration?>()
         let transport = StubTransport { request in
             seen.append(request.timeout)
             return .response(status: 200, data: Data())
         }
-        let provider = Provider<MultiTarget>(transport: transport, timeout: .exchange(.seconds(9)))
+        let provider = Provider<MultiTarget>(
+            endpointClosure: { target in
+                var endpoint = try Endpoint(target: target)
+                if target.path == "/own" { endpoint.timeout = .seconds(7) }
+                return endpoint
+            },
+            transport: transport,
+            options: .setting(\.timeout, .exchange(.seconds(9)))
+        )
         let plain = TestTarget(.example)
         _ = try await provider.request(MultiTarget(plain))
-        _ = try await provider.request(MultiTarget(Patient(callTimeout: .exchange(.seconds(8)))))
-        _ = try await provider.request(MultiTarget(Patient(callTimeout: .exchange(.seconds(8)), timeout: .seconds(7))))
+        let patient = Patient(options: .setting(\.timeout, .exchange(.seconds(8))))
+        let five = CallOptions.setting(\.timeout, .exchange(.seconds(5)))
+        _ = try await provider.request(MultiTarget(patient))
         _ = try await provider.request(
-            MultiTarget(plain.with { $0.timeout = .seconds(6) }),
-            timeout: .exchange(.seconds(5))
+            MultiTarget(
+                plain.with {
+                    $0.options = patient.options; $0.path = "/own"
+                }
+            )
         )
-        _ = try await provider.request(MultiTarget(plain), timeout: .wholeCall(.seconds(5)))
+        _ = try await provider.request(MultiTarget(plain.with { $0.path = "/own" }), options: five)
+        _ = try await provider.request(MultiTarget(plain), options: .setting(\.timeout, .wholeCall(.seconds(5))))
         #expect(seen.elements == [.seconds(9), .seconds(8), .seconds(7), .seconds(5), .seconds(9)])
     }
 
@@ -149,10 +165,10 @@ struct TimeoutTests {
         for transport in [SystemTransport.patient, URLSessionTransport.patient] as [any Transport] {
             for timeout in [CallTimeout.wholeCall(time), .exchange(time), CallTimeout(exchange: time, wholeCall: time)]
             {
-                let provider = Provider<TestTarget>(transport: transport, timeout: timeout)
+                let provider = Provider<TestTarget>(transport: transport, options: .setting(\.timeout, timeout))
                 #expect(try await provider.request(target).statusCode == 200)
-                #expect(try await provider.request(target.with { $0.timeout = time }).statusCode == 200)
-                #expect(try await provider.request(target, timeout: timeout).statusCode == 200)
+                #expect(try await provider.request(target.with { $0.options.timeout = timeout }).statusCode == 200)
+                #expect(try await provider.request(target, options: .setting(\.timeout, timeout)).statusCode == 200)
             }
             let request = TransportRequest(urlRequest: URLRequest(url: server.baseURL), timeout: time)
             #expect(try await transport.send(request).head.statusCode == 200)
@@ -232,7 +248,7 @@ struct TimeoutTests {
         ]
     )
     func invalid(timeout: CallTimeout) async throws {
-        let provider = Provider<TestTarget>(stubClosure: { _ in .immediate }, timeout: timeout)
+        let provider = Provider<TestTarget>(stubClosure: { _ in .immediate }, options: .setting(\.timeout, timeout))
         let error = await #expect(throws: TargetKitError.self) { try await provider.request(TestTarget(.example)) }
         #expect(error?.kind == .invalidRequest)
         #expect(error?.underlying is InvalidRequest)

@@ -42,10 +42,23 @@ final class LifecycleLedger: Sendable {
         var sends = 0
         var receives = 0
         var processes = 0
+        var finishes = 0
         var problems: [String] = []
     }
 
+    /// The hooks of one context: that of a call or of a shared exchange.
+    fileprivate struct Hooks: Sendable {
+        var sends = 0
+        var receives = 0
+        var isProcessed = false
+        var isFinished = false
+    }
+
+    /// A hook of a plugin.
+    enum Hook: Sendable { case willSend, didReceive, process, didFinish }
+
     private struct State: Sendable {
+        var hooks: [RequestContext.ID: Hooks] = [:]
         var entries: [Entry] = []
         var domains: [Domain] = []
         var expectedEndings = 0
@@ -93,6 +106,16 @@ final class LifecycleLedger: Sendable {
 
     func change(_ serial: Int, _ change: (inout Entry) -> Void) {
         state.withLock { change(&$0.entries[serial]) }
+    }
+
+    /// A hook was called; what is wrong with its place among the hooks of its context is reported.
+    func note(_ hook: Hook, _ context: RequestContext) {
+        guard let target = context.target as? LifecycleTarget else { return }
+        state.withLock { state in
+            var hooks = state.hooks[context.id] ?? Hooks()
+            if let problem = hooks.add(hook) { state.entries[target.serial].problems.append(problem) }
+            state.hooks[context.id] = hooks
+        }
     }
 
     /// Writes down what is wrong with no call in particular.
@@ -177,11 +200,15 @@ final class LifecycleLedger: Sendable {
 
     /// What is wrong once everything is at rest.
     func problems() -> [String] {
-        state.withLock { $0.problems }
+        state.withLock { state in
+            let open = state.hooks.values.count { $0.sends != $0.receives || $0.isProcessed != $0.isFinished }
+            return state.problems + (open == 0 ? [] : ["\(open) contexts lack a hook"])
+        }
             + entries.enumerated().flatMap { serial, entry in
                 var problems = entry.problems
                 if entry.endings.count != entry.expectedEndings { problems.append("\(entry.endings.count) endings") }
                 if entry.processes != 1 { problems.append("\(entry.processes) times process") }
+                if entry.finishes != 1 { problems.append("\(entry.finishes) times didFinish") }
                 if entry.sends != entry.receives {
                     problems.append("\(entry.sends) willSend, \(entry.receives) didReceive")
                 }
@@ -191,6 +218,27 @@ final class LifecycleLedger: Sendable {
                 }
                 return problems.map { "call \(serial) (\(entry.fate)/\(entry.number)): \($0)" }
             }
+    }
+}
+
+extension LifecycleLedger.Hooks {
+    /// Adds a hook; what is wrong with its place, if anything.
+    fileprivate mutating func add(_ hook: LifecycleLedger.Hook) -> String? {
+        let isRunning = sends > receives
+        switch hook {
+        case .willSend:
+            sends += 1
+            return isRunning || isProcessed ? "willSend out of turn" : nil
+        case .didReceive:
+            receives += 1
+            return isRunning && !isProcessed ? nil : "didReceive out of turn"
+        case .process:
+            defer { isProcessed = true }
+            return isRunning || isProcessed ? "process out of turn" : nil
+        case .didFinish:
+            defer { isFinished = true }
+            return isRunning || !isProcessed || isFinished ? "didFinish out of turn" : nil
+        }
     }
 }
 
@@ -208,10 +256,12 @@ struct LifecyclePlugin: Plugin {
     let ledger: LifecycleLedger
 
     func willSend(_ request: URLRequest, context: RequestContext) {
+        ledger.note(.willSend, context)
         change(context) { $0.sends += 1 }
     }
 
     func didReceive(_ result: Result<Response, TargetKitError>, context: RequestContext) {
+        ledger.note(.didReceive, context)
         change(context) { $0.receives += 1 }
     }
 
@@ -226,8 +276,14 @@ struct LifecyclePlugin: Plugin {
         _ result: Result<Response, TargetKitError>,
         context: RequestContext
     ) async -> Result<Response, TargetKitError> {
+        ledger.note(.process, context)
         change(context) { $0.processes += 1 }
         return result
+    }
+
+    func didFinish(_ call: FinishedCall, context: RequestContext) {
+        ledger.note(.didFinish, context)
+        change(context) { $0.finishes += 1 }
     }
 
     private func change(_ context: RequestContext, _ change: (inout LifecycleLedger.Entry) -> Void) {

@@ -62,11 +62,12 @@ struct LifecycleEdgeTests {
                 try await gate.waitUnlessCancelled()
                 return .response(status: 200, data: Data())
             },
-            sharing: .identical,
+            options: .setting(\.sharesInFlight, true),
             clock: clock
         )
         let hurried = Task {
-            try await provider.request(TestTarget(.example), timeout: .exchange(.seconds(1))).statusCode
+            try await provider.request(TestTarget(.example), options: .setting(\.timeout, .exchange(.seconds(1))))
+                .statusCode
         }
         await gate.waitForArrivals(1)
         await clock.waitForSleepers()

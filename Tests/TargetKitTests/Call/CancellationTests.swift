@@ -120,7 +120,7 @@ struct CancellationTests {
         let results = Recorder<TargetKitError.Stage?>()
         let plugin = RecordingPlugin()
         let provider = Provider<TestTarget>(transport: running.transport, plugins: [plugin])
-        let handle = provider.request(TestTarget(running.baseURL), callbackQueue: .global()) { result in
+        let handle = provider.request(TestTarget(running.baseURL), on: .global()) { result in
             if case .failure(let error) = result { results.append(error.stage) } else { results.append(nil) }
         }
         _ = await running.waitForRequests(1)
@@ -163,13 +163,13 @@ struct CancellationTests {
         let other = Provider<TestTarget>(transport: hanging)
         let stages = Recorder<TargetKitError.Stage?>()
         for _ in 0..<10 {
-            one.request(TestTarget(.example), callbackQueue: .global()) { stages.append($0.failure?.stage) }
-            two.request(MultiTarget(TestTarget(.example)), callbackQueue: .global()) {
+            one.request(TestTarget(.example), on: .global()) { stages.append($0.failure?.stage) }
+            two.request(MultiTarget(TestTarget(.example)), on: .global()) {
                 stages.append($0.failure?.stage)
             }
         }
         let others = Recorder<TargetKitError.Stage?>()
-        other.request(TestTarget(.example), callbackQueue: .global()) { others.append($0.failure?.stage) }
+        other.request(TestTarget(.example), on: .global()) { others.append($0.failure?.stage) }
         _ = await arrived.waitForCount(21)
         #expect(scope.inFlightCount == 20)
         one.cancelAll()
@@ -212,7 +212,7 @@ struct CancellationTests {
         let provider = Provider<TestTarget>(transport: transport, scope: scope)
         let outcomes = Recorder<RecordingPlugin.Outcome>()
         for method in [HTTPMethod.get, .post, .get] {
-            provider.request(TestTarget(.example).with { $0.method = method }, callbackQueue: .global()) {
+            provider.request(TestTarget(.example).with { $0.method = method }, on: .global()) {
                 outcomes.append(.init($0))
             }
         }

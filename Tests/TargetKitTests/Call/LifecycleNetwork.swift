@@ -108,15 +108,12 @@ final class LifecycleTransport: Transport {
     deinit { released.add() }
 
     func send(_ request: TransportRequest) async throws -> TransportResponse { try await inner.send(request) }
-}
 
-/// Awaited calls go as they do without the wrapping.
-extension LifecycleTransport: InterruptibleTransport {
-    func start(_ request: TransportRequest, tiedTo handle: RequestHandle, for waiter: Waiter) {
-        guard let inner = inner as? any InterruptibleTransport else {
-            return startTask(request, tiedTo: handle, for: waiter)
-        }
-        inner.start(request, tiedTo: handle, for: waiter)
+    func send(
+        _ request: TransportRequest,
+        cancelledBy handle: RequestHandle
+    ) async throws -> TransportResponse {
+        try await inner.send(request, cancelledBy: handle)
     }
 }
 

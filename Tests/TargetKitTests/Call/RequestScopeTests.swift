@@ -17,14 +17,15 @@ struct RequestScopeTests {
 
     let transport = HeldTransport()
     let target = TestTarget(.example)
+    let queue = DispatchQueue(label: "test")
 
     private func provider(_ scope: RequestScope) -> Provider<TestTarget> {
-        Provider(transport: transport, scope: scope, callbackQueue: DispatchQueue(label: "test"))
+        Provider(transport: transport, scope: scope)
     }
 
     /// Starts a call, and says how it ended.
     private func start(_ provider: Provider<TestTarget>) -> Task<Result<Response, any Error>, Never> {
-        let handle = provider.request(target) { _ in }
+        let handle = provider.request(target, on: queue) { _ in }
         return Task {
             do { return .success(try await handle.response()) } catch { return .failure(error) }
         }
@@ -55,7 +56,7 @@ struct RequestScopeTests {
     func chosen() async {
         let scope = RequestScope()
         let other = Provider<Other>(transport: transport, scope: scope)
-        let handle = other.request(Other()) { _ in }
+        let handle = other.request(Other(), on: queue) { _ in }
         let calls = [start(provider(scope)), start(provider(scope))]
         await transport.sent.waitForCount(3)
         scope.cancelAll(of: Other.self)
@@ -130,11 +131,10 @@ struct RequestScopeTests {
     func graceIsOver() async {
         let clock = ManualClock()
         let scope = RequestScope(parent: RequestScope(clock: clock))
-        let queue = DispatchQueue(label: "test")
         let endings = Recorder<TargetKitError.Stage?>()
-        let provider = Provider<TestTarget>(transport: transport, scope: scope, callbackQueue: queue)
+        let provider = Provider<TestTarget>(transport: transport, scope: scope)
         for _ in 0..<20 {
-            provider.request(target) { result in
+            provider.request(target, on: queue) { result in
                 if case .failure(let error) = result { endings.append(error.stage) } else { endings.append(nil) }
             }
         }
@@ -169,7 +169,7 @@ struct RequestScopeTests {
         let ended = Expectation(count: 10_000)
         let stages = Recorder<TargetKitError.Stage?>()
         for _ in 0..<10_000 {
-            provider.request(target) { result in
+            provider.request(target, on: queue) { result in
                 if case .failure(let error) = result { stages.append(error.stage) } else { stages.append(nil) }
                 ended.fulfill()
             }

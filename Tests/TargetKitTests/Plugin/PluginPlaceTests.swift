@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+import TestSupport
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@Suite("Places of plugins")
+struct PluginPlaceTests {
+    /// Names the request after itself, and takes the secret fields of its place.
+    struct Named: Plugin {
+        let name: String
+        let place: PluginPlace
+        let log: Recorder<String>
+
+        func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
+            var request = request
+            let before = request.value(forHTTPHeaderField: "X-Seen").map { $0 + " " } ?? ""
+            request.setValue(before + name, forHTTPHeaderField: "X-Seen")
+            log.append("prepare \(name)")
+            return request
+        }
+
+        func willSend(_ request: URLRequest, context: RequestContext) { log.append("willSend \(name)") }
+
+        func didReceive(_ result: Result<Response, TargetKitError>, context: RequestContext) {
+            log.append("didReceive \(name)")
+        }
+
+        func retry(_ result: Result<Response, TargetKitError>, context: RequestContext) async -> RetryDecision {
+            log.append("retry \(name)")
+            return .doNotRetry
+        }
+
+        func process(
+            _ result: Result<Response, TargetKitError>,
+            context: RequestContext
+        ) async -> Result<Response, TargetKitError> {
+            log.append("process \(name)")
+            return result
+        }
+
+        func didFinish(_ call: FinishedCall, context: RequestContext) { log.append("didFinish \(name)") }
+    }
+
+    /// Between authentication and signing.
+    private static let compression = PluginPlace(rawValue: PluginPlace.authentication.rawValue + 50)
+
+    private static let places: [(name: String, place: PluginPlace)] = [
+        ("start", .start), ("environment", .environment), ("connectivity", .connectivity), ("failover", .failover),
+        ("admission", .admission), ("standard", .standard), ("retrying", .retrying),
+        ("authentication", .authentication), ("compression", compression), ("signing", .signing),
+        ("errorHandling", .errorHandling), ("observation", .observation),
+    ]
+
+    /// The order in which the plugins are asked to retry.
+    private static let retryOrder = [
+        "authentication", "failover", "retrying", "connectivity", "admission", "standard", "start", "environment",
+        "compression", "signing", "errorHandling", "observation",
+    ]
+
+    private func log(of plugins: [(name: String, place: PluginPlace)], isShared: Bool) async throws -> [String] {
+        let log = Recorder<String>()
+        let sent = Recorder<String?>()
+        let provider = Provider<TestTarget>(
+            transport: StubTransport { request in
+                sent.append(request.urlRequest.value(forHTTPHeaderField: "X-Seen"))
+                return .response(status: 200, data: Data())
+            },
+            plugins: plugins.map { Named(name: $0.name, place: $0.place, log: log) },
+            options: .setting(\.sharesInFlight, isShared)
+        )
+        _ = try await provider.request(TestTarget(.example))
+        return log.elements + sent.elements.compactMap { $0 }
+    }
+
+    @Test("Every hook visits the plugins by place, whatever their order in the array", arguments: [false, true])
+    func permutations(isShared: Bool) async throws {
+        var random = SeededGenerator(seed: 8)
+        let names = Self.places.map(\.name)
+        let expected =
+            names.map { "prepare \($0)" } + names.map { "willSend \($0)" } + names.map { "didReceive \($0)" }
+            + Self.retryOrder.map { "retry \($0)" } + names.map { "process \($0)" }
+            + names.map { "didFinish \($0)" } + [names.joined(separator: " ")]
+        for _ in 0..<300 {
+            let plugins = Self.places.shuffled(using: &random)
+            let log = try await log(of: plugins, isShared: isShared)
+            try #require(log == expected, "\(plugins.map(\.name))")
+        }
+    }
+
+    @Test("Plugins of one place keep the order of the array in every hook")
+    func samePlace() async throws {
+        let names = ["c", "a", "d", "b"]
+        for place in [PluginPlace.standard, .signing, .authentication] {
+            let log = try await log(of: names.map { ($0, place) }, isShared: false)
+            let hooks = ["prepare", "willSend", "didReceive", "retry", "process", "didFinish"]
+            #expect(log == hooks.flatMap { hook in names.map { "\(hook) \($0)" } } + ["c a d b"])
+        }
+    }
+
+    @Test("A plugin that names no place stands at the standard one, and its context has all secret fields")
+    func defaults() async throws {
+        struct Idle: Plugin {}
+        struct Secret: Plugin {
+            let secretHeaders: Set<HTTPHeaderName> = ["X-Key"]
+        }
+        #expect(Idle().place == .standard)
+        #expect(Idle().secretHeaders.isEmpty)
+        let seen = Recorder<Set<HTTPHeaderName>>()
+        let plugin = RecordingPlugin(prepare: { request, context in
+            seen.append(context.secretHeaders)
+            return request
+        })
+        let provider = Provider<TestTarget>(stubClosure: { _ in .immediate }, plugins: [plugin, Idle(), Secret()])
+        _ = try await provider.request(TestTarget(.example))
+        #expect(seen.elements.first?.contains("x-key") == true)
+        #expect(seen.elements.first?.contains(.authorization) == true)
+    }
+}

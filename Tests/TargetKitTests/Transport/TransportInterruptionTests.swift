@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+import TestSupport
+import Testing
+
+/// Transports of somebody else's, and what ends their exchanges.
+@Suite("Interrupting a transport", .timeLimit(.minutes(1)))
+struct TransportInterruptionTests {
+    /// Has `send(_:)` and nothing else; its exchanges end when their task is cancelled.
+    private struct Plain: Transport {
+        let sent = Recorder<Int?>()
+        let cancelled = Expectation()
+
+        func send(_ request: TransportRequest) async throws -> TransportResponse {
+            sent.append(currentTask())
+            do {
+                try await Gate().waitUnlessCancelled()
+            } catch {
+                cancelled.fulfill()
+                throw error
+            }
+            throw Boom()
+        }
+    }
+
+    /// Ends its exchanges by itself.
+    private struct Own: Transport {
+        let sent = Recorder<Int?>()
+        let sentInTask = Recorder<Int?>()
+        let ended = Expectation()
+        let isHeld: Bool
+
+        func send(_ request: TransportRequest) async throws -> TransportResponse {
+            sentInTask.append(currentTask())
+            return TransportResponse(head: ResponseHead(statusCode: 200), body: .data(Data()))
+        }
+
+        func send(
+            _ request: TransportRequest,
+            cancelledBy handle: RequestHandle
+        ) async throws -> TransportResponse {
+            let end = Gate()
+            handle.onCancel {
+                ended.fulfill()
+                end.open()
+            }
+            sent.append(currentTask())
+            if isHeld {
+                await end.wait()
+                throw CancellationError()
+            }
+            return TransportResponse(head: ResponseHead(statusCode: 200), body: .data(Data()))
+        }
+    }
+
+    enum Means: CaseIterable, Sendable { case task, handle, provider, scope, timeout }
+
+    /// Makes a call that is interrupted by that means once it is sent, and returns its error.
+    private func interrupted(
+        by means: Means,
+        _ transport: any Transport,
+        plugins: [any Plugin] = [],
+        sent: Recorder<Int?>
+    ) async throws -> TargetKitError {
+        let scope = RequestScope()
+        let options: CallOptions =
+            means == .timeout ? .setting(\.timeout, .wholeCall(.milliseconds(60))) : CallOptions()
+        let provider = Provider<TestTarget>(transport: transport, plugins: plugins, options: options, scope: scope)
+        let target = TestTarget(.example)
+        let handle =
+            means == .handle ? provider.request(target, on: DispatchQueue(label: "test"), completion: { _ in }) : nil
+        let call = Task {
+            if let handle { return try await handle.response() }
+            return try await provider.request(target)
+        }
+        await sent.waitForCount(1)
+        switch means {
+        case .task: call.cancel()
+        case .handle: handle?.cancel()
+        case .provider: provider.cancelAll()
+        case .scope: scope.cancelAll()
+        case .timeout: break
+        }
+        let error = try #require(await call.result.failure as? TargetKitError)
+        #expect(scope.inFlightCount == 0)
+        return error
+    }
+
+    @Test(
+        "A transport that has only send(_:) is interrupted by task, handle, provider, scope and timeout",
+        arguments: Means.allCases,
+        [true, false]
+    )
+    func plain(means: Means, hasPlugin: Bool) async throws {
+        let transport = Plain()
+        let plugins: [any Plugin] = hasPlugin ? [HookRecorder()] : []
+        let error = try await interrupted(by: means, transport, plugins: plugins, sent: transport.sent)
+        await transport.cancelled.wait()
+        #expect(error.kind == (means == .timeout ? .timedOut : .cancelled))
+        #expect(error.stage == (means == .timeout ? .transport : .cancelled))
+    }
+
+    @Test(
+        "A transport that ends its exchanges by itself is told by its handle",
+        arguments: [Means.task, .provider, .scope, .timeout]
+    )
+    func own(means: Means) async throws {
+        let transport = Own(isHeld: true)
+        let error = try await interrupted(by: means, transport, sent: transport.sent)
+        #expect(transport.ended.fulfilledCount == 1)
+        #expect(transport.sentInTask.count == 0)
+        #expect(error.kind == (means == .timeout ? .timedOut : .cancelled))
+    }
+
+    @Test("An awaited call without plugins is sent in the caller's task by such a transport, in another by the default")
+    func task() async throws {
+        let (own, plain) = (Own(isHeld: false), Plain())
+        #expect(try await Provider<TestTarget>(transport: own).request(TestTarget(.example)).statusCode == 200)
+        #expect(own.sent.elements == [currentTask()])
+        #expect(own.sentInTask.count == 0)
+        _ = try await interrupted(by: .provider, plain, sent: plain.sent)
+        #expect(plain.sent.elements != [currentTask()])
+    }
+
+    @Test("A call with a task of its own is sent by send(_:)")
+    func withPlugin() async throws {
+        let transport = Own(isHeld: false)
+        let provider = Provider<TestTarget>(transport: transport, plugins: [HookRecorder()])
+        _ = try await provider.request(TestTarget(.example))
+        _ = try await Provider<TestTarget>(transport: transport)
+            .request(TestTarget(.example), on: DispatchQueue(label: "test"), completion: { _ in }).response()
+        #expect(transport.sent.count == 0)
+        #expect(transport.sentInTask.count == 2)
+    }
+}
+
+/// Identifies the task that runs this.
+private func currentTask() -> Int? {
+    withUnsafeCurrentTask { $0?.hashValue }
+}
