@@ -67,7 +67,7 @@ struct ResiliencePageTests {
             var policy = RetryPolicy(attempts: 4, baseDelay: .milliseconds(300))
             policy.statuses.remove(500)
             let provider = Provider<Shop>(transport: transport, plugins: [RetryPlugin(policy: policy)], clock: clock)
-            do {
+            do throws(TargetKitError) {
                 let orders = try await provider.request(.orders)
                 Issue.record("\(orders)")
             } catch {
