@@ -8,12 +8,12 @@ import TestSupport
 import FoundationNetworking
 #endif
 
-/// A transport that answers as the test says, and writes down what it was asked for.
+/// A transport that answers as the test says, and records its requests.
 final class ScriptedTransport: Sendable {
     let requests = Recorder<URLRequest>()
     private let answer: @Sendable (URLRequest, Int) async throws -> SampleResponse
 
-    /// Each request gets the next answer of the list, and the last one again when the list is at its end.
+    /// Each request gets the next answer of the list; after the last one, the last again.
     convenience init(_ answers: SampleResponse...) {
         self.init { _, index in answers[min(index, answers.count - 1)] }
     }
@@ -31,7 +31,7 @@ final class ScriptedTransport: Sendable {
         }
     }
 
-    /// The hosts that were asked, in order.
+    /// The hosts of the requests, in order.
     var hosts: [String] { requests.elements.map { $0.url?.host() ?? "" } }
 }
 
@@ -43,8 +43,8 @@ extension SampleResponse {
     static func error(_ code: URLError.Code) -> SampleResponse { .failure(URLError(code)) }
 }
 
-/// A target with everything that the plugins for bad days ask for.
-struct SturdyTarget: IdempotentTarget, RetryingTarget {
+/// A target with the options of the plugins for resilience.
+struct SturdyTarget: TargetType {
     var baseURL = URL.shop
     var path: RequestPath = "/things"
     var method = HTTPMethod.get
@@ -54,7 +54,9 @@ struct SturdyTarget: IdempotentTarget, RetryingTarget {
     var retryPolicy: RetryPolicy?
     var key: @Sendable () -> String? = { nil }
 
-    var idempotencyKey: String? { key() }
+    var options: CallOptions {
+        .setting(\.retryPolicy, retryPolicy).setting(\.idempotencyKey, key())
+    }
 
     func with(_ change: (inout SturdyTarget) -> Void) -> SturdyTarget {
         var target = self
@@ -64,9 +66,9 @@ struct SturdyTarget: IdempotentTarget, RetryingTarget {
 }
 
 extension ManualClock {
-    /// Does something that sleeps on this clock, and moves the time on whenever it does.
+    /// Runs work that sleeps on this clock, and advances the clock whenever it sleeps.
     ///
-    /// - Returns: what came of it, and how long each sleep was.
+    /// - Returns: The result of the work, and the duration of each sleep.
     func stepping<Value: Sendable>(
         through work: @escaping @Sendable () async -> Value
     ) async -> (value: Value, sleeps: [Duration]) {
@@ -84,7 +86,7 @@ extension ManualClock {
     }
 }
 
-/// Random numbers that are all the highest: a wait with full jitter is then as long as it can be.
+/// Random numbers that are all the highest: a delay with full jitter is then as long as possible.
 struct HighestNumbers: RandomNumberGenerator, Sendable {
     func next() -> UInt64 { .max }
 }

@@ -6,19 +6,18 @@ import TargetKit
 import FoundationNetworking
 #endif
 
-/// Why an ``AuthenticationPlugin`` has ended a call, where that is not the error of the refresh itself.
+/// Why an ``AuthenticationPlugin`` has ended a call, if not by the error of the refresh itself.
 package enum AuthenticationError: Error, Sendable, Hashable {
-    /// The credential would have to be renewed again, but has been as often as the limit allows: the server rejects what it has
-    /// just given out, or gives out what is about to end.
+    /// The limit of refreshes is reached: the server rejects new credentials, or issues credentials that expire at once.
     case tooManyRefreshes(RefreshLimit)
-    /// The refresh was cancelled, by whoever cancels all calls of the provider that it went through.
+    /// The refresh was cancelled with all calls of its provider.
     case refreshCancelled
-    /// The user has signed out, or another one has signed in, while the call waited. It ends with stage `.cancelled`.
+    /// The user signed out, or another user signed in, while the call waited. It ends with stage `.cancelled`.
     case signedOut
 }
 
 extension AuthenticationError: DescribedError, ErrorWithKind {
-    /// What it means for the call that waited. That the refresh was cancelled is not the call's own cancelling.
+    /// The kind of error of the call that waited. A cancelled refresh does not mean that the call was cancelled.
     package var kind: TargetKitError.Kind {
         switch self {
         case .tooManyRefreshes: .unauthorized
@@ -27,34 +26,34 @@ extension AuthenticationError: DescribedError, ErrorWithKind {
         }
     }
 
-    /// What is wrong and what to do, in one line.
+    /// The problem and its solution in one line.
     package var description: String {
         switch self {
         case .tooManyRefreshes(let limit):
-            "the credential was renewed \(limit.count) times in \(limit.interval): look at why the server rejects it"
+            "the credential was refreshed \(limit.count) times in \(limit.interval); check why the server rejects it"
         case .refreshCancelled:
-            "the refresh of the credential was cancelled: give it a provider whose calls are not cancelled with others"
-        case .signedOut: "the session of the call has ended while it waited for a credential"
+            "the refresh of the credential was cancelled; use a provider for it whose calls are not cancelled"
+        case .signedOut: "the session of the call ended while it waited for a credential"
         }
     }
 }
 
 /// Why there is no credential for a call.
 enum RefreshFailure: Error, Sendable {
-    /// The refresh has failed for good, and the session has ended with it.
+    /// The refresh has failed permanently, and the session has ended.
     case ended(any Error)
-    /// The refresh has failed, and may succeed another time.
+    /// The refresh has failed transiently.
     ///
-    /// - Parameter isEarly: Whether the server has not rejected the credential.
+    /// - Parameter isEarly: Whether the refresh began before the server rejected the credential.
     case passing(any Error, isEarly: Bool)
-    /// The session that the call belongs to is over: the user has signed out, or in anew.
+    /// The session of the call has ended: the user has signed out, or signed in again.
     case signedOut
 }
 
 extension RefreshFailure {
     /// The error that the caller gets.
     ///
-    /// - Parameter response: What has rejected the call; `nil` when it was not sent.
+    /// - Parameter response: The response that rejected the call; `nil` if it was not sent.
     func error(request: URLRequest?, rejected response: Response? = nil) -> TargetKitError {
         switch self {
         case .signedOut:
@@ -85,7 +84,7 @@ extension RefreshFailure {
 }
 
 extension Error {
-    /// The error without what the refresh has sent and received, where the secrets are: of the response the status is left.
+    /// The error without what the refresh has sent and received, which contains secrets: only the status of the response is kept.
     var withoutExchange: any Error {
         guard var error = self as? TargetKitError else { return self }
         error.target = nil
@@ -95,7 +94,7 @@ extension Error {
         return error
     }
 
-    /// Whether a refresh has failed by it before the server has said anything.
+    /// Whether the refresh got no response.
     var isWithoutAnswer: Bool {
         switch self {
         case is URLError, is CircuitOpenError: true
@@ -107,7 +106,7 @@ extension Error {
 }
 
 extension Error {
-    /// Cancellation in any spelling.
+    /// Whether it means a cancellation.
     var isCancellation: Bool {
         switch self {
         case is CancellationError: true

@@ -6,8 +6,8 @@ import TargetKit
 import FoundationNetworking
 #endif
 
-/// How calls carry a credential, and how a credential that has run out is renewed: what an ``AuthenticationPlugin`` is told about
-/// a server. ``OAuthAuthenticator`` is the one for OAuth 2.
+/// How calls carry a credential, and how it is refreshed, for an ``AuthenticationPlugin``. ``OAuthAuthenticator`` implements it for
+/// OAuth 2.
 ///
 /// ```swift
 /// struct SessionKeys: Authenticator {
@@ -23,44 +23,44 @@ import FoundationNetworking
 /// }
 /// ```
 ///
-/// The plugin calls `refresh` once at a time; the other methods may be called by several threads at once.
+/// The plugin calls `refresh` once at a time; it calls the other methods on any thread, also concurrently.
 public protocol Authenticator<Credential>: Sendable {
-    /// What shows who is calling: an access token with its refresh token, for one.
+    /// What identifies the user, for example an access token with its refresh token.
     associatedtype Credential: Sendable
 
-    /// The header fields that ``apply(_:to:)`` sets: no redirect takes them to another origin. Default: `Authorization`.
+    /// The header fields that ``apply(_:to:)`` sets. Redirects to other origins do not carry them. Default: `Authorization`.
     var secretHeaders: Set<HTTPHeaderName> { get }
 
-    /// Puts the credential into a request that is about to go out, in the place of one that is there.
+    /// Adds the credential to a request, and replaces one that is there.
     ///
-    /// - Throws: ends the call with an error of stage `.request`.
+    /// - Throws: Ends the call with an error of stage `.request`.
     func apply(_ credential: Credential, to request: inout URLRequest) throws
 
-    /// Whether the credential is to be renewed before a call goes out with it, since it has run out or will in a moment.
-    /// Default: never, the server's answer decides.
+    /// Whether the credential is refreshed before a call is sent, because it has expired or is about to. Default: `false`; the
+    /// credential is refreshed when the server rejects it.
     func needsRefresh(_ credential: Credential) -> Bool
 
-    /// Whether a call may go out with a credential that needs a refresh when no refresh is to be had just now, because it has
-    /// not run out yet. Default: no, the call fails with the error of the refresh.
+    /// Whether a call may be sent with a credential whose refresh has failed transiently, because it has not expired yet. Default:
+    /// `false`; the call fails with the error of the refresh.
     func canStillUse(_ credential: Credential) -> Bool
 
-    /// Renews a credential.
+    /// Refreshes a credential.
     ///
-    /// The plugin never cancels it because callers have gone: the server may have taken back the old credential already, and the
-    /// new one must not be lost. So it has to end by itself, within a timeout.
+    /// It needs a timeout: it is not cancelled with the calls that wait for it, because the server may already have revoked the old
+    /// credential, and the new one must not be lost.
     ///
-    /// A call that it makes through a provider with the same plugin does not wait for itself: it goes out with the credential as
-    /// it is, and only if its target asks for one.
+    /// A call that it makes through a provider with the same plugin does not wait for the refresh: it is sent with the old
+    /// credential, unless its `CallOptions.authorization` is `.none`.
     ///
-    /// - Returns: The new credential, which is kept in the old one's place.
+    /// - Returns: The new credential, which replaces the old one.
     func refresh(_ credential: Credential) async throws -> Credential
 
-    /// Whether a response says that the server does not accept the credential. Default: status 401 (RFC 9110 §15.5.2). Add what
-    /// a ``BodyCode`` matches for a server that says so in the body.
+    /// Whether the server has rejected the credential. Default: status 401 (RFC 9110 §15.5.2). Use ``BodyCode`` for a server that
+    /// reports it in the body.
     func wasRejected(_ response: Response) -> Bool
 
-    /// Whether a failed refresh means that the credential is worth nothing any more, so that the user is signed out. Default:
-    /// every error but those that pass, see ``isTransient(_:)``.
+    /// Whether the error of a refresh is permanent, so that the user is signed out. Default: all errors except transient ones, see
+    /// ``isTransient(_:)``.
     func endsSession(_ error: any Error) -> Bool
 }
 
@@ -77,27 +77,26 @@ extension Authenticator {
     /// Status 401.
     public func wasRejected(_ response: Response) -> Bool { response.statusCode == 401 }
 
-    /// Every error but those that pass.
+    /// All errors except transient ones.
     public func endsSession(_ error: any Error) -> Bool { !Self.isTransient(error) }
 
-    /// Whether an error says nothing about the credential, so that a later refresh may well succeed: nothing was sent (a plugin
-    /// has held the refresh back, a ``CircuitBreakerPlugin`` for one), no answer (offline, timed out, cancelled), an answer that
-    /// cannot be read, and every status but 400 to 499; of those 408, 425 and 429.
+    /// Whether a later refresh may succeed: nothing was sent (for example, a ``CircuitBreakerPlugin`` has refused the call), there was
+    /// no response (offline, timed out, cancelled), it could not be read, or its status is 408, 425, 429 or not between 400 and 499.
     ///
-    /// An error of a type that is not known here does not pass: the one who throws it has understood the server's answer.
+    /// Errors of other types are permanent: the code that throws them has understood the server's response.
     public static func isTransient(_ error: any Error) -> Bool {
         switch error {
         case is CancellationError, is URLError, is DecodingError, is AuthenticationError: true
         case let error as OAuthError: error.isTransient
         case let error as TargetKitError: isTransient(error)
-        case let error as any ErrorWithKind: error.kind.saysNothingOfCredential
+        case let error as any ErrorWithKind: error.kind.isTransientFailure
         default: false
         }
     }
 
     private static func isTransient(_ error: TargetKitError) -> Bool {
         switch error.stage {
-        // Nobody was asked, or nobody has answered what was asked for.
+        // There was no response, or it was not the one that was expected.
         case .endpoint, .request, .transport, .cancelled, .decoding, .shutDown: true
         case .envelope: false
         case .status: error.response?.isTransientFailure ?? true
@@ -106,13 +105,13 @@ extension Authenticator {
 }
 
 extension Response {
-    /// Whether its status says nothing about the credential that was sent.
+    /// Whether its status is not about the credential.
     var isTransientFailure: Bool { !(400...499).contains(statusCode) || [408, 425, 429].contains(statusCode) }
 }
 
 extension TargetKitError.Kind {
-    /// Whether the server was not asked, or could not answer.
-    fileprivate var saysNothingOfCredential: Bool {
+    /// Whether the server got no request, or could not answer it.
+    fileprivate var isTransientFailure: Bool {
         switch self {
         case .offline, .timedOut, .cannotConnect, .connectionLost, .insecureConnection, .cancelled, .rateLimited,
             .server:

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: MIT
 
-/// Where an ``AuthenticationPlugin`` keeps the credential between two runs of the app.
+/// Stores the credential of an ``AuthenticationPlugin`` between launches of the app.
 ///
-/// The plugin reads it once, before the first call that needs it, and writes each change. It does so one call at a time, on a
-/// thread of its own choice, never the main one. A store belongs to one plugin: what others write into it is not noticed.
+/// The plugin reads it once, before the first call that needs it, and writes each change, one operation at a time, never on the main
+/// thread. A store belongs to one plugin: it does not notice changes by others.
 public protocol CredentialStore<Credential>: Sendable {
-    /// What is stored.
+    /// The type of the credential.
     associatedtype Credential: Sendable
 
-    /// The credential that is stored; `nil` when there is none.
+    /// The stored credential; `nil` if there is none.
     ///
-    /// - Throws: when it cannot be told. The call that wanted it fails with this error, and the next one tries again; nobody is
-    ///   signed out.
+    /// - Throws: An error if it cannot be read. The call that needs it fails with this error, the next call tries again, and the
+    ///   user stays signed in.
     func load() throws -> Credential?
 
-    /// Stores a credential in the place of the one that is there. Either it is stored whole, or the old one stays.
+    /// Replaces the stored credential, completely or not at all.
     func save(_ credential: Credential) throws
 
-    /// Removes the credential, if there is one.
+    /// Removes the stored credential, if there is one.
     func clear() throws
 }

@@ -2,7 +2,7 @@
 import TargetKit
 
 extension CurrentCredential {
-    /// The work of one refresh: renews the credential, takes and stores what has come, and tells those who wait.
+    /// Performs a refresh: gets the new credential, stores it, and resumes the calls that wait for it.
     func run(_ refresh: Int, _ outcome: Outcome, _ credential: Credential, isEarly: Bool) async {
         let result: Result<Lease, RefreshFailure>?
         do {
@@ -23,7 +23,7 @@ extension CurrentCredential {
         outcome.settle(result ?? .failure(.signedOut))
     }
 
-    /// Takes the new credential for the session, and stores it; `nil` when the session is over.
+    /// Replaces the credential of the session, and stores it; `nil` if the session has ended.
     private func keep(_ credential: Credential, of refresh: Int) async -> Lease? {
         let kept = state.withLock { state -> (lease: Lease, change: Int)? in
             guard state.refresh?.number == refresh else { return nil }
@@ -37,7 +37,7 @@ extension CurrentCredential {
         return kept.lease
     }
 
-    /// Ends the session; `false` when it is over already, or another one has begun while the store was cleared.
+    /// Ends the session; `false` if it has ended already, or another one has begun while the store was cleared.
     private func end(_ refresh: Int, _ error: any Error) async -> Bool {
         let change = state.withLock { state -> Int? in
             guard state.refresh?.number == refresh else { return nil }
@@ -51,8 +51,7 @@ extension CurrentCredential {
         return true
     }
 
-    /// Keeps what a refresh has failed by in passing. It does not count when the server has not answered: it was not the server
-    /// that made the call fail, and the next one may find the network back.
+    /// Keeps the error of a transient failure. A refresh without a response does not count towards the limit.
     private func note(_ error: any Error, of refresh: Int) {
         state.withLock { state in
             guard let running = state.refresh, running.number == refresh else { return }
@@ -76,7 +75,7 @@ extension CurrentCredential {
 // MARK: - The store
 
 extension CurrentCredential {
-    /// Stores a change; one that fails is tried again by ``storeUnsaved()``, unless another comes before.
+    /// Stores a change. If that fails, ``storeUnsaved()`` tries again, unless there is another change before.
     func write(_ credential: Credential?, change: Int) async throws {
         do {
             try await credentialStore.write(credential, change: change)
@@ -86,8 +85,8 @@ extension CurrentCredential {
         }
     }
 
-    /// Tries again to store what could not be stored: the server may have taken back the credential that is there. That it
-    /// fails once more is not reported.
+    /// Tries again to store a credential that could not be stored: the server may have revoked the one in the store. A further
+    /// failure is not reported.
     func storeUnsaved() async {
         let unsaved = state.withLock { state -> (credential: Credential?, change: Int)? in
             guard state.isUnsaved else { return nil }
@@ -98,11 +97,11 @@ extension CurrentCredential {
     }
 }
 
-/// How often a credential is renewed at most, so that a server that rejects each new one is not asked for ever.
+/// The maximum number of refreshes in an interval, for a server that rejects every new credential.
 public struct RefreshLimit: Sendable, Hashable {
-    /// The number of refreshes, those that failed included; one that got no answer from the server does not count.
+    /// The number of refreshes, including failed ones; refreshes without a response do not count.
     let count: Int
-    /// The time within which they are counted, by the plugin's clock.
+    /// The interval, by the plugin's clock.
     let interval: Duration
 
     /// A limit; default: 5 in 30 seconds.
@@ -112,9 +111,8 @@ public struct RefreshLimit: Sendable, Hashable {
     }
 }
 
-/// In which refreshes the code of a task runs.
+/// The refreshes that a task is part of.
 enum RefreshTask {
-    /// What started them, as identities of ``CurrentCredential``s, each with the number of its refresh: a task that was begun in
-    /// one may outlive it.
+    /// By the identity of the ``CurrentCredential``, the number of its refresh: a task that began in a refresh may outlive it.
     @TaskLocal static var current: [ObjectIdentifier: Int] = [:]
 }

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
 
-/// The credential of a session, and its renewal: however many callers ask for one, there is one refresh at a time.
+/// The credential of a session and its refresh, of which there is one at a time.
 ///
-/// Credentials are counted: each refresh, sign-in and sign-out makes a new generation. Sessions are counted too: what was begun
-/// in one changes nothing in the next.
+/// Each refresh, sign-in and sign-out begins a new generation of the credential. Sessions are numbered, too: a refresh that began in one
+/// has no effect on the next.
 final class CurrentCredential<A: Authenticator>: Sendable {
     typealias Credential = A.Credential
 
-    /// A credential to send a call with.
+    /// A credential for a call.
     struct Lease: Sendable {
         let credential: Credential
         let generation: Int
     }
 
-    /// Where a call stands that begins.
+    /// The session and the generation in which a call begins.
     struct Position: Sendable {
         let session: Int
         let generation: Int
@@ -23,10 +23,10 @@ final class CurrentCredential<A: Authenticator>: Sendable {
     enum Status: Sendable {
         /// The store has not been read.
         case unread
-        /// Nobody is signed in.
+        /// There is no credential.
         case none
         case held(Credential)
-        /// The refresh has failed for good.
+        /// The refresh has failed permanently.
         case ended(any Error)
     }
 
@@ -46,9 +46,9 @@ final class CurrentCredential<A: Authenticator>: Sendable {
         var generation = 0
         var refresh: Refresh?
         var refreshCount = 0
-        /// When refreshes began, within the limit's interval.
+        /// When the refreshes within the limit's interval began.
         var starts: [Duration] = []
-        /// Why the latest of them that has ended brought nothing, though it may another time.
+        /// The transient failure of the latest refresh.
         var lastFailure: (any Error)?
         var changeCount = 0
         /// Whether the latest change could not be stored.
@@ -90,16 +90,16 @@ final class CurrentCredential<A: Authenticator>: Sendable {
         self.signOut = signOut
     }
 
-    /// Whether the code that asks is part of this currentCredential's own refresh.
+    /// Whether the current task is part of the refresh.
     var isRefreshingHere: Bool {
         guard let number = RefreshTask.current[ObjectIdentifier(self)] else { return false }
         return state.withLock(\.refresh)?.number == number
     }
 
-    /// How many callers wait for a refresh.
+    /// The number of callers that wait for a refresh.
     var waiterCount: Int { state.withLock(\.refresh)?.outcome.waiterCount ?? 0 }
 
-    /// The credential as it is, without waiting; `nil` when there is none, or the store has not been read.
+    /// The current credential; `nil` if there is none, or the store has not been read.
     var lease: Lease? { state.withLock { Self.lease(in: $0) } }
 
     static func lease(in state: State) -> Lease? {
@@ -111,9 +111,9 @@ final class CurrentCredential<A: Authenticator>: Sendable {
 // MARK: - Leases
 
 extension CurrentCredential {
-    /// Where a call stands that begins now; before that, what could not be stored is stored.
+    /// The current session and generation. A credential that could not be stored before is stored first.
     ///
-    /// - Throws: the store's error.
+    /// - Throws: The store's error.
     func position() async throws -> Position {
         if state.withLock({ if case .unread = $0.status { true } else { false } }) {
             let stored = try await credentialStore.load()
@@ -126,7 +126,7 @@ extension CurrentCredential {
         return state.withLock { Position(session: $0.session, generation: $0.generation) }
     }
 
-    /// The credential to send a call with, once any refresh that is due or under way is over; `nil` when nobody is signed in.
+    /// The credential for a call, after any refresh that is due or in progress; `nil` if there is none.
     ///
     /// - Throws: ``RefreshFailure``, or `CancellationError`.
     func lease(in session: Int) async throws -> Lease? {
@@ -166,7 +166,7 @@ extension CurrentCredential {
 // MARK: - Refresh
 
 extension CurrentCredential {
-    /// Begins a refresh, unless there is one under way or a newer credential has come already.
+    /// Begins a refresh, unless one is in progress or there is a newer credential.
     private func begin(after generation: Int, in session: Int, isEarly: Bool) throws(RefreshFailure) -> Step {
         let now = elapsedTime.current
         return try state.withLock { state throws(RefreshFailure) in
@@ -184,7 +184,7 @@ extension CurrentCredential {
             state.refreshCount += 1
             let number = state.refreshCount
             let outcome = Outcome()
-            // A task of its own, that no caller's end cancels: the server may have taken back the old credential by then.
+            // A task of its own, which is not cancelled with a caller: the server may already have revoked the old credential.
             let task = Task { await self.run(number, outcome, lease.credential, isEarly: isEarly) }
             let refresh = Refresh(number: number, start: now, outcome: outcome, task: task)
             state.refresh = refresh
@@ -196,17 +196,17 @@ extension CurrentCredential {
 // MARK: - Sessions
 
 extension CurrentCredential {
-    /// Begins a session with that credential, or none; what goes on for the old one comes to nothing.
+    /// Begins a session with that credential, or without one. A refresh of the old session has no effect.
     ///
     /// - Returns: The credential of the old session.
-    /// - Throws: the store's error, when the change is made but not stored.
+    /// - Throws: The store's error. The session has begun nevertheless.
     func replace(with credential: Credential?) async throws -> Credential? {
         let (old, change) = enter(credential)
         try await write(credential, change: change)
         return old
     }
 
-    /// The part of ``replace(with:)`` that comes before the store's.
+    /// The part of ``replace(with:)`` before the change is stored.
     ///
     /// - Returns: The credential of the old session, and the number of the change.
     func enter(_ credential: Credential?) -> (old: Credential?, change: Int) {
@@ -222,7 +222,7 @@ extension CurrentCredential {
             let hasEnded = if case .ended = state.status { true } else { false }
             return (Self.lease(in: state)?.credential, state.refresh, hasEnded, state.nextChange())
         }
-        // With the session over, what still runs is the sign-out handler: it may be the one who signs in.
+        // After the end of the session only the sign-out handler still runs, and it may be the code that signs in.
         if let refresh, !hasEnded {
             refresh.task.cancel()
             refresh.outcome.settle(.failure(.signedOut))

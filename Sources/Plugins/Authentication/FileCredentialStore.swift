@@ -2,29 +2,29 @@
 import Foundation
 import TargetKit
 
-/// Keeps the credential in a file that only its owner can read: mode 0600, from its first byte on.
+/// Keeps the credential in a file that only its owner can read (mode 0600).
 ///
 /// ```swift
 /// let store = FileCredentialStore<OAuthCredential>(folder.appending(path: "session.json"))
 /// ```
 ///
-/// The file is JSON, and holds the secrets in plain text: where there is a keychain, use that. A change is written to a new file
-/// beside it, brought to the disk, and put in its place, so that nobody ever sees half of it and a crash leaves the old or the
-/// new one. What a killed process has left beside it goes with the next change. Folders that are missing are made, for the owner alone (0700). Every failure says in one line what is wrong with which file.
+/// The file is JSON and contains the secrets in plain text; use the keychain on systems that have one. Changes are atomic: each is
+/// written to a new file beside it, flushed to the disk, and renamed, so that a crash leaves the old or the new credential. A file that
+/// a killed process has left there is removed with the next change. Missing folders are created with mode 0700.
 public struct FileCredentialStore<Credential: Codable & Sendable>: CredentialStore {
     private let file: URL
 
-    /// A store in that file; neither it nor its folder need be there.
+    /// A store in that file, which need not exist, nor its folder.
     public init(_ file: URL) {
         self.file = file
     }
 
-    /// The credential of the file; `nil` when the file is not there.
+    /// The credential in the file; `nil` if there is no file.
     public func load() throws -> Credential? {
         let place = try place()
         let descriptor = open(place.path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else {
-            // ENOTDIR: a part of the way is a file, so there is none of this name.
+            // ENOTDIR: a part of the path is a file.
             if errno == ENOENT || errno == ENOTDIR { return nil }
             throw failure(.unreadable(systemMessage()))
         }
@@ -33,12 +33,12 @@ public struct FileCredentialStore<Credential: Codable & Sendable>: CredentialSto
         do {
             return try JSONDecoder().decode(Credential.self, from: data)
         } catch {
-            // The decoder's own words may quote the file.
+            // The decoder's error may quote the file.
             throw failure(.broken)
         }
     }
 
-    /// Writes a new file beside the old one, and puts it in its place.
+    /// Writes a new file, which replaces the old one.
     public func save(_ credential: Credential) throws {
         let place = try place()
         guard let data = try? JSONEncoder().encode(credential) else { throw failure(.unencodable) }
@@ -78,7 +78,7 @@ public struct FileCredentialStore<Credential: Codable & Sendable>: CredentialSto
     /// How the names of new files begin; a number follows.
     private func partPrefix(of place: URL) -> String { ".\(place.lastPathComponent).part-" }
 
-    /// Removes the new files of processes that were killed before they had put them in their place.
+    /// Removes the new files of processes that were killed before they renamed them.
     private func removeLeftovers(of place: URL) {
         let (folder, prefix) = (place.deletingLastPathComponent(), partPrefix(of: place))
         for name in (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
@@ -87,7 +87,7 @@ public struct FileCredentialStore<Credential: Codable & Sendable>: CredentialSto
         }
     }
 
-    /// Without this a crash may bring back the old name of a file. Not every file system knows how.
+    /// Without it a crash may undo a rename. Not every file system supports it.
     private func bringToDisk(_ folder: URL) {
         let descriptor = open(folder.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { return }
@@ -106,7 +106,7 @@ public struct FileCredentialStore<Credential: Codable & Sendable>: CredentialSto
         return fsync(descriptor) == 0
     }
 
-    /// Where the file lies, at the end of every link: else a new file would take the place of a link.
+    /// The file with all links resolved: otherwise the new file would replace a link.
     private func place() throws(CredentialFileError) -> URL {
         guard file.isFileURL else { throw failure(.notAFile) }
         return file.resolvingSymlinksInPath()
@@ -133,7 +133,7 @@ public struct FileCredentialStore<Credential: Codable & Sendable>: CredentialSto
             if written < 0, errno != EINTR { throw failure(.unwritable(systemMessage())) }
             rest = rest.dropFirst(max(written, 0))
         }
-        // The server has taken back the old token: what takes its place must not be an empty file after a crash.
+        // The server has revoked the old token: the new file must not be empty after a crash.
         guard Self.synchronize(descriptor) else { throw failure(.unwritable(systemMessage())) }
     }
 
@@ -146,15 +146,15 @@ public struct FileCredentialStore<Credential: Codable & Sendable>: CredentialSto
 
 /// Why the file of a ``FileCredentialStore`` cannot be used.
 package struct CredentialFileError: Error, Sendable, Hashable {
-    /// What is wrong.
+    /// The problem with the file.
     package enum Reason: Sendable, Hashable {
-        /// The URL is not one of a file.
+        /// The URL is not a file URL.
         case notAFile
-        /// The folder of the file is not there, and could not be made; the text is the system's.
+        /// The folder of the file could not be created; the text is the system's.
         case noFolder(String)
-        /// The file is there, but cannot be read; the text is the system's.
+        /// The file cannot be read; the text is the system's.
         case unreadable(String)
-        /// The file does not hold such a credential.
+        /// The file does not contain such a credential.
         case broken
         /// The credential cannot be encoded.
         case unencodable
@@ -164,28 +164,30 @@ package struct CredentialFileError: Error, Sendable, Hashable {
         case unremovable(String)
     }
 
-    /// The file's path, or the URL that is none of a file.
+    /// The file's path, or the URL that is not a file URL.
     package let path: String
-    /// What is wrong.
+    /// The problem.
     package let reason: Reason
 }
 
 extension CredentialFileError: DescribedError {
-    /// One line: the file, what is wrong and what to do; nothing of what the file holds.
+    /// The file, the problem and its solution in one line, without the contents of the file.
     package var description: String { "credential file \(path): \(reason)" }
 }
 
 extension CredentialFileError.Reason: CustomStringConvertible {
-    /// What is wrong and what to do, in one line.
+    /// The problem and its solution in one line.
     package var description: String {
         switch self {
-        case .notAFile: "it is no file URL; make one with URL(fileURLWithPath:)"
-        case .noFolder(let why): "its folder could not be made (\(why)); name a file in a folder that may be written"
-        case .unreadable(let why): "it cannot be read (\(why)); give its owner the right to, or name another file"
-        case .broken: "it does not hold a credential of this kind; delete it, and the user signs in again"
-        case .unencodable: "the credential cannot be encoded; look at its encode(to:)"
-        case .unwritable(let why): "it could not be written (\(why)); what it holds is older than what is in use"
-        case .unremovable(let why): "it could not be removed (\(why)); it holds a credential that is not used any more"
+        case .notAFile: "not a file URL; create one with URL(filePath:)"
+        case .noFolder(let why): "the folder could not be created (\(why)); use a folder that the app may write to"
+        case .unreadable(let why): "the file cannot be read (\(why)); check its permissions, or use another file"
+        case .broken: "the file does not contain such a credential; delete it, and let the user sign in again"
+        case .unencodable: "the credential cannot be encoded; check its encode(to:)"
+        case .unwritable(let why):
+            "the file could not be written (\(why)); it contains an older credential than the one in use"
+        case .unremovable(let why):
+            "the file could not be removed (\(why)); it contains a credential that is no longer used"
         }
     }
 }

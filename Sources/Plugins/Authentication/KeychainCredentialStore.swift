@@ -4,10 +4,10 @@ import Foundation
 import Security
 import TargetKit
 
-/// Keeps the credential in the keychain of Apple's systems, as a generic password: on this device alone, and readable since the
-/// device was first unlocked, so that calls in the background have it.
+/// Keeps the credential in the keychain of Apple's systems, as a generic password of this device only. It is available after the first
+/// unlock, also in the background.
 ///
-/// Before the first unlock ``load()`` throws an error: the call fails, and nobody is signed out.
+/// Before the first unlock ``load()`` throws an error: the call fails, and the user stays signed in.
 ///
 /// macOS has two keychains (Apple's TN3137). The data protection keychain, which works like that of iOS, requires an
 /// entitlement for a keychain access group. A program without one, for example a command-line tool, uses the login
@@ -18,12 +18,12 @@ public struct KeychainCredentialStore<Credential: Codable & Sendable>: Credentia
     private let account: String
     private let accessGroup: String?
 
-    /// A store in the item of that name.
+    /// A store in the keychain item with that service and account.
     ///
     /// - Parameters:
     ///   - service: Default: the bundle's identifier, or the name of the process.
-    ///   - account: Tells several credentials of one app apart; default `credential`.
-    ///   - accessGroup: The group of apps that share the item; default `nil`: this app alone.
+    ///   - account: Distinguishes several credentials of one app; default `credential`.
+    ///   - accessGroup: The group of apps that share the item; default `nil`: only this app.
     public init(
         service: String = Bundle.main.bundleIdentifier ?? ProcessInfo.processInfo.processName,
         account: String = "credential",
@@ -34,9 +34,9 @@ public struct KeychainCredentialStore<Credential: Codable & Sendable>: Credentia
         self.accessGroup = accessGroup
     }
 
-    /// The credential of the item; `nil` when there is no item.
+    /// The credential in the item; `nil` if there is no item.
     ///
-    /// - Throws: An error with the status of the Security framework, `errSecDecode` when the item holds something else.
+    /// - Throws: An error with the status of the Security framework, `errSecDecode` if the item contains something else.
     public func load() throws -> Credential? {
         var item: CFTypeRef?
         let status = status { query in
@@ -48,15 +48,15 @@ public struct KeychainCredentialStore<Credential: Codable & Sendable>: Credentia
         do {
             return try JSONDecoder().decode(Credential.self, from: data)
         } catch {
-            // The decoder's own words may quote the item.
+            // The decoder's error may quote the item.
             throw KeychainError(status: errSecDecode)
         }
     }
 
     /// Changes the item, or adds it.
     ///
-    /// - Throws: An error with the status of the Security framework, `errSecParam` when the credential cannot be
-    ///   encoded, `errSecMissingEntitlement` when the program may not use the access group.
+    /// - Throws: An error with the status of the Security framework, `errSecParam` if the credential cannot be
+    ///   encoded, `errSecMissingEntitlement` if the program may not use the access group.
     public func save(_ credential: Credential) throws {
         guard let data = try? JSONEncoder().encode(credential) else { throw KeychainError(status: errSecParam) }
         let status = status { query in Self.write(data, to: query) }
@@ -104,16 +104,16 @@ public struct KeychainCredentialStore<Credential: Codable & Sendable>: Credentia
     }
 }
 
-/// Why the keychain has refused a ``KeychainCredentialStore``.
+/// An error of the keychain for a ``KeychainCredentialStore``.
 struct KeychainError: Error, Sendable, Hashable {
     /// The code of the Security framework; `errSecInteractionNotAllowed` before the device was first unlocked.
     let status: OSStatus
 }
 
 extension KeychainError: CustomStringConvertible, LocalizedError, DeveloperError {
-    /// The system's words for the code, in one line.
+    /// The system's description of the code, in one line.
     var description: String {
-        "keychain: \(SecCopyErrorMessageString(status, nil) as String? ?? "unknown failure") (\(status))"
+        "keychain: \(SecCopyErrorMessageString(status, nil) as String? ?? "unknown error") (\(status))"
     }
 
     /// The description.

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
 
-/// Keeps the credential as long as the app runs: for tests, and for sessions that are not to outlive it.
+/// Keeps the credential in memory, for tests and for sessions that end with the app.
 public final class MemoryCredentialStore<Credential: Sendable>: CredentialStore {
     private let credential: Locked<Credential?>
 
-    /// A store that holds that credential; default: none.
+    /// A store with that credential; default: none.
     public init(_ credential: Credential? = nil) {
         self.credential = Locked(credential)
     }
@@ -16,23 +16,22 @@ public final class MemoryCredentialStore<Credential: Sendable>: CredentialStore 
     /// Keeps the credential.
     public func save(_ credential: Credential) { self.credential.withLock { $0 = credential } }
 
-    /// Lets go of the credential.
+    /// Removes the credential.
     public func clear() { credential.withLock { $0 = nil } }
 }
 
-/// A credential store to which one call is made at a time, and in which the last change wins whatever the order in which the
-/// changes arrive here.
+/// A credential store with one operation at a time, in which the latest change wins, in whatever order the changes arrive.
 actor SerialCredentialStore<Credential: Sendable> {
     private let store: any CredentialStore<Credential>
     private var lastChange = 0
-    /// What was read; several may ask at once.
+    /// The credential that was read; several calls may need it at once.
     private var loaded: Credential??
 
     init(_ store: any CredentialStore<Credential>) {
         self.store = store
     }
 
-    /// What is stored, read once; an attempt that fails does not count.
+    /// The stored credential, which is read once; a failed attempt is repeated.
     func load() throws -> Credential? {
         if let loaded { return loaded }
         let credential = try store.load()
@@ -42,7 +41,7 @@ actor SerialCredentialStore<Credential: Sendable> {
 
     /// Saves a credential, or clears the store.
     ///
-    /// - Parameter change: The number of the change; one that comes after a later one is left out.
+    /// - Parameter change: The number of the change; it is ignored if a later one was made before.
     func write(_ credential: Credential?, change: Int) throws {
         guard change > lastChange else { return }
         lastChange = change

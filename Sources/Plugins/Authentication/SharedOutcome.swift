@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
 
-/// A value that comes once, and that any number of tasks wait for. Each of them leaves when it is cancelled; the others go on.
+/// A value that is set once, and that any number of tasks wait for. Each stops waiting when it is cancelled.
 final class SharedOutcome<Value: Sendable>: Sendable {
     private typealias Continuation = UnsafeContinuation<Value, any Error>
 
     private struct State: Sendable {
         var value: Value?
         var waiters: [Int: Continuation] = [:]
-        /// Cancelled before they waited.
+        /// Those that were cancelled before they waited.
         var left: Set<Int> = []
         var lastNumber = 0
     }
 
     private let state = Locked(State())
 
-    /// How many tasks wait.
+    /// The number of tasks that wait.
     var waiterCount: Int { state.withLock(\.waiters.count) }
 
-    /// The value, as soon as it is there.
+    /// The value, once it is set.
     ///
-    /// - Throws: `CancellationError` when the task that waits is cancelled before.
+    /// - Throws: `CancellationError` if the task is cancelled before.
     func value() async throws -> Value {
         let number = state.withLock { state in
             state.lastNumber += 1
@@ -33,7 +33,7 @@ final class SharedOutcome<Value: Sendable>: Sendable {
         }
     }
 
-    /// Hands the value to all who wait, and to those who ask later. A second one changes nothing.
+    /// Sets the value, and resumes the tasks that wait for it. A second value is ignored.
     func settle(_ value: Value) {
         let waiters = state.withLock { state -> [Continuation] in
             guard state.value == nil else { return [] }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
 
-/// Where a ``Reachability`` has its statuses from.
+/// Reports statuses to a ``Reachability``.
 ///
 /// ```swift
 /// struct AlwaysOnline: ConnectivitySource {
@@ -12,13 +12,13 @@ import TargetKit
 /// }
 /// ```
 public protocol ConnectivitySource: Sendable {
-    /// Begins to report: the present status soon, or before this returns, and then every change. One source may be started
-    /// several times; each start stands for itself.
+    /// Starts to report the current status, before this method returns or soon after, and then every change. One source can be
+    /// started several times; each start is independent.
     ///
-    /// - Parameter report: Takes a status, on any thread, but one at a time; ``Reachability/Status/unknown`` where it cannot be
-    ///   found out. The same status twice does no harm.
-    /// - Returns: what ends it. It is called once at most, on any thread, and returns soon; a report that comes after it is
-    ///   ignored. When it is let go of without a call, the source should end too.
+    /// - Parameter report: Takes a status, on any thread, one call at a time; ``Reachability/Status/unknown`` if the status cannot be
+    ///   determined. The same status may be reported twice.
+    /// - Returns: A closure that stops the reports. It is called at most once, on any thread, and returns soon; later reports are
+    ///   ignored. If it is released without being called, the source should stop too.
     func start(_ report: @escaping @Sendable (Reachability.Status) -> Void) -> @Sendable () -> Void
 }
 
@@ -29,14 +29,13 @@ public struct SystemConnectivity: ConnectivitySource {
 
     /// The system's source.
     ///
-    /// - Parameter requiresDefaultRoute: Whether Linux counts as online only with a default route, which leads to the internet;
-    ///   default `true`. With `false` an address that holds beyond its own link is enough: for a closed network. Other systems
-    ///   ignore it.
+    /// - Parameter requiresDefaultRoute: Whether Linux is online only with a default route, which leads to the internet; default
+    ///   `true`. With `false` an address with more than link scope is enough: for a closed network. Other systems ignore it.
     public init(requiresDefaultRoute: Bool = true) {
         self.requiresDefaultRoute = requiresDefaultRoute
     }
 
-    /// Begins to report.
+    /// Starts to report.
     public func start(_ report: @escaping @Sendable (Reachability.Status) -> Void) -> @Sendable () -> Void {
         #if canImport(Network)
         return PathMonitorConnectivity().start(report)
@@ -49,7 +48,7 @@ public struct SystemConnectivity: ConnectivitySource {
     }
 }
 
-/// Statuses that a test or a preview sets.
+/// Reports statuses that a test or a preview sets.
 ///
 /// ```swift
 /// let connectivity = ManualConnectivity(.offline)
@@ -68,16 +67,16 @@ public final class ManualConnectivity: ConnectivitySource {
 
     private let state: Locked<State>
 
-    /// A source with that status; nothing is known unless told.
+    /// A source with a status; by default it is unknown.
     public init(_ status: Reachability.Status = .unknown) {
         state = Locked(State(status: status))
     }
 
-    /// How many have started this source and not ended it.
+    /// The number of starts that have not been stopped.
     package var startCount: Int { state.withLock { $0.reports.count } }
 
-    /// Sets the status: every ``Reachability`` that runs by this source has it when this returns. Set it from one place at a
-    /// time.
+    /// Sets the status: every ``Reachability`` that runs with this source has it when this method returns. Do not call it
+    /// concurrently.
     public func set(_ status: Reachability.Status) {
         let reports = state.withLock { state in
             state.status = status
@@ -86,7 +85,7 @@ public final class ManualConnectivity: ConnectivitySource {
         for report in reports { report(status) }
     }
 
-    /// Reports the status at once.
+    /// Reports the status at once, then each change.
     public func start(_ report: @escaping @Sendable (Reachability.Status) -> Void) -> @Sendable () -> Void {
         let (id, status) = state.withLock { state in
             state.lastReport += 1

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
 
-/// The values of something that changes: the present one first, then each that differs from the one before.
+/// The values of a property that changes: the current one first, then each that differs from the one before.
 ///
-/// Only the newest value counts. A reader that takes its time misses what has been replaced meanwhile, and sees nothing of a
-/// change that was taken back. Any number of readers may read at the same time, each for itself.
+/// A slow reader gets only the latest value; it misses values that have been replaced meanwhile. Any number of readers may read at
+/// the same time, independently.
 ///
-/// The sequence ends when its task is cancelled, and when the object that it is from is let go of, to which it does not hold
-/// on.
+/// The sequence ends when its task is cancelled, or when the object that it belongs to is released. It does not retain that object.
 public struct LatestValues<Element: Sendable & Equatable>: AsyncSequence, Sendable {
-    /// The place of one reader.
+    /// One reader of the sequence.
     public struct Iterator: AsyncIteratorProtocol {
         private var changes: AsyncStream<Void>.Iterator
         private let current: @Sendable () -> Element
@@ -21,7 +20,7 @@ public struct LatestValues<Element: Sendable & Equatable>: AsyncSequence, Sendab
             self.last = last
         }
 
-        /// The next value, as soon as there is one that differs from the last; `nil` at the end.
+        /// Waits for the next value that differs from the last one; `nil` at the end.
         public mutating func next() async -> Element? {
             while await changes.next() != nil {
                 let value = current()
@@ -37,9 +36,9 @@ public struct LatestValues<Element: Sendable & Equatable>: AsyncSequence, Sendab
     private let current: @Sendable () -> Element
     private let known: Element?
 
-    /// What an observed value shows of itself.
+    /// The values that a closure makes of an observed value.
     ///
-    /// - Parameter known: The value that the reader has already, and which is left out; default: none.
+    /// - Parameter known: The value that the reader already has, which is left out; default: none.
     init<Value>(
         of observed: ObservedValue<Value>,
         known: Element? = nil,
@@ -56,7 +55,7 @@ public struct LatestValues<Element: Sendable & Equatable>: AsyncSequence, Sendab
     }
 }
 
-/// A value behind a lock, and those who are told that it has changed.
+/// A value behind a lock, whose changes can be observed.
 package final class ObservedValue<Value: Sendable>: Sendable {
     private struct Content: Sendable {
         var value: Value
@@ -71,13 +70,13 @@ package final class ObservedValue<Value: Sendable>: Sendable {
         content = Locked(Content(value: value))
     }
 
-    /// The value now.
+    /// The current value.
     package var value: Value { content.withLock { $0.value } }
 
-    /// How many read the changes.
+    /// The number of readers.
     package var readerCount: Int { content.withLock { $0.readers.count } }
 
-    /// Changes the value, and then tells the readers to look at it.
+    /// Changes the value, and then notifies the readers.
     @discardableResult
     package func update<Result>(_ change: (inout Value) -> Result) -> Result {
         let (result, readers) = content.withLock { content in
@@ -87,7 +86,7 @@ package final class ObservedValue<Value: Sendable>: Sendable {
         return result
     }
 
-    /// Ends the sequences of all readers, now and later.
+    /// Ends the sequences of all readers, also of later ones.
     package func finish() {
         let readers = content.withLock { content in
             content.isFinished = true
@@ -97,8 +96,8 @@ package final class ObservedValue<Value: Sendable>: Sendable {
         for reader in readers { reader.finish() }
     }
 
-    /// One element at once, and one whenever the value has changed since the last was taken: what has become of it is read from
-    /// the value itself, so that no reader sees changes out of order.
+    /// One element at once, and one whenever the value has changed since the last one was taken. Readers read the value itself, so
+    /// that they do not see changes out of order.
     package func changes() -> AsyncStream<Void> {
         let (stream, reader) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let id = content.withLock { content -> Int? in
@@ -117,7 +116,7 @@ package final class ObservedValue<Value: Sendable>: Sendable {
     }
 
     private func remove(_ id: Int) {
-        // Let go of outside the lock: what ends with the reader is not ours to know.
+        // Released outside the lock: its end may run other code.
         _ = content.withLock { $0.readers.removeValue(forKey: id) }
     }
 }

@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: MIT
 #if canImport(Network)
 import Dispatch
-// Not every version of the SDK says that a monitor may be used from any thread, which its documentation allows.
+// Some versions of the SDK do not declare that a monitor may be used from any thread, which its documentation allows.
 @preconcurrency import Network
 
 /// The statuses of Network's path monitor.
 ///
-/// A path is online when it is satisfied. One that needs a connection first, a VPN on demand for one, is online too: a call
-/// is what brings it up.
+/// A path is online when it is satisfied, or requires a connection, such as a VPN on demand, which a call establishes.
 ///
 /// On watchOS the status is always unknown: for most apps the monitor remains unsatisfied there although URLSession can
 /// reach the network (Apple's TN3135).
 struct PathMonitorConnectivity: ConnectivitySource {
-    /// Begins to report, on a queue of its own.
+    /// Starts to report, on a queue of its own.
     func start(_ report: @escaping @Sendable (Reachability.Status) -> Void) -> @Sendable () -> Void {
         #if os(watchOS)
         report(.unknown)

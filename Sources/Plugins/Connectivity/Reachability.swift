@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
 
-/// Whether the device has a way to the network, and which.
+/// Whether the device has a connection to a network, and of which kind.
 ///
 /// ```swift
 /// let reachability = Reachability()
@@ -11,30 +11,30 @@ import TargetKit
 /// }
 /// ```
 ///
-/// It looks at the device, not at a server: a way to the network may still lead to nobody, and a status is out of date as soon
-/// as it is read. So show it, and wait for it (``WaitsForConnectivityPlugin``), but do not refuse a call because of it.
+/// The status is that of the device, not of a server, and may change at any time. Show it and wait for it
+/// (``WaitsForConnectivityPlugin``), but do not refuse a call because of it.
 ///
-/// Where statuses come from is a ``ConnectivitySource``: Network's path monitor on Apple's systems, rtnetlink on Linux, or one of
-/// the app's own; ``ManualConnectivity`` for tests and previews.
+/// Statuses come from a ``ConnectivitySource``: Network's path monitor on Apple's systems, rtnetlink on Linux, or the app's own;
+/// ``ManualConnectivity`` for tests and previews.
 public final class Reachability: Sendable {
     private struct State: Sendable {
         var status = Status.unknown
         var isRunning = false
-        /// Counts starts and stops, so that what a source says too late is told apart.
+        /// Counts starts and stops, so that late reports are ignored.
         var turn = 0
         var end: (@Sendable () -> Void)?
     }
 
-    /// One for the whole process, with the system's source. Nobody has started it: call ``start()``, or give it to a
-    /// ``WaitsForConnectivityPlugin``, which does.
+    /// The reachability of the process, with the system's source. It is not started: call ``start()``, or use it in a
+    /// ``WaitsForConnectivityPlugin``, which starts it.
     public static let shared = Reachability()
 
     private let source: any ConnectivitySource
     private let state = ObservedValue(State())
 
-    /// Reachability by that source, not started.
+    /// A reachability that is not started.
     ///
-    /// - Parameter source: Where the statuses come from; default: the system.
+    /// - Parameter source: Reports the statuses; default: the system.
     public init(source: any ConnectivitySource = SystemConnectivity()) {
         self.source = source
     }
@@ -44,21 +44,21 @@ public final class Reachability: Sendable {
         state.value.end?()
     }
 
-    /// The newest status; ``Status/unknown`` while it is not started, and until the source has said something.
+    /// The current status; ``Status/unknown`` before it is started, and until the source has reported one.
     public var status: Status { state.value.status }
 
-    /// Whether there is a way to the network, as far as is known: `false` for ``Status/offline`` alone.
+    /// `false` only for ``Status/offline``.
     package var isReachable: Bool { status.isReachable }
 
-    /// The newest status first, then each change. The sequence goes on over ``stop()``, where it says ``Status/unknown``, and a
-    /// later ``start()``.
+    /// The current status, then each change. The sequence continues after ``stop()``, with ``Status/unknown``, and after a later
+    /// ``start()``.
     public var statuses: LatestValues<Status> {
         LatestValues(of: state, \.status)
     }
 
-    /// Begins to look. Does nothing when it has begun already, however often it is called: one ``stop()`` ends it.
+    /// Starts to observe the network. Does nothing if it is started already; one ``stop()`` stops it.
     ///
-    /// On Linux the status is known when this returns; on Apple's systems soon after.
+    /// On Linux the status is known when this method returns, on Apple's systems soon after.
     public func start() {
         let turn = state.update { state -> Int? in
             guard !state.isRunning else { return nil }
@@ -67,7 +67,7 @@ public final class Reachability: Sendable {
             return state.turn
         }
         guard let turn else { return }
-        // The source holds the state, not this object, which thereby can be let go of while it runs.
+        // The source retains the state, not this object, so that this object can be released while it runs.
         let end = source.start { [state] status in
             state.update { if $0.turn == turn { $0.status = status } }
         }
@@ -78,7 +78,7 @@ public final class Reachability: Sendable {
         if isStopped { end() }
     }
 
-    /// Looks no more, and knows nothing from now on. Does nothing when it is not running.
+    /// Stops observing the network; the status is then unknown. Does nothing if it is not started.
     public func stop() {
         let end = state.update { state -> (@Sendable () -> Void)? in
             guard state.isRunning else { return nil }
@@ -93,50 +93,49 @@ public final class Reachability: Sendable {
 }
 
 extension Reachability {
-    /// Whether there is a way to the network, and which.
+    /// Whether there is a connection to a network, and of which kind.
     public enum Status: Sendable, Hashable {
-        /// It is not known, or not known yet.
+        /// The status is not known, or not known yet.
         case unknown
-        /// There is none.
+        /// There is no connection.
         case offline
-        /// There is one.
+        /// There is a connection.
         ///
-        /// - `isExpensive`: whether bytes cost the person money or a share of a limit, as on a mobile network or a phone's
-        ///   hotspot. What can wait should wait for one that is not. On Linux it is said of mobile networks alone.
+        /// - `isExpensive`: Whether data costs money or counts towards a limit, as on a mobile network or a phone's hotspot. On Linux
+        ///   only mobile networks are reported as expensive.
         case online(Link, isExpensive: Bool)
     }
 
-    /// What the way to the network begins with.
+    /// The kind of the connection.
     public enum Link: Sendable, Hashable, CaseIterable {
         /// A wireless local network.
         case wifi
-        /// A cable, or what looks like one to the system: a virtual machine's or a container's network.
+        /// A cable, or the network of a virtual machine or a container.
         case ethernet
         /// A mobile network.
         case cellular
-        /// Another one: a tunnel for one, of which it is not known what it runs over.
+        /// Another kind, such as a tunnel.
         case other
     }
 }
 
 extension Reachability.Status {
-    /// Whether there is a way to the network, as far as is known: `false` for ``offline`` alone, so that nothing is kept back
-    /// because of what is not known.
+    /// `false` only for ``offline``: an unknown status does not delay calls.
     public var isReachable: Bool { self != .offline }
 
-    /// Whether bytes cost the person something: `true` for an expensive way only.
+    /// Whether the connection is expensive.
     public var isExpensive: Bool {
         if case .online(_, isExpensive: true) = self { true } else { false }
     }
 
-    /// The link; `nil` when there is none, or it is not known.
+    /// The kind of the connection; `nil` if there is none, or the status is unknown.
     package var link: Reachability.Link? {
         if case .online(let link, _) = self { link } else { nil }
     }
 }
 
 extension Reachability.Status: CustomStringConvertible {
-    /// A word or two for a log: `offline`, `wifi`, `cellular, expensive`.
+    /// A short text for a log: `offline`, `wifi`, `cellular, expensive`.
     public var description: String {
         switch self {
         case .unknown: "unknown"

@@ -26,7 +26,7 @@ struct WaitsForConnectivityPluginTests {
         return Provider(transport: transport, plugins: plugins, scope: scope)
     }
 
-    @Test("A call goes out at once while online, and while nothing is known", arguments: [online, .unknown])
+    @Test("A call is sent at once while the device is online, or its status unknown", arguments: [online, .unknown])
     func goesOut(_ status: Reachability.Status) async {
         source.set(status)
         let provider = provider([WaitsForConnectivityPlugin(reachability, clock: clock)])
@@ -34,7 +34,7 @@ struct WaitsForConnectivityPluginTests {
         #expect(clock.sleeperCount == 0)
     }
 
-    @Test("The plugin starts the reachability that it is given")
+    @Test("The plugin starts its reachability")
     func starts() {
         let reachability = reachability
         _ = WaitsForConnectivityPlugin(reachability)
@@ -43,7 +43,7 @@ struct WaitsForConnectivityPluginTests {
         #expect(source.startCount == 1)
     }
 
-    @Test("While offline calls are held, and all go out when online again", arguments: [1, 50])
+    @Test("Calls wait while the device is offline, and are all sent when it is online again", arguments: [1, 50])
     func held(_ count: Int) async {
         let provider = provider([WaitsForConnectivityPlugin(reachability, timeout: .seconds(30), clock: clock)])
         await withTaskGroup(of: Bool.self) { group in
@@ -59,7 +59,7 @@ struct WaitsForConnectivityPluginTests {
         #expect(clock.sleeperCount == 0)
     }
 
-    @Test("A call that is held goes on when the reachability is stopped, since nothing is known then")
+    @Test("A waiting call is sent when the reachability is stopped, since the status is unknown then")
     func stopped() async {
         let reachability = reachability
         let provider = provider([WaitsForConnectivityPlugin(reachability, clock: clock)])
@@ -69,7 +69,7 @@ struct WaitsForConnectivityPluginTests {
         #expect(await result.failure == nil)
     }
 
-    @Test("After the time the call fails as offline, and nothing has been sent")
+    @Test("After the timeout the call fails as offline, and nothing has been sent")
     func timesOut() async throws {
         let log = RecordingPlugin()
         let waits = WaitsForConnectivityPlugin(reachability, timeout: .seconds(30), clock: clock)
@@ -88,7 +88,7 @@ struct WaitsForConnectivityPluginTests {
         #expect(log.events == [.process(.failure(.request))])
     }
 
-    @Test("After the time the call is sent, if that is what is wanted")
+    @Test("After the timeout the call is sent, if the plugin says so")
     func sendsAfterTime() async {
         let plugin = WaitsForConnectivityPlugin(
             reachability,
@@ -105,7 +105,7 @@ struct WaitsForConnectivityPluginTests {
     }
 
     @Test(
-        "With no time to wait no call is held, whether or not held calls fail",
+        "With a timeout of zero or less, calls do not wait",
         arguments: [.zero, .seconds(-1)] as [Duration],
         [true, false]
     )
@@ -116,20 +116,20 @@ struct WaitsForConnectivityPluginTests {
         #expect(clock.sleeperCount == 0)
     }
 
-    @Test("The longest time that there is does not trap")
+    @Test("The longest duration does not trap")
     func longestTime() async {
         let longest = Duration(secondsComponent: .max, attosecondsComponent: 0)
         let plugin = WaitsForConnectivityPlugin(reachability, timeout: longest)
-        let held = RecordingPlugin(prepare: { request, _ in request })
+        let held = RecordingPlugin(place: .environment)
         let (source, reachability) = (source, reachability)
-        async let result = provider([held, plugin]).result(PluginTarget())
+        async let result = provider([plugin, held]).result(PluginTarget())
         await held.log.events.waitForCount(1)
         _ = reachability
         source.set(Self.online)
         #expect(await result.failure == nil)
     }
 
-    @Test("A held call can be cancelled; the others stay held")
+    @Test("A waiting call can be cancelled; others still wait")
     func cancels() async {
         let scope = RequestScope()
         let provider = provider([WaitsForConnectivityPlugin(reachability, clock: clock)], scope: scope)
@@ -147,7 +147,7 @@ struct WaitsForConnectivityPluginTests {
         #expect(scope.inFlightCount == 0)
     }
 
-    @Test("A call that is held comes and goes with the network while it is held")
+    @Test("Calls wait each time the device is offline")
     func flapping() async {
         let plugin = WaitsForConnectivityPlugin(reachability, clock: clock)
         let provider = provider([plugin])
@@ -161,7 +161,7 @@ struct WaitsForConnectivityPluginTests {
         }
     }
 
-    @Test("A target that opts out is not held, nor what the closure excepts, nor a call to this machine")
+    @Test("A call does not wait if its target, its options or the closure say so, nor does a call to this machine")
     func optOut() async throws {
         let waits = WaitsForConnectivityPlugin(reachability, clock: clock)
         let transport = StubTransport { _ in .response(status: 200, data: Data()) }
@@ -171,6 +171,10 @@ struct WaitsForConnectivityPluginTests {
             await Provider<MultiTarget>(transport: transport, plugins: [waits]).result(MultiTarget(SearchTarget()))
                 .failure == nil
         )
+        let suggestion = await Result { () async throws(TargetKitError) in
+            try await provider([waits]).request(PluginTarget(), options: .setting(\.waitsForConnectivity, false))
+        }
+        #expect(suggestion.failure == nil)
         let excepting = WaitsForConnectivityPlugin(reachability, clock: clock) { !($0 is PluginTarget) }
         #expect(await provider([excepting]).result(PluginTarget()).failure == nil)
         for host in ["localhost:8080", "127.0.0.1", "127.1.2.3:80", "[::1]:8080", "LOCALHOST"] {
@@ -180,10 +184,14 @@ struct WaitsForConnectivityPluginTests {
         #expect(clock.sleeperCount == 0)
     }
 
-    @Test("A limit for the whole call covers the time that it is held")
+    @Test("A limit for the whole call includes the wait")
     func wholeCall() async throws {
         let plugin = WaitsForConnectivityPlugin(reachability, timeout: .seconds(600), clock: clock)
-        let provider = Provider<PluginTarget>(plugins: [plugin], timeout: .wholeCall(.seconds(30)), clock: clock)
+        let provider = Provider<PluginTarget>(
+            plugins: [plugin],
+            options: .setting(\.timeout, .wholeCall(.seconds(30))),
+            clock: clock
+        )
         async let result = provider.result(PluginTarget())
         await clock.waitForSleepers(2)
         clock.advance(by: .seconds(30))
@@ -192,7 +200,7 @@ struct WaitsForConnectivityPluginTests {
         #expect(error.stage == .transport)
     }
 
-    @Test("However a call ends, nothing stays asleep", arguments: CallEnding.allCases)
+    @Test("However a call ends, nothing waits any more", arguments: CallEnding.allCases)
     func endings(_ ending: CallEnding) async {
         source.set(Self.online)
         _ = await ending.run(through: WaitsForConnectivityPlugin(reachability, clock: clock))
@@ -200,9 +208,9 @@ struct WaitsForConnectivityPluginTests {
     }
 }
 
-/// A target whose calls are of no use later.
-private struct SearchTarget: ConnectivityTarget {
+/// A target that opts out.
+private struct SearchTarget: TargetType {
     var baseURL: URL { .shop }
     var path: RequestPath { "/search" }
-    var waitsForConnectivity: Bool { false }
+    var options: CallOptions { .setting(\.waitsForConnectivity, false) }
 }

@@ -9,7 +9,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Calls that fail for want of a network", .timeLimit(.minutes(1)))
+@Suite("Calls that fail because there is no network", .timeLimit(.minutes(1)))
 struct WaitsForConnectivityRetryTests {
     private let source = ManualConnectivity(.offline)
     private let clock = ManualClock()
@@ -30,7 +30,7 @@ struct WaitsForConnectivityRetryTests {
     }
 
     @Test(
-        "A call that failed for want of a network is held and sent again",
+        "A call that failed because there is no network waits and is sent again",
         arguments: [
             .notConnectedToInternet, .cannotFindHost, .cannotConnectToHost, .networkConnectionLost, .timedOut,
         ] as [URLError.Code]
@@ -52,7 +52,7 @@ struct WaitsForConnectivityRetryTests {
         #expect(sent.count == 2)
     }
 
-    @Test("A failure that is not for want of a network stands", arguments: [true, false])
+    @Test("A call is not sent again after another failure", arguments: [true, false])
     func otherFailures(isOnline: Bool) async {
         let codes: [URLError.Code] =
             isOnline
@@ -73,7 +73,7 @@ struct WaitsForConnectivityRetryTests {
     }
 
     @Test(
-        "A call is sent again only if that does no harm",
+        "A call is sent again only if that is safe",
         arguments: [
             (.get, 2), (.head, 2), (.put, 2), (.delete, 2), (.options, 2), (.query, 2), (.post, 1), (.patch, 1),
             ("BUY", 1),
@@ -90,7 +90,7 @@ struct WaitsForConnectivityRetryTests {
         #expect(sent.count == attempts + 2)
     }
 
-    @Test("It is sent again as often as is said, and not for a target that opts out", arguments: [0, 1, 3])
+    @Test("It is sent again as often as the plugin says, and not for a target that opts out", arguments: [0, 1, 3])
     func repetitions(_ count: Int) async {
         source.set(Self.online)
         let offline: @Sendable (Int) throws -> SampleResponse = { _ in throw URLError(.notConnectedToInternet) }
@@ -102,15 +102,18 @@ struct WaitsForConnectivityRetryTests {
         #expect(sent.count == count + 2)
     }
 
-    @Test("What other plugins had sent again does not count", arguments: [true, false])
-    func ownCount(isFirst: Bool) async {
+    @Test("Repetitions of other plugins do not count", arguments: [PluginPlace.authentication, .observation])
+    func ownCount(_ place: PluginPlace) async {
         source.set(Self.online)
         let plugin = WaitsForConnectivityPlugin(reachability, clock: clock)
-        let other = RecordingPlugin(retry: { result, _ in
-            guard case .success(let response) = result, response.statusCode == 503 else { return .doNotRetry }
-            return .retry(after: .zero)
-        })
-        let provider = provider(isFirst ? [plugin, other] : [other, plugin]) { number in
+        let other = RecordingPlugin(
+            place: place,
+            retry: { result, _ in
+                guard case .success(let response) = result, response.statusCode == 503 else { return .doNotRetry }
+                return .retry(after: .zero)
+            }
+        )
+        let provider = provider([plugin, other]) { number in
             switch number {
             case 1, 2: return .response(status: 503, data: Data())
             case 3, 5: throw URLError(.notConnectedToInternet)
@@ -119,7 +122,7 @@ struct WaitsForConnectivityRetryTests {
             default: return .response(status: 200, data: Data())
             }
         }
-        // The network comes back at once: the first failure is sent again, the second stands.
+        // The network is back at once: the call is sent again after the first failure, not after the second.
         #expect(await provider.result(PluginTarget()).failure?.kind == .offline)
         #expect(sent.count == 5)
         // Another call has its own count.

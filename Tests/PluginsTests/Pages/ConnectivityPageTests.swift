@@ -5,9 +5,9 @@ import TargetKitPlugins
 import TestSupport
 import Testing
 
-@Suite("The page on connectivity", .timeLimit(.minutes(1)))
+@Suite("Page: connectivity", .timeLimit(.minutes(1)))
 struct ConnectivityPageTests {
-    enum Orders: ConnectivityTarget {
+    enum Orders: TargetType {
         case order(id: String)
         case suggestions(text: String)
 
@@ -20,9 +20,11 @@ struct ConnectivityPageTests {
             }
         }
 
-        // What was typed a minute ago is of no use to anybody.
-        var waitsForConnectivity: Bool {
-            if case .suggestions = self { false } else { true }
+        var options: CallOptions {
+            switch self {
+            case .order: .init()
+            case .suggestions: .setting(\.waitsForConnectivity, false)
+            }
         }
     }
 
@@ -68,7 +70,7 @@ struct ConnectivityPageTests {
         #expect(try await order.statusCode == 200)
     }
 
-    @Test("A target that waits, and fails as offline in the end, and one that does not wait")
+    @Test("A call that waits until its timeout, and one that does not wait")
     func waiting() async throws {
         let transport = StubTransport { _ in .response(status: 200, data: Data()) }
         let clock = ManualClock()

@@ -21,18 +21,18 @@ private enum Shop: TargetType {
     }
 }
 
-extension Shop: IdempotentTarget, RetryingTarget {
-    var idempotencyKey: String? {
-        if case .pay(let draft) = self { draft } else { nil }
-    }
-
-    var retryPolicy: RetryPolicy? {
-        if case .search = self { .never } else { nil }
+extension Shop {
+    var options: CallOptions {
+        switch self {
+        case .orders: .init()
+        case .pay(let draft): .setting(\.idempotencyKey, draft)
+        case .search: .setting(\.retryPolicy, .never)
+        }
     }
 }
 
-/// The snippets of Resilience.md, line by line.
-@Suite("The page on bad days", .timeLimit(.minutes(1)))
+/// The snippets of Resilience.md.
+@Suite("Page: resilience", .timeLimit(.minutes(1)))
 struct ResiliencePageTests {
     private let clock = ManualClock()
     private let hosts = HostSet()
@@ -60,25 +60,25 @@ struct ResiliencePageTests {
         #expect(hosts.visits == "ab")
     }
 
-    @Test("Try again")
+    @Test("Repeat calls")
     func retry() async throws {
         hosts.set(.status(503), "a")
         let sent = await clock.stepping { [transport, clock] in
             var policy = RetryPolicy(attempts: 4, baseDelay: .milliseconds(300))
             policy.statuses.remove(500)
             let provider = Provider<Shop>(transport: transport, plugins: [RetryPlugin(policy: policy)], clock: clock)
-            do {
+            do throws(TargetKitError) {
                 let orders = try await provider.request(.orders)
-                #expect(orders.statusCode == 503)
+                Issue.record("\(orders)")
             } catch {
-                Issue.record(error)
+                #expect(error.response?.statusCode == 503)
             }
         }
         #expect(sent.sleeps.count == 3)
         #expect(hosts.visits == "aaaa")
     }
 
-    @Test("Keys, policies of a target, and a budget")
+    @Test("Keys, policies and a budget")
     func targets() async throws {
         hosts.set(.status(503), "a")
         let careful = RetryPlugin(budget: RetryBudget(share: 0.1, minimum: 3))
@@ -92,7 +92,7 @@ struct ResiliencePageTests {
         #expect(keys == [nil, "7", "7", "7", nil, nil, nil])
     }
 
-    @Test("Change hosts")
+    @Test("Use several hosts")
     func failover() async throws {
         let moves = Recorder<URL>()
         hosts.set(.status(503), "a")
@@ -106,7 +106,7 @@ struct ResiliencePageTests {
         #expect(moves.elements == [reserve])
     }
 
-    @Test("Hold calls back")
+    @Test("Refuse calls")
     func breaker() async throws {
         let changes = Recorder<CircuitChange>()
         hosts.set(.status(503), "a")
@@ -114,7 +114,7 @@ struct ResiliencePageTests {
             changes.append(change)
         }
         let provider = Provider<Shop>(transport: transport, plugins: [breaker])
-        for _ in 0..<2 { _ = try await provider.request(.orders) }
+        for _ in 0..<2 { _ = try? await provider.request(.orders) }
         #expect(breaker.state(of: main) == .open)
         do {
             _ = try await provider.request(.orders)
@@ -125,5 +125,19 @@ struct ResiliencePageTests {
         }
         #expect(hosts.visits == "aa")
         #expect(changes.elements == [CircuitChange(key: "https://a.example", from: .closed, to: .open)])
+    }
+
+    @Test("Handle errors")
+    func handlers() async {
+        let errors = ErrorHandlingPlugin(
+            ClosureErrorHandler { error, context in
+                error.kind == .rateLimited && context.attempt < 2 ? .retry(after: .seconds(1)) : .next
+            }
+        )
+        let provider = Provider<Shop>(transport: transport, plugins: [errors], clock: clock)
+        hosts.set(.status(429), "a")
+        let sent = await clock.stepping { await provider.result(.orders) }
+        #expect(sent.sleeps == [.seconds(1), .seconds(1)])
+        #expect(hosts.visits == "aaa")
     }
 }

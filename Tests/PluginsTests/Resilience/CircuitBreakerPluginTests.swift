@@ -35,7 +35,7 @@ struct CircuitBreakerPluginTests {
         return target
     }
 
-    /// Makes one call after the other, `.` for each that is answered well, `x` for each that is not.
+    /// Makes calls one after the other, `.` for each that succeeds, `x` for each that fails.
     private func call(_ pattern: String, _ breaker: CircuitBreakerPlugin) async {
         let provider = provider(breaker)
         for character in pattern {
@@ -45,7 +45,7 @@ struct CircuitBreakerPluginTests {
     }
 
     @Test(
-        "It opens when so many calls and such a share have failed",
+        "It opens when a number and a share of the calls have failed",
         arguments: [
             (3, 0.5, "xx", CircuitState.closed), (3, 0.5, "xxx", .open), (3, 0.5, "x.x.x", .open),
             (3, 0.5, "....xxx", .closed), (3, 0.5, "....xxxx", .open), (3, 0.5, "xx..", .closed),
@@ -64,7 +64,7 @@ struct CircuitBreakerPluginTests {
         #expect(hosts.visits.count == pattern.count)
     }
 
-    @Test("What is longer ago than the window does not count")
+    @Test("Failures before the window do not count")
     func window() async {
         let breaker = breaker(CircuitBreakerPolicy(failures: 3, window: .seconds(30)))
         await call("xx", breaker)
@@ -111,7 +111,7 @@ struct CircuitBreakerPluginTests {
         }
     }
 
-    @Test("What was cancelled, or failed for a reason of its own, counts neither way")
+    @Test("A call that was cancelled, or failed for a reason of its own, does not count")
     func neutral() async {
         let breaker = breaker(CircuitBreakerPolicy(failures: 2, share: 1))
         let provider = provider(breaker)
@@ -124,7 +124,7 @@ struct CircuitBreakerPluginTests {
         #expect(breaker.state(of: "https://a.example") == .open)
     }
 
-    @Test("While it is open nothing is sent, and the error says to whom and until when")
+    @Test("While it is open nothing is sent, and the error names the server and the time")
     func open() async throws {
         let breaker = breaker()
         await call("xxx", breaker)
@@ -138,12 +138,12 @@ struct CircuitBreakerPluginTests {
         #expect(error.kind == .server)
         #expect(error.text(in: .english) == "The service is temporarily unavailable.")
         #expect(error.text(.failureReason, in: .english) == "The server has not been responding.")
-        #expect("\(error)".contains("https://a.example are held back"))
+        #expect("\(error)".contains("https://a.example are refused"))
         #expect("\(error)".contains("in 18 s"))
         #expect(open.localizedDescription == "\(open)")
     }
 
-    @Test("It is half open after its time; a probe that works closes it, and the count starts anew")
+    @Test("It is half-open after its time; a probe that succeeds closes it, and the count starts again")
     func closes() async {
         let breaker = breaker()
         await call("xxx", breaker)
@@ -164,7 +164,7 @@ struct CircuitBreakerPluginTests {
         )
     }
 
-    @Test("A probe that fails opens it for the same time again")
+    @Test("A probe that fails opens it again for the same time")
     func reopens() async {
         let breaker = breaker()
         await call("xxx", breaker)
@@ -177,7 +177,7 @@ struct CircuitBreakerPluginTests {
     }
 
     @Test(
-        "Half open it lets so many calls through at a time, and closes when so many have worked",
+        "When half-open it sends a number of calls at a time, and closes when that number has succeeded",
         arguments: [1, 2, 5]
     )
     func probes(_ count: Int) async {
@@ -201,7 +201,7 @@ struct CircuitBreakerPluginTests {
         #expect(breaker.state(of: target.baseURL) == .closed)
     }
 
-    @Test("Too few probes that have worked leave it half open")
+    @Test("It stays half-open until enough probes have succeeded")
     func probesOneByOne() async {
         var policy = CircuitBreakerPolicy(failures: 1, share: 0)
         policy.probes = 3

@@ -9,7 +9,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-/// What a breaker is to do, in the plainest words; times in milliseconds.
+/// The specification of a breaker; times in milliseconds.
 private struct CircuitModel {
     static let (failures, share, openFor, probes) = (3, 0.5, 20_000, 2)
     static let slot = 3_000
@@ -17,7 +17,7 @@ private struct CircuitModel {
     var state = CircuitState.closed
     var openedAt = 0
     var endings: [(at: Int, isFailure: Bool)] = []
-    /// The calls that were let through since the state last changed.
+    /// The calls that were admitted since the state last changed.
     var out: Set<Int> = []
     var passed = 0
 
@@ -73,7 +73,7 @@ struct CircuitModelTests {
         breaker = CircuitBreakerPlugin(policy: policy, clock: clock, onChange: { [changes] in changes.append($0) })
     }
 
-    /// What an attempt brings; `nil`: it is never sent.
+    /// The end of an attempt; `nil`: it is not sent.
     private func result(_ random: Int) -> (result: Result<Response, TargetKitError>?, isFailure: Bool?) {
         let request = URLRequest(url: target.baseURL)
         switch random {
@@ -85,7 +85,7 @@ struct CircuitModelTests {
         }
     }
 
-    @Test("Whatever calls do, it lets through what the model does", arguments: [1, 2, 3, 4, 5, 6] as [UInt64])
+    @Test("It admits the calls that the model admits", arguments: [1, 2, 3, 4, 5, 6] as [UInt64])
     func random(_ seed: UInt64) async throws {
         var generator = SeededGenerator(seed: seed)
         var (model, now, number) = (CircuitModel(), 0, 0)
@@ -105,7 +105,7 @@ struct CircuitModelTests {
                 if let result = ending.result { breaker.didReceive(result, context: call.context) }
                 model.ended(call.number, isFailure: ending.isFailure, at: now)
                 let last = ending.result ?? .failure(TargetKitError(stage: .request))
-                _ = await breaker.process(last, context: call.context)
+                breaker.didFinish(FinishedCall(result: last), context: call.context)
             default:
                 let time = Int.random(in: 0..<6_000, using: &generator)
                 now += time
@@ -115,7 +115,7 @@ struct CircuitModelTests {
             try #require(breaker.state(of: target.baseURL) == model.shownState(at: now), "step \(step)")
         }
         #expect(changes.elements.map(\.to) == Array(states.dropFirst()))
-        // The walk has been everywhere.
+        // Every state has occurred.
         #expect(Set(states) == Set(CircuitState.allCases))
         #expect(states.count > 20)
     }

@@ -9,15 +9,15 @@ import Testing
 import FoundationNetworking
 #endif
 
-/// Calls that take a place in a half-open circuit, whose circuit a call belongs to, and calls that end late.
-@Suite("Circuit breaker: places and keys", .timeLimit(.minutes(1)))
+/// The permits of a half-open circuit, the circuit that a call belongs to, and calls that end late.
+@Suite("Circuit breaker: permits and keys", .timeLimit(.minutes(1)))
 struct CircuitProbeTests {
     private let clock = ManualClock()
     private let hosts = HostSet()
     private let breaker: CircuitBreakerPlugin
     private let target = SturdyTarget(baseURL: HostSet.urls("a")[0])
 
-    /// With an open circuit whose time is over.
+    /// Opens a circuit, and lets its time pass.
     init() async {
         breaker = CircuitBreakerPlugin(policy: .init(failures: 1, share: 0), clock: clock)
         hosts.set(.status(503), "a")
@@ -30,7 +30,7 @@ struct CircuitProbeTests {
         Provider(transport: hosts.script.transport, plugins: [breaker] + plugins, clock: clock)
     }
 
-    @Test("A probe that ends without a word about the server frees its place", arguments: CallEnding.allCases)
+    @Test("A probe that says nothing about the server gives its permit back", arguments: CallEnding.allCases)
     func freed(_ ending: CallEnding) async {
         let breaker = CircuitBreakerPlugin(
             policy: .init(failures: 1, share: 0),
@@ -71,7 +71,7 @@ struct CircuitProbeTests {
         gate.open()
         #expect(RecordingPlugin.Outcome(await late.value) == .status(status))
         #expect(breaker.state(of: target.baseURL) == .open)
-        // Nor is the time prolonged.
+        // It does not prolong the time either.
         clock.advance(by: .seconds(1))
         #expect(breaker.state(of: target.baseURL) == .halfOpen)
     }
@@ -95,7 +95,7 @@ struct CircuitProbeTests {
         )
     }
 
-    @Test("The key can be anything; without one a call is let through and not counted")
+    @Test("The key can be any string; a call without one is sent and does not count")
     func keys() async {
         let breaker = CircuitBreakerPlugin(
             policy: .init(failures: 1, share: 0),
@@ -124,6 +124,25 @@ struct CircuitProbeTests {
         #expect(breaker.state(of: other) == .closed)
     }
 
+    @Test("Two breakers of one provider count independently")
+    func two() async {
+        let byPath = CircuitBreakerPlugin(
+            policy: .init(failures: 2, share: 0),
+            clock: clock,
+            key: { request, _ in request.url?.lastPathComponent }
+        )
+        hosts.set(.status(503), "a")
+        _ = await provider(byPath).result(target)
+        #expect(breaker.state(of: target.baseURL) == .open)
+        #expect(byPath.state(of: "things") == .closed)
+        clock.advance(by: .seconds(30))
+        _ = await provider(byPath).result(target)
+        #expect(breaker.state(of: target.baseURL) == .open)
+        #expect(byPath.state(of: "things") == .closed)
+        _ = await Provider<SturdyTarget>(transport: hosts.script.transport, plugins: [byPath]).result(target)
+        #expect(byPath.state(of: "things") == .open)
+    }
+
     @Test("A server that fails is remembered among hundreds of others")
     func many() async throws {
         let policy = CircuitBreakerPolicy(failures: 1, share: 0, window: .seconds(1))
@@ -131,7 +150,7 @@ struct CircuitProbeTests {
         let provider = Provider<SturdyTarget>(transport: hosts.script.transport, plugins: [breaker])
         hosts.set(.status(503), "a")
         _ = await provider.result(target)
-        // The others have nothing to remember after a second, and make room for new ones.
+        // The other circuits are idle after a second, and are forgotten.
         for index in 0..<300 {
             let url = try #require(URL(string: "https://s\(index).example"))
             _ = await provider.result(SturdyTarget(baseURL: url))
@@ -140,7 +159,7 @@ struct CircuitProbeTests {
         #expect(breaker.state(of: target.baseURL) == .open)
     }
 
-    @Test("A half-open circuit whose probe was cancelled makes room too")
+    @Test("A half-open circuit whose probe was cancelled is forgotten")
     func forgottenProbe() async throws {
         let changes = Recorder<CircuitChange>()
         let policy = CircuitBreakerPolicy(failures: 1, share: 0, window: .seconds(1), openFor: .seconds(10))
@@ -162,7 +181,7 @@ struct CircuitProbeTests {
         #expect(changes.elements.map(\.to) == [.open, .halfOpen, .closed])
     }
 
-    @Test("A circuit whose probe is out makes no room, however long that takes")
+    @Test("A circuit whose probe is in flight is not forgotten")
     func longProbe() async throws {
         let gate = Gate()
         let script = ScriptedTransport { request, _ in
@@ -181,7 +200,7 @@ struct CircuitProbeTests {
         #expect(breaker.state(of: target.baseURL) == .closed)
     }
 
-    @Test("An open circuit that no call asks for any more makes room, and that is told")
+    @Test("An idle open circuit is forgotten, and reported as closed")
     func forgotten() async throws {
         let changes = Recorder<CircuitChange>()
         let policy = CircuitBreakerPolicy(failures: 1, share: 0, window: .seconds(1), openFor: .seconds(10))
@@ -189,7 +208,7 @@ struct CircuitProbeTests {
         let provider = Provider<SturdyTarget>(transport: hosts.script.transport, plugins: [breaker])
         hosts.set(.status(503), "a")
         _ = await provider.result(target)
-        // So long it may still be half open, and is remembered.
+        // Until then it may be half-open, and is remembered.
         for (time, state) in [(10, CircuitState.halfOpen), (1, .closed)] {
             clock.advance(by: .seconds(time))
             try await callOtherHosts("s\(time)-", with: provider)
@@ -203,7 +222,7 @@ struct CircuitProbeTests {
         )
     }
 
-    /// Calls more hosts than there are circuits kept.
+    /// Calls more hosts than there are circuits.
     private func callOtherHosts(_ prefix: String, with provider: Provider<SturdyTarget>) async throws {
         for index in 0..<70 {
             let url = try #require(URL(string: "https://\(prefix)\(index).example"))

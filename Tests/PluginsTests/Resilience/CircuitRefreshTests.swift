@@ -9,7 +9,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-/// A refresh that is a call of the same provider, to the same server.
+/// A refresh that is a call of the same provider.
 @Suite("Circuit breaker and refresh", .timeLimit(.minutes(1)))
 struct CircuitRefreshTests {
     private let clock = ManualClock()
@@ -18,6 +18,8 @@ struct CircuitRefreshTests {
     private let tokenStatus = TestLock(200)
     private let script: ScriptedTransport
     private let target = SturdyTarget(baseURL: HostSet.urls("a")[0], validation: .successCodes)
+    /// A call to another server, which needs a token of the first one.
+    private let other = SturdyTarget(baseURL: HostSet.urls("b")[0], validation: .successCodes)
 
     init() {
         breaker = CircuitBreakerPlugin(policy: .init(failures: 1, share: 0), clock: clock)
@@ -26,8 +28,8 @@ struct CircuitRefreshTests {
         }
     }
 
-    /// A provider whose first token has run out, and that asks for the next one by a call of its own.
-    private func provider(breakerFirst: Bool) -> Provider<SturdyTarget> {
+    /// A provider whose first token has expired, and whose refresh is one of its own calls.
+    private func provider() -> Provider<SturdyTarget> {
         let itself = TestLock<Provider<SturdyTarget>?>(nil)
         let renewal = target.with { $0.path = "/token" }
         let authentication = AuthenticationPlugin(
@@ -43,13 +45,13 @@ struct CircuitRefreshTests {
             authorizes: { _ in true },
             signOut: { _ in }
         )
-        let plugins: [any Plugin] = breakerFirst ? [breaker, authentication] : [authentication, breaker]
+        let plugins: [any Plugin] = [authentication, breaker]
         let provider = Provider<SturdyTarget>(transport: script.transport, plugins: plugins, clock: clock)
         itself.withLock { $0 = provider }
         return provider
     }
 
-    /// Opens the circuit, and lets its time go by.
+    /// Opens the circuit, and lets its time pass.
     private func halfOpen() async {
         await fail()
         clock.advance(by: .seconds(30))
@@ -64,16 +66,16 @@ struct CircuitRefreshTests {
 
     private var paths: [String] { script.requests.elements.dropFirst().map { $0.url?.lastPathComponent ?? "" } }
 
-    @Test("The probe of a half-open circuit gets its token through that circuit", arguments: [true, false])
-    func probe(_ breakerFirst: Bool) async {
+    @Test("The probe of a half-open circuit gets its token through that circuit")
+    func probe() async {
         await halfOpen()
-        #expect(RecordingPlugin.Outcome(await provider(breakerFirst: breakerFirst).result(target)) == .status(200))
+        #expect(RecordingPlugin.Outcome(await provider().result(target)) == .status(200))
         #expect(paths == ["token", "things"])
         #expect(breaker.state(of: target.baseURL) == .closed)
     }
 
-    @Test("A refresh has no place in a half-open circuit, and gives none back", arguments: [true, false])
-    func noPlace(_ breakerFirst: Bool) async {
+    @Test("A refresh needs no permit of a half-open circuit, and gives none back")
+    func noPermit() async {
         await halfOpen()
         let gate = Gate()
         let held = ScriptedTransport { _, _ in
@@ -83,11 +85,13 @@ struct CircuitRefreshTests {
         let probing = Provider<SturdyTarget>(transport: held.transport, plugins: [breaker])
         async let probe = probing.result(target)
         await held.requests.waitForCount(1)
-        // The one place is taken; the refresh goes all the same and fails, the call is held back.
+        // The only permit is taken: a call is refused before it asks for a token, and a refresh is sent.
+        let provider = provider()
+        #expect(await provider.result(target).failure?.underlying is CircuitOpenError)
+        #expect(paths == [])
         tokenStatus.withLock { $0 = 503 }
-        let result = await provider(breakerFirst: breakerFirst).result(target)
-        #expect(result.failure != nil)
-        #expect(paths == (breakerFirst ? [] : ["token"]))
+        #expect(await provider.result(other).failure != nil)
+        #expect(paths == ["token"])
         #expect(breaker.state(of: target.baseURL) == .halfOpen)
         #expect(!breaker.admits(target.baseURL))
         gate.open()
@@ -99,17 +103,16 @@ struct CircuitRefreshTests {
     func failing() async {
         await halfOpen()
         tokenStatus.withLock { $0 = 503 }
-        #expect(await provider(breakerFirst: false).result(target).failure != nil)
+        #expect(await provider().result(target).failure != nil)
         #expect(paths == ["token"])
         #expect(breaker.state(of: target.baseURL) == .halfOpen)
         #expect(breaker.admits(target.baseURL))
     }
 
-    @Test("An open circuit holds a refresh back too")
+    @Test("An open circuit refuses a refresh too")
     func open() async {
         await fail()
-        let result = await provider(breakerFirst: false).result(target)
-        #expect(result.failure?.underlying is CircuitOpenError)
+        #expect(await provider().result(other).failure?.underlying is CircuitOpenError)
         #expect(paths == [])
     }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Foundation
-import TargetKit
+@testable import TargetKit
 import TargetKitPlugins
 import TestSupport
 import Testing
@@ -9,7 +9,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("ErrorHandlingPlugin")
+@Suite("ErrorHandlingPlugin", .timeLimit(.minutes(1)))
 struct ErrorHandlingPluginTests {
     /// Which handler was asked, at which attempt.
     struct Asked: Sendable, Equatable {
@@ -34,7 +34,7 @@ struct ErrorHandlingPluginTests {
         }
     }
 
-    /// A target whose every answer is refused.
+    /// A target that does not accept its responses.
     private static let refused = PluginTarget().with {
         $0.validation = .successCodes
         $0.sampleResponse = .response(status: 503, data: Data())
@@ -42,28 +42,28 @@ struct ErrorHandlingPluginTests {
 
     private static let other = TargetKitError(stage: .shutDown)
 
-    @Test("Handlers are asked in order; where all say next the failure stands")
-    func order() async {
+    @Test("Handlers are asked in order; if all return next, the failure is not changed")
+    func inOrder() async {
         let provider = Provider<PluginTarget>.stubbed(ErrorHandlingPlugin(handler("a"), handler("b")))
         #expect(await provider.result(Self.refused).failure?.stage == .status)
         #expect(asked.elements == [Asked("a", 0), Asked("b", 0)])
     }
 
-    @Test("A handler that passes another error on is followed by one that sees it, and it is what the caller gets")
+    @Test("An error that a handler passes on is that of the next handler and of the call")
     func anotherError() async {
         let plugin = ErrorHandlingPlugin(handler("a") { _, _ in .nextWith(Self.other) }, handler("b"))
         #expect(await Provider<PluginTarget>.stubbed(plugin).result(Self.refused).failure?.stage == .shutDown)
         #expect(asked.elements == [Asked("a", 0), Asked("b", 0, .shutDown)])
     }
 
-    @Test("A handler that fails the call is the last to be asked")
+    @Test("After a handler that fails the call no other is asked")
     func failNow() async {
         let plugin = ErrorHandlingPlugin(handler("a") { _, _ in .fail(Self.other) }, handler("b"))
         #expect(await Provider<PluginTarget>.stubbed(plugin).result(Self.refused).failure?.stage == .shutDown)
         #expect(asked.elements == [Asked("a", 0)])
     }
 
-    @Test("A handler that retries is asked anew at the next attempt, which may succeed")
+    @Test("A handler that retries is asked again at the next attempt")
     func retry() async throws {
         let answers = Tally()
         let transport = StubTransport { _ in
@@ -80,7 +80,7 @@ struct ErrorHandlingPluginTests {
         #expect(asked.elements == [Asked("a", 0), Asked("b", 0), Asked("a", 1), Asked("b", 1)])
     }
 
-    @Test("The wait before a retry is on the provider's clock")
+    @Test("The delay before a retry is measured by the provider's clock")
     func delay() async throws {
         let clock = ManualClock()
         let plugin = ErrorHandlingPlugin(
@@ -104,7 +104,7 @@ struct ErrorHandlingPluginTests {
         }
     }
 
-    @Test("An instance that stands in the list twice is asked once per attempt, two instances each")
+    @Test("An instance that is twice in the list is asked once per attempt")
     func instances() async {
         let (one, other) = (Shared(), Shared())
         let plugin = ErrorHandlingPlugin(one, other, one, handler("a"), handler("a"))
@@ -123,7 +123,7 @@ struct ErrorHandlingPluginTests {
         }
     }
 
-    @Test("A failure before the send is asked about once and cannot be tried again, at whatever attempt")
+    @Test("Handlers are asked once about a failure before the request is sent, which cannot be repeated")
     func beforeTheSend() async {
         for attempt in [0, 1] {
             let asked = Recorder<Asked>()
@@ -139,7 +139,7 @@ struct ErrorHandlingPluginTests {
         }
     }
 
-    @Test("A failure that another plugin has made of a response may be changed")
+    @Test("A failure that another plugin makes of a response can be replaced")
     func madeInProcess() async {
         let first = RecordingPlugin("p", process: { _, _ in .failure(TargetKitError(stage: .envelope)) })
         let plugin = ErrorHandlingPlugin(handler("a") { _, _ in .nextWith(Self.other) })
@@ -148,7 +148,56 @@ struct ErrorHandlingPluginTests {
         #expect(asked.elements == [Asked("a", 0, .envelope)])
     }
 
-    @Test("Neither success nor a cancelled call is asked about")
+    @Test("Handlers are asked about a response that could not be decoded, and can repeat the call")
+    func decoding() async throws {
+        let answers = Tally()
+        let transport = StubTransport { _ in
+            answers.add()
+            return .response(status: 200, data: Data((answers.value == 1 ? "[" : "[1]").utf8))
+        }
+        let plugin = ErrorHandlingPlugin(handler("a") { _, _ in .retry(after: .zero) })
+        let provider = Provider<PluginTarget>(transport: transport, plugins: [plugin])
+        #expect(try await provider.request(PluginTarget(), as: [Int].self) == [1])
+        #expect(asked.elements == [Asked("a", 0, .decoding)])
+    }
+
+    @Test("Handlers are asked about a shared exchange, and about each of its calls at its end")
+    func shared() async {
+        let held = HeldTransport(.response(status: 503, data: Data()))
+        let plugin = ErrorHandlingPlugin(
+            handler("a") { _, context in context.attempt == 0 ? .retry(after: .zero) : .next }
+        )
+        let provider = Provider<PluginTarget>(
+            transport: held.transport,
+            plugins: [plugin],
+            options: .setting(\.sharesInFlight, true)
+        )
+        let calls = (0..<2).map { _ in Task { await provider.result(Self.refused) } }
+        while provider.configuration.sharedExchanges.waiterCount < 2 { await Task.yield() }
+        held.gate.open()
+        for call in calls { #expect(await call.value.failure?.stage == .status) }
+        #expect(held.requests.count == 2)
+        // The exchange at both attempts, then the calls, whose own attempt is the first.
+        #expect(asked.elements == [Asked("a", 0), Asked("a", 1), Asked("a", 0), Asked("a", 0)])
+    }
+
+    @Test("What the handlers make of an error is seen by observers, and not by plugins that react to the original one")
+    func order() async {
+        let log = RecordingPlugin.Log()
+        let plugins: [any Plugin] = [
+            ErrorHandlingPlugin(handler("a") { _, _ in .nextWith(Self.other) }),
+            RecordingPlugin("observer", place: .observation, log: log),
+            RecordingPlugin("other", log: log, process: { _, _ in .failure(TargetKitError(stage: .envelope)) }),
+        ]
+        for plugins in [plugins, plugins.reversed()] {
+            let provider = Provider<PluginTarget>(stubClosure: { _ in .immediate }, plugins: plugins)
+            #expect(await provider.result(PluginTarget()).failure?.stage == .shutDown)
+        }
+        #expect(log.events(of: "other").contains(.process(.status(200))))
+        #expect(log.events(of: "observer").filter { $0 == .process(.failure(.shutDown)) }.count == 2)
+    }
+
+    @Test("Handlers are not asked about successful or cancelled calls")
     func notAsked() async throws {
         let provider = Provider<PluginTarget>.stubbed(ErrorHandlingPlugin(handler("a")))
         _ = try await provider.request(PluginTarget())

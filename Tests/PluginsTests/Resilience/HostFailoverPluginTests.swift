@@ -9,7 +9,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-/// Hosts whose health the test sets, by their names: `a.example` and so on.
+/// Hosts whose answers the test sets, by their names: `a.example` and so on.
 final class HostSet: Sendable {
     let script: ScriptedTransport
     private let answers = TestLock<[String: SampleResponse]>([:])
@@ -25,7 +25,7 @@ final class HostSet: Sendable {
         answers.withLock { answers in for name in names { answers["\(name).example"] = answer } }
     }
 
-    /// The hosts that were asked, by their letters.
+    /// The hosts of the requests, by their letters.
     var visits: String { script.hosts.map { $0.prefix(1) }.joined() }
 
     static func urls(_ names: String) -> [URL] {
@@ -72,7 +72,7 @@ struct HostFailoverPluginTests {
         #expect(moves.elements == ["b"])
     }
 
-    @Test("Any other status is the host's answer", arguments: [200, 204, 304, 400, 401, 404, 429, 500, 504])
+    @Test("Any other status is the result", arguments: [200, 204, 304, 400, 401, 404, 429, 500, 504])
     func otherStatus(_ status: Int) async {
         hosts.set(.status(status), "a")
         #expect(await outcome(plugin()) == .status(status))
@@ -80,29 +80,31 @@ struct HostFailoverPluginTests {
         #expect(moves.count == 0)
     }
 
-    /// What a failure does to the calls.
+    /// Which calls a failure moves to the next host.
     struct Failing: Sendable {
         let code: URLError.Code
         let movesGet: Bool
         let movesPost: Bool
 
         static func notSent(_ code: URLError.Code) -> Failing { .init(code: code, movesGet: true, movesPost: true) }
-        static func maybeDone(_ code: URLError.Code) -> Failing { .init(code: code, movesGet: true, movesPost: false) }
-        static func nobodysFault(_ code: URLError.Code) -> Failing {
+        static func maybeProcessed(_ code: URLError.Code) -> Failing {
+            .init(code: code, movesGet: true, movesPost: false)
+        }
+        static func unrelated(_ code: URLError.Code) -> Failing {
             .init(code: code, movesGet: false, movesPost: false)
         }
     }
 
     @Test(
-        "A failure before the request is sent moves any call, a later one only what may arrive twice",
+        "A failure before the request is sent moves any call, a later one only calls that are safe to repeat",
         arguments: [
             Failing.notSent(.cannotConnectToHost), .notSent(.cannotFindHost), .notSent(.dnsLookupFailed),
             .notSent(.secureConnectionFailed), .notSent(.serverCertificateUntrusted),
             .notSent(.serverCertificateHasUnknownRoot), .notSent(.serverCertificateHasBadDate),
             .notSent(.serverCertificateNotYetValid),
-            .maybeDone(.timedOut), .maybeDone(.networkConnectionLost),
-            .nobodysFault(.notConnectedToInternet), .nobodysFault(.badURL), .nobodysFault(.dataLengthExceedsMaximum),
-            .nobodysFault(.cancelled), .nobodysFault(.clientCertificateRejected),
+            .maybeProcessed(.timedOut), .maybeProcessed(.networkConnectionLost),
+            .unrelated(.notConnectedToInternet), .unrelated(.badURL), .unrelated(.dataLengthExceedsMaximum),
+            .unrelated(.cancelled), .unrelated(.clientCertificateRejected),
         ]
     )
     func errors(_ failing: Failing) async {
@@ -114,12 +116,12 @@ struct HostFailoverPluginTests {
             let plugin = plugin()
             let outcome = await outcome(plugin, SturdyTarget(method: method))
             #expect(outcome == (isMoved ? .status(200) : failure))
-            // Where only the call stays, the host is left all the same.
+            // The host is left even if the call is not moved.
             #expect(plugin.currentHost?.host() == (failing.movesGet ? "b.example" : "a.example"))
         }
     }
 
-    @Test("A failure behind a redirect is not one before sending")
+    @Test("A failure after a redirect is not one before the request is sent")
     func behindRedirect() async throws {
         let asked = try #require(URL(string: "https://a.example/api/things"))
         let next = try #require(URL(string: "https://a.example/receipt"))
@@ -154,7 +156,7 @@ struct HostFailoverPluginTests {
         policy.movesUnsafeCallsOnStatus = true
         #expect(await outcome(plugin("ab", policy), post) == .status(200))
         #expect(hosts.visits == "aabab")
-        // The caller that has seen the failure finds the next host.
+        // The next call uses the next host.
         let plugin = plugin()
         #expect(await outcome(plugin, post) == .status(503))
         #expect(await outcome(plugin, post) == .status(200))
@@ -177,7 +179,7 @@ struct HostFailoverPluginTests {
         }
     }
 
-    @Test("Each host is tried once for a call; then the last result stands", arguments: ["a", "ab", "abc", "abcde"])
+    @Test("A call tries each host once, then ends with its last result", arguments: ["a", "ab", "abc", "abcde"])
     func allFail(_ names: String) async {
         hosts.set(.status(503), "a", "b", "c", "d", "e")
         let plugin = plugin(names)
@@ -188,7 +190,7 @@ struct HostFailoverPluginTests {
         #expect(hosts.visits == names + names)
     }
 
-    @Test("The call goes on in the circle from the host that is used")
+    @Test("After the last host comes the first")
     func circle() async {
         let plugin = plugin()
         hosts.set(.status(503), "a", "b")
@@ -200,7 +202,7 @@ struct HostFailoverPluginTests {
         #expect(moves.elements == ["b", "c", "a", "b"])
     }
 
-    @Test("Twenty calls that fail on one host together leave it once")
+    @Test("Twenty calls that fail on one host at the same time leave it once")
     func together() async {
         let gate = Gate()
         let script = ScriptedTransport { request, _ in
@@ -220,7 +222,7 @@ struct HostFailoverPluginTests {
         #expect(moves.elements == ["b"])
     }
 
-    @Test("A late failure of a host that was left and is used again does not move calls")
+    @Test("A late failure of a host that is used again does not move calls")
     func lateFailure() async {
         let gate = Gate()
         let script = ScriptedTransport { request, index in
@@ -244,7 +246,7 @@ struct HostFailoverPluginTests {
         #expect(script.hosts.map { $0.prefix(1) }.joined() == "aabab")
     }
 
-    @Test("A cancelled call leaves no host, and is not moved")
+    @Test("A cancelled call is not moved, and its host is still used")
     func cancelled() async {
         let gate = Gate()
         let script = ScriptedTransport { _, _ in
@@ -261,7 +263,7 @@ struct HostFailoverPluginTests {
         #expect(plugin.currentHost?.host() == "a.example")
     }
 
-    @Test("A host that is not available is passed over, before and after a failure")
+    @Test("A host that is not available is skipped, before and after a failure")
     func availability() async {
         let closed = TestLock<Set<String>>(["a.example"])
         var policy = HostFailoverPolicy()
@@ -272,7 +274,7 @@ struct HostFailoverPluginTests {
         hosts.set(.status(503), "b")
         #expect(await outcome(plugin) == .status(200))
         #expect(hosts.visits == "bbd")
-        // None at all: the one that is used.
+        // If no host is available, the current one is used.
         closed.withLock { $0 = ["a.example", "b.example", "c.example", "d.example"] }
         #expect(await outcome(plugin) == .status(200))
         #expect(hosts.visits == "bbdd")

@@ -38,10 +38,10 @@ struct HostFailoverWireTests {
         withExtendedLifetime(port) {}
     }
 
-    @Test("TLS that is not agreed moves any call", arguments: engines, [HTTPMethod.get, .post])
+    @Test("A failed TLS handshake moves any call", arguments: engines, [HTTPMethod.get, .post])
     func noTLS(_ engine: Backend, _ method: HTTPMethod) async throws {
         var options = LoopbackOptions()
-        options.onConnect = { _ in [.text("this is no TLS\r\n\r\n"), .close] }
+        options.onConnect = { _ in [.text("not TLS\r\n\r\n"), .close] }
         let plain = try LoopbackServer(options: options, reply: .close)
         let url = try #require(URL(string: "https://127.0.0.1:\(plain.port)"))
         #expect(try await outcome(engine, method, url) == (.status(200), true))
@@ -68,7 +68,7 @@ struct HostFailoverWireTests {
         #expect(good.requests.map(\.method) == ["GET"])
     }
 
-    @Test("The server that is moved to gets path, query and body as they were", arguments: engines)
+    @Test("The next server gets path, query and body unchanged", arguments: engines)
     func whole(_ engine: Backend) async throws {
         let port = try ClosedPort()
         let plugin = HostFailoverPlugin(hosts: [port.baseURL, good.baseURL])
@@ -110,7 +110,7 @@ struct HostAddressTests {
     }
 
     @Test(
-        "What is no host fails the call, and says which it is",
+        "A URL without a host fails the call, and the error names it",
         arguments: ["file:///tmp", "a.example", "ftp://a.example"]
     )
     func unusable(_ host: String) async throws {
@@ -132,7 +132,7 @@ struct HostAddressTests {
         #expect(plugin.currentHost == nil)
     }
 
-    @Test("A list is for the calls of its target type alone, also within a MultiTarget, or for those of a closure")
+    @Test("A list is used for the calls of its target type, also inside a MultiTarget, or for those of a closure")
     func targets() async {
         let script = ScriptedTransport(.status(503))
         let things = HostFailoverPlugin(for: SturdyTarget.self, hosts: HostSet.urls("a"))
@@ -144,7 +144,7 @@ struct HostAddressTests {
         #expect(script.hosts == ["a.example", "shop.example", "b.example"])
     }
 
-    @Test("The current host is given as it stands in the list")
+    @Test("The current host is the URL in the list")
     func currentHost() throws {
         let url = try #require(URL(string: "https://a.example:443/api"))
         #expect(HostFailoverPlugin(hosts: [url]).currentHost == url)

@@ -9,11 +9,11 @@ import Testing
 import FoundationNetworking
 #endif
 
-/// What a failover is to do, in the plainest words; times in seconds.
+/// The specification of a failover; times in seconds.
 private struct HostModel {
     struct Call {
         var host = 0
-        /// How often the line had moved when the call took its current host; `nil` for a call that went elsewhere.
+        /// The number of moves when the call took its current host; `nil` for a call that went to another host.
         var seen: Int?
         var failed: Set<Int> = []
         var isSafe = true
@@ -36,7 +36,7 @@ private struct HostModel {
         return call.host
     }
 
-    /// Ends an attempt; returns where the call goes on.
+    /// Ends an attempt; returns the host of the next one.
     mutating func end(_ number: Int, _ answer: HostAnswer, at now: Int) -> Int? {
         guard var call = calls[number] else { return nil }
         if answer.isFailure {
@@ -64,7 +64,7 @@ private struct HostModel {
     }
 }
 
-/// What a host does with a request.
+/// The answer of a host.
 private enum HostAnswer: CaseIterable {
     case works, says503, refuses, loses, isCancelled
 
@@ -96,7 +96,7 @@ struct HostModelTests {
 
     private let clock = ManualClock()
 
-    /// Prepares an attempt of a call, and says which host it goes to.
+    /// Prepares an attempt of a call; returns its host.
     private func attempt(
         _ plugin: HostFailoverPlugin,
         _ context: RequestContext,
@@ -111,7 +111,7 @@ struct HostModelTests {
     }
 
     @Test(
-        "Whatever hosts and calls do, each attempt goes where the model says",
+        "Each attempt uses the host of the model",
         arguments: [1, 2, 3, 4] as [UInt64],
         ["a", "ab", "abcd"]
     )
@@ -136,7 +136,7 @@ struct HostModelTests {
                 running.append(Running(number: number, context: context, request: attempt.request))
             case 0..<9 where !running.isEmpty:
                 let call = running.remove(at: Int.random(in: 0..<running.count, using: &generator))
-                // Two of three attempts fail, so that the line moves often.
+                // Three of five attempts fail, so that the host changes often.
                 let answer = HostAnswer.allCases.randomElement(using: &generator) ?? .works
                 let result = answer.result(for: call.request)
                 plugin.didReceive(result, context: call.context)
@@ -145,7 +145,7 @@ struct HostModelTests {
                     answer == .isCancelled ? .doNotRetry : await plugin.retry(result, context: call.context)
                 guard case .retry(after: .zero) = decision else {
                     try #require(next == nil, "step \(step)")
-                    _ = await plugin.process(result, context: call.context)
+                    plugin.didFinish(FinishedCall(result: result), context: call.context)
                     break
                 }
                 let attempt = try await attempt(plugin, call.context, names)

@@ -5,7 +5,7 @@ import TargetKitPlugins
 import TestSupport
 import Testing
 
-/// The way back to the first host.
+/// The return to the first host.
 @Suite("Host failover: the first host again", .timeLimit(.minutes(1)))
 struct HostProbeTests {
     private let clock = ManualClock()
@@ -40,7 +40,7 @@ struct HostProbeTests {
         #expect(plugin.currentHost?.host() == "a.example")
     }
 
-    @Test("While it fails, one call a minute finds that out, and goes on to the host that works")
+    @Test("While it fails, one call a minute tries it, and is sent to the next host")
     func stillFails() async {
         for round in 1...3 {
             clock.advance(by: .seconds(60))
@@ -50,7 +50,7 @@ struct HostProbeTests {
         #expect(plugin.currentHost?.host() == "b.example")
     }
 
-    @Test("Any answer that is not in the list means that it works", arguments: [200, 404, 500])
+    @Test("It works if it answers with any other status", arguments: [200, 404, 500])
     func answers(_ status: Int) async {
         hosts.set(.status(status), "a")
         clock.advance(by: .seconds(60))
@@ -58,7 +58,7 @@ struct HostProbeTests {
         #expect(plugin.currentHost?.host() == "a.example")
     }
 
-    @Test("A call that could not move on does not try it; one with a key does")
+    @Test("A call that is not safe to repeat does not try it; one with a key does")
     func unsafeCalls() async {
         clock.advance(by: .seconds(60))
         #expect(await call(SturdyTarget(method: .post)) == .status(200))
@@ -67,7 +67,7 @@ struct HostProbeTests {
         #expect(visits == "bab")
     }
 
-    @Test("While one call tries it, the others go where it works; a cancel lets the next one try")
+    @Test("One call at a time tries it; if that is cancelled, the next one does")
     func oneAtATime() async {
         let gate = Gate()
         let script = ScriptedTransport { request, _ in
@@ -88,7 +88,7 @@ struct HostProbeTests {
         #expect(plugin.currentHost?.host() == "a.example")
     }
 
-    @Test("A call that was to try it and is never sent gives way, but not at once")
+    @Test("After a call that fails before it is sent, another one tries it a minute later")
     func neverSent() async {
         clock.advance(by: .seconds(60))
         let broken = RecordingPlugin(prepare: { _, _ in throw Boom() })
@@ -101,7 +101,7 @@ struct HostProbeTests {
         #expect(visits == "ba")
     }
 
-    @Test("A call that was cancelled before it was sent gives way at once")
+    @Test("After a call that is cancelled before it is sent, the next one tries it")
     func cancelledBeforeSending() async {
         clock.advance(by: .seconds(60))
         let reached = Gate()
@@ -119,7 +119,7 @@ struct HostProbeTests {
         #expect(visits == "a")
     }
 
-    @Test("A failure of the device's own says nothing; the next call tries it")
+    @Test("After a failure of the device, the next call tries it")
     func neutral() async {
         clock.advance(by: .seconds(60))
         hosts.set(.error(.notConnectedToInternet), "a")
@@ -127,6 +127,32 @@ struct HostProbeTests {
         hosts.set(nil, "a")
         #expect(await call() == .status(200))
         #expect(visits == "aa")
+    }
+
+    @Test("A shared exchange that ends before it tries it lets the next call try it")
+    func sharedExchange() async {
+        let script = ScriptedTransport(.status(500))
+        let clock = clock
+        let broken = RecordingPlugin(
+            prepare: { request, context in
+                if context.attempt == 1 { throw Boom() }
+                return request
+            },
+            retry: { _, _ in
+                clock.advance(by: .seconds(60))
+                return .retry(after: .zero)
+            }
+        )
+        let provider = Provider<SturdyTarget>(
+            transport: script.transport,
+            plugins: [plugin, broken],
+            options: .setting(\.sharesInFlight, true)
+        )
+        // The second attempt is to try the first host, and is not sent.
+        #expect(RecordingPlugin.Outcome(await provider.result(SturdyTarget())) == .failure(.request))
+        #expect(script.hosts == ["b.example"])
+        #expect(await call() == .status(200))
+        #expect(visits == "ab")
     }
 
     @Test("It is not tried while it is not available")

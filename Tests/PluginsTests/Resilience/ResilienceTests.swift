@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 @testable import TargetKit
-import TargetKit
 import TargetKitPlugins
 import TestSupport
 import Testing
@@ -10,7 +9,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-/// The plugins for bad days in one array.
+/// The plugins for resilience in one array.
 @Suite("Retry, failover and breaker together", .timeLimit(.minutes(1)))
 struct ResilienceTests {
     private let clock = ManualClock()
@@ -36,18 +35,18 @@ struct ResilienceTests {
         return (.init(result), sleeps.count)
     }
 
-    @Test("The next host is tried before there is a wait")
+    @Test("The next host is tried without a delay")
     func hostFirst() async {
         hosts.set(.status(503), "a")
         #expect(await call() == (.status(200), 0))
         #expect(hosts.visits == "ab")
     }
 
-    @Test("When all hosts have failed there is a wait, and the next attempt starts from the host that is used")
+    @Test("When all hosts have failed there is a delay, and the next attempt uses the current host")
     func thenWaits() async {
         hosts.set(.status(503), "a", "b")
         #expect(await call() == (.status(503), 2))
-        // Both at once, then one after each wait.
+        // Both at once, then one after each delay.
         #expect(hosts.visits == "abab")
     }
 
@@ -61,12 +60,12 @@ struct ResilienceTests {
         #expect(breaker.state(of: "https://shop.example") == .closed)
     }
 
-    @Test("A host whose circuit is open is passed over, though its failures are not the failover's")
+    @Test("A host with an open circuit is skipped, even if its failures do not count for the failover")
     func passesOver() async {
         hosts.set(.status(500), "a")
         _ = await call()
         #expect(hosts.visits == "aaa")
-        // The circuit opens with this call's first attempt, and its second one goes to the other host.
+        // The circuit opens after this call's first attempt, and its second one uses the other host.
         #expect(await call() == (.status(200), 1))
         #expect(hosts.visits == "aaaab")
         #expect(failover.currentHost?.host() == "b.example")
@@ -91,7 +90,7 @@ struct ResilienceTests {
         #expect(hosts.visits.count == count)
     }
 
-    @Test("A POST is sent once to a server that answers, and moved from one that refuses")
+    @Test("A POST is sent once to a server that answers, and moved after a refused connection")
     func post() async {
         hosts.set(.status(503), "a")
         let post = SturdyTarget(method: .post)
@@ -112,7 +111,7 @@ struct ResilienceTests {
         #expect(keys == Array(repeating: "key-1", count: 4))
     }
 
-    @Test("A call that waits when the circuit opens ends with that")
+    @Test("A call ends if the circuit opens during its delay")
     func opensWhileWaiting() async {
         let breaker = CircuitBreakerPlugin(policy: .init(failures: 2), clock: clock)
         let plugins: [any Plugin] = [breaker, RetryPlugin(clock: clock)]
@@ -123,10 +122,55 @@ struct ResilienceTests {
         #expect(sleeps.count == 2)
         #expect(hosts.visits == "ss")
     }
+
+    @Test("The order of the array does not matter")
+    func anyOrder() async {
+        var stories: Set<String> = []
+        for order in permutations(of: [0, 1, 2, 3, 4]) { stories.insert(await story(in: order)) }
+        // Both hosts without a delay, each again after one; then both circuits are open.
+        #expect(stories == ["abab, 2 delays, failure(.envelope); abab, 0 delays, failure(.envelope)"])
+    }
+
+    private func permutations(of numbers: [Int]) -> [[Int]] {
+        if numbers.isEmpty { return [[]] }
+        return numbers.flatMap { first in permutations(of: numbers.filter { $0 != first }).map { [first] + $0 } }
+    }
+
+    /// What happens to two calls of a provider with five plugins in that order, the first of which begins offline.
+    private func story(in order: [Int]) async -> String {
+        let (clock, waits, hosts) = (ManualClock(), ManualClock(), HostSet())
+        let connectivity = ManualConnectivity(.offline)
+        let plugins: [any Plugin] = [
+            HostFailoverPlugin(hosts: HostSet.urls("ab"), clock: clock),
+            CircuitBreakerPlugin(policy: .init(failures: 2), clock: clock),
+            RetryPlugin(clock: clock),
+            WaitsForConnectivityPlugin(Reachability(source: connectivity), clock: waits),
+            ErrorHandlingPlugin(ClosureErrorHandler { _, _ in .nextWith(TargetKitError(stage: .envelope)) }),
+        ]
+        let provider = Provider<SturdyTarget>(
+            transport: hosts.script.transport,
+            plugins: order.map { plugins[$0] },
+            clock: clock
+        )
+        hosts.set(.status(503), "a", "b")
+        let target = SturdyTarget(validation: .successCodes)
+        var parts: [String] = []
+        for isFirst in [true, false] {
+            async let call = clock.stepping { await provider.result(target) }
+            if isFirst {
+                await waits.waitForSleepers()
+                connectivity.set(.online(.wifi, isExpensive: false))
+            }
+            let (result, sleeps) = await call
+            let stage = result.failure.map { "failure(.\($0.stage))" } ?? "success"
+            parts.append("\(hosts.visits), \(sleeps.count) delays, \(stage)")
+        }
+        return parts.joined(separator: "; ")
+    }
 }
 
-/// A network call that several calls share goes on when the one that began it is cancelled.
-@Suite("Retry and breaker of a shared call", .timeLimit(.minutes(1)))
+/// An exchange that calls share continues when the call that began it is cancelled.
+@Suite("Retry and breaker of a shared exchange", .timeLimit(.minutes(1)))
 struct SharedResilienceTests {
     private let clock = ManualClock()
     private let held = Gate()
@@ -140,7 +184,7 @@ struct SharedResilienceTests {
         }
     }
 
-    /// Lets two calls share, and the one that began leave; returns what the other one gets.
+    /// Lets two calls share an exchange, and cancels the one that began it; returns the outcome of the other.
     private func outcome(
         _ provider: Provider<SturdyTarget>,
         _ script: ScriptedTransport
@@ -149,8 +193,7 @@ struct SharedResilienceTests {
         let first = Task { await provider.result(target) }
         await script.requests.waitForCount(1)
         let second = Task { await provider.result(target) }
-        // Nothing tells from outside that a call has joined.
-        while provider.pipeline.sharedCalls.waiterCount < 2 { await Task.yield() }
+        while provider.configuration.sharedExchanges.waiterCount < 2 { await Task.yield() }
         first.cancel()
         #expect(await first.value.failure?.stage == .cancelled)
         let held = held
@@ -163,17 +206,17 @@ struct SharedResilienceTests {
     }
 
     private func provider(_ script: ScriptedTransport, _ plugins: any Plugin...) -> Provider<SturdyTarget> {
-        Provider(transport: script.transport, plugins: plugins, sharing: .identical, clock: clock)
+        Provider(transport: script.transport, plugins: plugins, options: .setting(\.sharesInFlight, true), clock: clock)
     }
 
-    @Test("It is tried again for those that still wait")
+    @Test("It is repeated for the calls that still wait")
     func retried() async {
         let script = script()
         #expect(await outcome(provider(script, RetryPlugin(clock: clock)), script) == .status(200))
         #expect(script.requests.count == 2)
     }
 
-    @Test("The call that has left is not in flight again, when the network call is tried again")
+    @Test("A cancelled call is not in flight again when the exchange is repeated")
     func activity() async {
         let script = script()
         let active = Recorder<Bool>()
@@ -185,7 +228,7 @@ struct SharedResilienceTests {
         let provider = Provider<SturdyTarget>(
             transport: script.transport,
             plugins: plugins,
-            sharing: .identical,
+            options: .setting(\.sharesInFlight, true),
             clock: clock
         )
         #expect(await outcome(provider, script) == .status(200))
@@ -193,7 +236,7 @@ struct SharedResilienceTests {
         #expect(loading.elements.last == false)
     }
 
-    @Test("It is not tried again where nothing says that it may arrive twice")
+    @Test("It is not repeated if that is not safe")
     func post() async {
         let script = script()
         let changed = Provider<SturdyTarget>(
@@ -204,26 +247,69 @@ struct SharedResilienceTests {
             },
             transport: script.transport,
             plugins: [RetryPlugin(clock: clock)],
-            sharing: .identical,
+            options: .setting(\.sharesInFlight, true),
             clock: clock
         )
         #expect(await outcome(changed, script) == .status(503))
         #expect(script.requests.count == 1)
     }
 
-    @Test("It keeps no place in a half-open circuit, and what it brings does not count")
-    func breaker() async {
+    @Test("It keeps the permit of the call that began it, and counts when it ends", arguments: [200, 503])
+    func breaker(_ status: Int) async {
         var policy = CircuitBreakerPolicy(failures: 1, share: 0)
         policy.probes = 2
         let breaker = CircuitBreakerPlugin(policy: policy, clock: clock)
         let failing = Provider<SturdyTarget>(transport: StubTransport(.status(503)), plugins: [breaker])
         _ = await failing.result(target)
         clock.advance(by: .seconds(30))
-        let script = script()
-        #expect(await outcome(provider(script, breaker), script) == .status(503))
-        #expect(breaker.state(of: target.baseURL) == .halfOpen)
+        let script = ScriptedTransport { [held, target] _, _ in
+            try await held.waitUnlessCancelled()
+            // The call that has joined has a permit too.
+            #expect(!breaker.admits(target.baseURL))
+            return .status(status)
+        }
+        #expect(await outcome(provider(script, breaker), script) == .status(status))
+        #expect(breaker.state(of: target.baseURL) == (status == 200 ? .halfOpen : .open))
+        guard status == 200 else { return }
         let working = Provider<SturdyTarget>(transport: StubTransport(.status(200)), plugins: [breaker])
-        for _ in 0..<2 { #expect(RecordingPlugin.Outcome(await working.result(target)) == .status(200)) }
+        #expect(RecordingPlugin.Outcome(await working.result(target)) == .status(200))
         #expect(breaker.state(of: target.baseURL) == .closed)
+    }
+
+    @Test("It gives back the permit of an attempt that is not sent")
+    func unsentAttempt() async {
+        let breaker = CircuitBreakerPlugin(policy: .init(failures: 1, share: 0), clock: clock)
+        let clock = clock
+        let broken = RecordingPlugin(
+            prepare: { request, context in
+                if context.attempt == 1 { throw Boom() }
+                return request
+            },
+            retry: { _, _ in
+                clock.advance(by: .seconds(30))
+                return .retry(after: .zero)
+            }
+        )
+        let script = ScriptedTransport(.status(503))
+        #expect(RecordingPlugin.Outcome(await provider(script, breaker, broken).result(target)) == .failure(.request))
+        #expect(breaker.state(of: target.baseURL) == .halfOpen)
+        #expect(breaker.admits(target.baseURL))
+    }
+
+    @Test("A call whose envelope explains a status is not repeated again by its own plugins")
+    func explainedStatus() async {
+        let body = Data(#"{"code": 7, "message": "busy"}"#.utf8)
+        let script = ScriptedTransport(.response(status: 503, data: body))
+        let provider = Provider<SturdyTarget>(
+            transport: script.transport,
+            plugins: [RetryPlugin(clock: clock), HostFailoverPlugin(hosts: HostSet.urls("ab"), clock: clock)],
+            options: .setting(\.sharesInFlight, true).setting(\.envelope, CodeMessageData()),
+            clock: clock
+        )
+        let target = target.with { $0.validation = .successCodes }
+        let (result, sleeps) = await clock.stepping { await provider.result(target) }
+        #expect(result.failure?.stage == .envelope)
+        #expect(sleeps.count == 2)
+        #expect(script.hosts.map { $0.prefix(1) }.joined() == "abab")
     }
 }

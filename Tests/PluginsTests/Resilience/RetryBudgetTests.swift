@@ -16,10 +16,10 @@ struct RetryBudgetTests {
 
     private func plugin(_ budget: RetryBudget) -> RetryPlugin { RetryPlugin(budget: budget, clock: clock) }
 
-    /// Makes calls one after the other, without a wait between them that would count.
+    /// Makes calls one after the other; returns the number of requests.
     private func call(_ times: Int, _ plugin: RetryPlugin, scope: RequestScope = RequestScope()) async -> Int {
         let before = script.requests.count
-        // The provider's clock is another one, so that the waits do not move the window.
+        // The provider has a clock of its own, so that its delays do not move the window.
         let waits = ManualClock()
         let provider = Provider<SturdyTarget>(
             transport: script.transport,
@@ -51,7 +51,7 @@ struct RetryBudgetTests {
         #expect(await call(10, plugin(budget)) == requests)
     }
 
-    @Test("What is longer ago than the window does not count")
+    @Test("Calls and repetitions before the window do not count")
     func window() async {
         let plugin = plugin(RetryBudget(share: 0, minimum: 3, window: .seconds(60)))
         let scope = RequestScope()
@@ -60,14 +60,14 @@ struct RetryBudgetTests {
         #expect(await call(5, plugin, scope: scope) == 5)
         clock.advance(by: .seconds(7))
         #expect(await call(5, plugin, scope: scope) == 8)
-        // Calls of the window before bring no repetitions either.
+        // Calls before the window allow no repetitions either.
         let share = RetryPlugin(budget: RetryBudget(share: 1, minimum: 0, window: .seconds(60)), clock: clock)
         #expect(await call(5, share, scope: scope) == 10)
         clock.advance(by: .seconds(60))
         #expect(await call(1, share, scope: scope) == 2)
     }
 
-    @Test("Each scope has its budget; those with one parent have the parent's")
+    @Test("Each scope has a budget; scopes with a parent have the outermost parent's")
     func scopes() async {
         let plugin = plugin(RetryBudget(share: 0, minimum: 2))
         let session = RequestScope()
@@ -77,19 +77,18 @@ struct RetryBudgetTests {
         #expect(await call(3, plugin, scope: RequestScope()) == 5)
     }
 
-    @Test("A scope that comes to lie in memory where one that is gone was has a budget of its own")
+    @Test("A scope at the address of a released one has a budget of its own")
     func reusedPlace() async throws {
         let plugin = plugin(RetryBudget(share: 0, minimum: 1))
         let request = URLRequest(url: .shop)
         let failure = TargetKitError(stage: .transport, request: request, underlying: URLError(.timedOut))
-        // The allocator gives the same place again soon, unless a sanitizer keeps it from that.
+        // The allocator soon reuses the address, unless a sanitizer prevents it.
         for _ in 0..<200 {
             let context = RequestContext(target: SturdyTarget(), attempt: 0, scope: RequestScope())
             plugin.willSend(try await plugin.prepare(request, context: context), context: context)
             let decision = await plugin.retry(.failure(failure), context: context)
-            _ = await plugin.process(.failure(failure), context: context)
             guard case .retry = decision else {
-                Issue.record("the budget is that of a scope which is gone")
+                Issue.record("the budget is that of a released scope")
                 return
             }
         }
@@ -103,7 +102,7 @@ struct RetryBudgetTests {
         #expect(await call(1, copy, scope: scope) == 1)
     }
 
-    @Test("Calls that succeed make room; a hundred at once have no more than their fifth", arguments: [1, 2, 3])
+    @Test("A hundred calls at once have at most twenty repetitions", arguments: [1, 2, 3])
     func together(_ round: Int) async {
         let (held, waits) = (Gate(), ManualClock())
         let counted = Tally()

@@ -11,7 +11,7 @@ import FoundationNetworking
 
 @Suite("Retry delays", .timeLimit(.minutes(1)))
 struct RetryDelayTests {
-    /// The waits that one call after the other is given, in seconds, with the plugin asked by hand.
+    /// The delays of calls, in seconds; the plugin is called directly.
     private func waits(
         _ policy: RetryPolicy,
         _ generator: any RandomNumberGenerator & Sendable,
@@ -28,7 +28,6 @@ struct RetryDelayTests {
             while case .retry(let delay) = await plugin.retry(.failure(failure), context: context) {
                 delays.append(delay / .seconds(1))
             }
-            _ = await plugin.process(.failure(failure), context: context)
             waits.append(delays)
         }
         return waits
@@ -88,7 +87,7 @@ struct RetryDelayTests {
         }
     }
 
-    @Test("The same seed gives the same waits, another one others")
+    @Test("Equal seeds give equal delays, different seeds different ones")
     func seeded() async throws {
         let policy = RetryPolicy(attempts: 4)
         let one = try await waits(policy, SeededGenerator(seed: 7), calls: 5)
@@ -97,12 +96,12 @@ struct RetryDelayTests {
         #expect(Set(one.map { $0[0] }).count == 5)
     }
 
-    @Test("Other calls go on while the random numbers are waited for")
+    @Test("A slow generator does not delay other calls")
     func slowNumbers() async throws {
         let others = TestLock<(@Sendable () -> Void)?>(nil)
         let isDone = TestLock(false)
         let numbers = AskingNumbers {
-            // A thread of its own, since a lock that is held would never be free on this one.
+            // Another thread, since this one may hold the lock.
             let ended = DispatchSemaphore(value: 0)
             Thread.detachNewThread {
                 others.withLock { $0 }?()
@@ -128,7 +127,7 @@ struct RetryDelayTests {
     }
 }
 
-/// Random numbers that do something each time one is drawn.
+/// A generator that calls a closure for each number.
 private struct AskingNumbers: RandomNumberGenerator, Sendable {
     let ask: @Sendable () -> Void
 
@@ -140,13 +139,13 @@ private struct AskingNumbers: RandomNumberGenerator, Sendable {
 
 @Suite("Retry-After", .timeLimit(.minutes(1)))
 struct RetryAfterTests {
-    /// What the plugin does about a field.
+    /// What the plugin does with a field.
     enum Reaction: Sendable, Equatable, CustomTestStringConvertible {
         /// It waits so many seconds.
         case waits(Double)
         /// The call ends.
         case givesUp
-        /// It waits its own time, as if there were no such field.
+        /// It waits as long as without the field.
         case ignores
 
         var testDescription: String { "\(self)" }
@@ -187,7 +186,7 @@ struct RetryAfterTests {
             ("Sun, 06 Nov 1994 08:50:38 GMT", .givesUp),
             ("Sun, 06 Nov 1994 08:49:60 GMT", .waits(23)),
             ("Sunday, 06-Nov-95 08:49:47 GMT", .givesUp),
-            // Passed already, or no date at all.
+            // In the past, or not a date.
             ("Sun, 06 Nov 1994 08:49:37 GMT", .ignores),
             ("Sat, 05 Nov 1994 08:49:47 GMT", .ignores),
             ("Sunday, 06-Nov-93 08:49:47 GMT", .ignores),
@@ -212,7 +211,7 @@ struct RetryAfterTests {
         #expect(await reaction(to: ["Retry-After": "Saturday, 21-Nov-\(year) 00:00:10 GMT"], now: now) == expected)
     }
 
-    @Test("A date is measured by the response's own, whatever the device's clock says")
+    @Test("A date is compared with the response's own, independently of the device's clock")
     func serverTime() async {
         let headers: HTTPHeaders = [
             "Date": "Tue, 15 Nov 1994 08:12:31 GMT", "Retry-After": "Tue, 15 Nov 1994 08:12:43 GMT",
@@ -246,7 +245,7 @@ struct RetryAfterTests {
         #expect(sleeps == [.seconds(3600)])
     }
 
-    @Test("Who would wait for ever waits a year", arguments: ["1099511627776", "99999999999999999999999"])
+    @Test("The longest delay is a year", arguments: ["1099511627776", "99999999999999999999999"])
     func longest(_ value: String) async {
         let clock = ManualClock()
         let script = ScriptedTransport(.status(503, ["Retry-After": value]), .status(200))

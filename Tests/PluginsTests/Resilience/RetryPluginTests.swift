@@ -25,7 +25,7 @@ struct RetryPluginTests {
         )
     }
 
-    /// How often the call is sent, and what its caller gets.
+    /// The number of requests, and the result.
     private func attempts(
         _ answers: SampleResponse...,
         target: SturdyTarget = SturdyTarget(),
@@ -38,7 +38,7 @@ struct RetryPluginTests {
     }
 
     @Test(
-        "A status that may be gone in a moment is tried three times, validated or not",
+        "A call with a transient status is sent three times, whether the target accepts the status or not",
         arguments: [408, 425, 429, 500, 502, 503, 504],
         [StatusValidation.none, .successCodes]
     )
@@ -61,7 +61,7 @@ struct RetryPluginTests {
     }
 
     @Test(
-        "A failure that may be gone in a moment is tried again",
+        "A call is repeated after a transient failure",
         arguments: [
             URLError.Code.timedOut, .cannotFindHost, .cannotConnectToHost, .dnsLookupFailed, .networkConnectionLost,
             .notConnectedToInternet,
@@ -83,7 +83,7 @@ struct RetryPluginTests {
         #expect(await attempts(.error(code)) == (1, .failure(.transport)))
     }
 
-    @Test("An error that is none of the network's is final")
+    @Test("An error that is not a URLError is final")
     func foreignError() async {
         #expect(await attempts(.failure(Boom())) == (1, .failure(.transport)))
     }
@@ -112,11 +112,11 @@ struct RetryPluginTests {
     func methods(_ method: String, _ isRepeated: Bool) async {
         let target = SturdyTarget(method: HTTPMethod(rawValue: method))
         #expect(await attempts(.status(503), target: target).count == (isRepeated ? 3 : 1))
-        // Also where nothing can have been sent.
+        // Also if nothing was sent.
         #expect(await attempts(.error(.cannotConnectToHost), target: target).count == (isRepeated ? 3 : 1))
     }
 
-    @Test("What counts is the method that is sent, not the target's; and behind a redirect the first one")
+    @Test("The method that is sent counts, not the target's; after a redirect the first one")
     func sentMethod() async throws {
         let script = ScriptedTransport(.status(503))
         let changed = Provider<SturdyTarget>(
@@ -130,7 +130,7 @@ struct RetryPluginTests {
         )
         _ = await changed.result(SturdyTarget())
         #expect(script.requests.count == 1)
-        // The server has taken the POST, and names a page that it then cannot give.
+        // The server has processed the POST, and redirects to a page that fails.
         let redirecting = ScriptedTransport { request, _ in
             request.httpMethod == "POST" ? .status(303, ["Location": "/receipt"]) : .status(503)
         }
@@ -146,7 +146,7 @@ struct RetryPluginTests {
         #expect(await self.attempts(.status(503), policy: RetryPolicy(attempts: attempts)).count == expected)
     }
 
-    @Test("A target's own policy goes before the plugin's")
+    @Test("The policy of the options overrides the plugin's")
     func targetPolicy() async {
         let never = SturdyTarget(retryPolicy: .never)
         let five = SturdyTarget(retryPolicy: RetryPolicy(attempts: 5))
@@ -154,12 +154,23 @@ struct RetryPluginTests {
         #expect(await attempts(.status(503), target: five).count == 5)
         #expect(await attempts(.status(503), target: five, policy: .never).count == 5)
         #expect(await attempts(.status(503), target: SturdyTarget(), policy: .never).count == 1)
+        let script = ScriptedTransport(.status(503))
+        let provider = provider(script)
+        let result = await clock.stepping {
+            await Result { () async throws(TargetKitError) in
+                try await provider.request(five, options: .setting(\.retryPolicy, RetryPolicy(attempts: 2)))
+            }
+        }
+        #expect(result.value.failure == nil)
+        #expect(script.requests.count == 2)
     }
 
     @Test("Attempts that another plugin asked for do not count")
     func othersAttempts() async {
         let script = ScriptedTransport(.status(401), .status(503))
-        let refresh = RecordingPlugin(retry: { _, context in context.attempt == 0 ? .retry(after: .zero) : .doNotRetry }
+        let refresh = RecordingPlugin(
+            place: .authentication,
+            retry: { _, context in context.attempt == 0 ? .retry(after: .zero) : .doNotRetry }
         )
         let provider = provider(script, refresh)
         let (result, sleeps) = await clock.stepping { await provider.result(SturdyTarget()) }
@@ -179,7 +190,7 @@ struct RetryPluginTests {
         #expect(log.events(of: "plugin").contains(.prepare(attempt: 1)) == false)
     }
 
-    @Test("A cancel while it waits ends the call, which is not sent again")
+    @Test("A call that is cancelled during its delay is not sent again")
     func cancelledWaiting() async {
         let script = ScriptedTransport(.status(503))
         let provider = provider(script)
@@ -191,7 +202,7 @@ struct RetryPluginTests {
         #expect(clock.sleeperCount == 0)
     }
 
-    @Test("A call that the transport cancelled is not repeated, also where its status would be")
+    @Test("A call that the transport cancelled is not repeated, whatever its status")
     func cancelled() async {
         #expect(await attempts(.error(.cancelled)) == (1, .failure(.cancelled)))
         let plugin = RetryPlugin()
@@ -204,7 +215,7 @@ struct RetryPluginTests {
         }
     }
 
-    @Test("A stream whose head says 503 is asked for again")
+    @Test("A stream whose response is 503 is repeated")
     func stream() async throws {
         let script = ScriptedTransport(.status(503), .response(status: 200, data: Data("one\ntwo\n".utf8)))
         let provider = provider(script)
@@ -241,7 +252,7 @@ struct IdempotencyKeyTests {
         return keys
     }
 
-    @Test("A POST with a key is repeated, with one key for all attempts and another for the next call")
+    @Test("A POST with a key is repeated, with the same key at all attempts and another one in the next call")
     func oneKeyPerCall() async {
         let asked = Tally()
         let target = SturdyTarget(method: .post) {
@@ -252,7 +263,7 @@ struct IdempotencyKeyTests {
         #expect(keys == [["key-1", "key-1", "key-1"], ["key-2", "key-2", "key-2"]])
     }
 
-    @Test("A POST whose headers hold a key is repeated, and keeps that one")
+    @Test("A POST with a key in its header fields is repeated, and keeps that key")
     func ownField() async {
         let own = SturdyTarget(method: .post, headers: ["idempotency-key": "own"])
         #expect(
@@ -262,17 +273,17 @@ struct IdempotencyKeyTests {
         )
     }
 
-    @Test("No key, or an empty one, is no field, and the POST is not repeated", arguments: [nil, ""])
+    @Test("A POST without a key, or with an empty one, has no field and is not repeated", arguments: [nil, ""])
     func noKey(_ key: String?) async {
         #expect(await keys(sentFor: SturdyTarget(method: .post) { key }) == [[nil]])
     }
 
-    @Test("The key is sent where it was not needed too")
+    @Test("The key is also sent with an idempotent method")
     func idempotentMethod() async {
         #expect(await keys(sentFor: SturdyTarget(method: .put) { "k" }, answers: .status(200)) == [["k"]])
     }
 
-    @Test("A key that would end its field ends the call", arguments: ["a\r\nX: b", "a\nb", "a\0b"])
+    @Test("A key with CR, LF or NUL ends the call", arguments: ["a\r\nX: b", "a\nb", "a\0b"])
     func badKey(_ key: String) async {
         let script = ScriptedTransport(.status(200))
         let provider = Provider<SturdyTarget>(transport: script.transport, plugins: [RetryPlugin()])

@@ -17,7 +17,7 @@ struct RetryWireTests {
         Provider(transport: transport, plugins: [RetryPlugin(clock: clock)], clock: clock)
     }
 
-    @Test("The server sees each attempt, and the caller the last", arguments: Backend.allCases)
+    @Test("The server gets each attempt, and the caller the last response", arguments: Backend.allCases)
     func statuses(_ backend: Backend) async throws {
         let tally = Tally()
         let running = try RunningBackend(backend) { _ in
@@ -32,7 +32,7 @@ struct RetryWireTests {
         #expect(running.requests.count == 3)
     }
 
-    @Test("A connection that breaks is tried again", arguments: Backend.allCases)
+    @Test("A call is repeated after a lost connection", arguments: Backend.allCases)
     func broken(_ backend: Backend) async throws {
         let tally = Tally()
         let running = try RunningBackend(backend) { _ in
@@ -47,7 +47,7 @@ struct RetryWireTests {
         #expect(running.requests.count == 3)
     }
 
-    @Test("Retry-After of a real head is waited for", arguments: Backend.allCases)
+    @Test("The delay is that of Retry-After", arguments: Backend.allCases)
     func retryAfter(_ backend: Backend) async throws {
         let tally = Tally()
         let running = try RunningBackend(backend) { _ in
@@ -74,7 +74,7 @@ struct RetryWireTests {
         }
     }
 
-    @Test("Each body is sent whole again", arguments: Backend.allCases, Body.allCases)
+    @Test("Each kind of body is sent again completely", arguments: Backend.allCases, Body.allCases)
     func bodies(_ backend: Backend, _ body: Body) async throws {
         let folder = try TemporaryFolder()
         let file = folder.url.appendingPathComponent("body")
@@ -89,7 +89,7 @@ struct RetryWireTests {
         #expect(bodies.first?.isEmpty == false)
     }
 
-    /// A source that gives its bytes once.
+    /// A source that can be opened once.
     private struct OneTimeSource: BodySource {
         let opened: Tally
         var length: Int64? { 4 }
@@ -112,7 +112,7 @@ struct RetryWireTests {
         }
     }
 
-    @Test("A source that cannot be opened again ends the call, which is not tried a third time")
+    @Test("A source that cannot be opened again ends the call")
     func oneTimeBody() async throws {
         let opened = Tally()
         let form = MultipartForm(parts: [.stream(OneTimeSource(opened: opened), name: "f")])

@@ -9,7 +9,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-/// Failures that say nothing about the server that was asked, or that say it has done something already.
+/// Failures that say nothing about the requested server, or after which it may have processed the request.
 @Suite("What a failure says about the server", .timeLimit(.minutes(1)))
 struct ServerJudgementTests {
     private let clock = ManualClock()
@@ -18,7 +18,7 @@ struct ServerJudgementTests {
         HostFailoverPlugin(hosts: HostSet.urls("ab"), clock: clock)
     }
 
-    /// A script in which the first answer redirects, and what comes after it fails.
+    /// A script in which the first answer redirects, and the later ones fail.
     private func redirecting(to location: String, _ failure: SampleResponse) -> ScriptedTransport {
         ScriptedTransport { request, index in
             if request.url?.host() == "b.example" { return .status(200) }
@@ -27,7 +27,7 @@ struct ServerJudgementTests {
     }
 
     @Test(
-        "A POST that was redirected is not sent to another host, whatever the failure says",
+        "A POST that was redirected is not sent to another host",
         arguments: [true, false]
     )
     func redirectedPost(_ namesURL: Bool) async throws {
@@ -49,7 +49,7 @@ struct ServerJudgementTests {
         }
     }
 
-    @Test("A host is not left for one that it redirects to, also when the failure names no URL")
+    @Test("A host is not left after a failure behind a redirect to another one, even if the failure has no URL")
     func redirectElsewhere() async {
         let script = redirecting(to: "https://other.example/x", .error(.cannotConnectToHost))
         let (failover, breaker) = (failover(), CircuitBreakerPlugin(policy: .init(failures: 1, share: 0), clock: clock))
@@ -61,14 +61,14 @@ struct ServerJudgementTests {
         #expect(breaker.state(of: "https://a.example") == .closed)
     }
 
-    @Test("The end of the caller's time is not the server's failure")
+    @Test("The timeout of the whole call is not a failure of the server")
     func callersTime() async throws {
         let held = HeldTransport()
         let (failover, breaker) = (failover(), CircuitBreakerPlugin(policy: .init(failures: 1, share: 0), clock: clock))
         let provider = Provider<SturdyTarget>(
             transport: held.transport,
             plugins: [failover, breaker],
-            timeout: .wholeCall(.seconds(5)),
+            options: .setting(\.timeout, .wholeCall(.seconds(5))),
             clock: clock
         )
         async let result = provider.result(SturdyTarget())
@@ -82,7 +82,7 @@ struct ServerJudgementTests {
         #expect(failover.currentHost?.host() == "a.example")
     }
 
-    @Test("The end of the exchange's time is the server's failure")
+    @Test("The timeout of the exchange is a failure of the server")
     func serversTime() async {
         let script = ScriptedTransport { request, _ in
             request.url?.host() == "a.example" ? .error(.timedOut) : .status(200)
@@ -91,7 +91,7 @@ struct ServerJudgementTests {
         let provider = Provider<SturdyTarget>(
             transport: script.transport,
             plugins: [failover, breaker],
-            timeout: .wholeCall(.seconds(5)),
+            options: .setting(\.timeout, .wholeCall(.seconds(5))),
             clock: clock
         )
         #expect(RecordingPlugin.Outcome(await provider.result(SturdyTarget())) == .status(200))

@@ -6,31 +6,30 @@ import TargetKit
 import FoundationNetworking
 #endif
 
-/// Bearer tokens of OAuth 2 (RFC 6750), renewed with their refresh token (RFC 6749 §6).
+/// Bearer tokens of OAuth 2 (RFC 6750), refreshed with their refresh token (RFC 6749 §6).
 ///
 /// ```swift
 /// OAuthAuthenticator(tokenURL: tokenURL, client: OAuthClient(id: "shop-app"))
 /// ```
 ///
-/// A token is renewed half a minute before its end. A refresh token that comes with the new one takes the old one's place.
+/// By default a token is refreshed 30 seconds before it expires. A refresh token in the response replaces the old one.
 public struct OAuthAuthenticator: Authenticator {
     private let margin: TimeInterval
     private let bodyCodes: [BodyCode]
     private let now: @Sendable () -> Date
     private let renew: @Sendable (OAuthCredential) async throws -> OAuthCredential
 
-    /// An authenticator that asks a token endpoint.
+    /// An authenticator that sends refreshes to a token endpoint.
     ///
     /// - Parameters:
-    ///   - tokenURL: The token endpoint; with TLS, unless it is a test's.
-    ///   - client: The app, as the server knows it.
-    ///   - parameters: Further fields of the form, `scope` for one; default: none.
-    ///   - margin: How long before its end a token is renewed, but never before half of its life is over; default: 30 seconds.
-    ///   - bodyCodes: What in a body says that the token is not accepted, beside status 401; default: nothing does.
-    ///   - now: The time by which tokens end; default: the device's clock.
-    ///   - send: Sends the refresh: a form, by `POST` to the token endpoint, that asks for no credential and does not
-    ///     belong to the session, so that any provider can send it, also the one whose calls wait for it. It must not follow redirects: the form holds secrets, which are
-    ///     for the token endpoint alone.
+    ///   - tokenURL: The token endpoint, with the scheme https.
+    ///   - client: The app's registration with the server.
+    ///   - parameters: Further fields of the form, for example `scope`; default: none.
+    ///   - margin: How long before it expires a token is refreshed, at most half of its lifetime; default: 30 seconds.
+    ///   - bodyCodes: Codes in a body that mean that the token was rejected, besides status 401; default: none.
+    ///   - now: The current time, which determines whether a token has expired; default: the device's clock.
+    ///   - send: Sends the refresh: a form, by `POST` to the token endpoint, without a credential. Any provider can send it, even the
+    ///     one whose calls wait for it. It must not follow redirects: the form contains secrets that only the token endpoint may get.
     public init(
         tokenURL: URL,
         client: OAuthClient,
@@ -57,8 +56,8 @@ public struct OAuthAuthenticator: Authenticator {
         }
     }
 
-    /// An authenticator that asks a token endpoint by a provider of its own: over the system's transport, without plugins,
-    /// within a minute, and without following redirects.
+    /// An authenticator that sends refreshes to a token endpoint with a provider of its own: over the system's transport, without
+    /// plugins and redirects, and with a timeout of a minute.
     ///
     /// The parameters are those of ``init(tokenURL:client:parameters:margin:bodyCodes:now:send:)``.
     public init(
@@ -85,13 +84,13 @@ public struct OAuthAuthenticator: Authenticator {
         }
     }
 
-    /// An authenticator for bearer tokens that are renewed in a way of the app's own.
+    /// An authenticator for bearer tokens that the app refreshes in another way.
     ///
     /// - Parameters:
-    ///   - margin: How long before its end a token is renewed, but never before half of its life is over; default: 30 seconds.
-    ///   - bodyCodes: What in a body says that the token is not accepted, beside status 401; default: nothing does.
-    ///   - now: The time by which tokens end; default: the device's clock.
-    ///   - refresh: Renews a credential. What it throws ends the session, unless it is an error that passes, see
+    ///   - margin: How long before it expires a token is refreshed, at most half of its lifetime; default: 30 seconds.
+    ///   - bodyCodes: Codes in a body that mean that the token was rejected, besides status 401; default: none.
+    ///   - now: The current time, which determines whether a token has expired; default: the device's clock.
+    ///   - refresh: Refreshes a credential. An error that it throws ends the session unless it is transient, see
     ///     ``isTransient(_:)``.
     public init(
         margin: Duration = .seconds(30),
@@ -112,22 +111,22 @@ public struct OAuthAuthenticator: Authenticator {
         try request.setAuthorization("Bearer " + credential.accessToken)
     }
 
-    /// Whether the token has ended or is about to. One that cannot be renewed is used to its end.
+    /// Whether the token has expired or is about to. A token without a refresh token is used until it expires.
     public func needsRefresh(_ credential: OAuthCredential) -> Bool {
         credential.ends(within: credential.refreshToken == nil ? 0 : margin, of: now())
     }
 
-    /// Whether the token has not ended yet.
+    /// Whether the token has not expired yet.
     public func canStillUse(_ credential: OAuthCredential) -> Bool {
         !credential.ends(within: 0, of: now())
     }
 
-    /// Renews the token.
+    /// Refreshes the token.
     public func refresh(_ credential: OAuthCredential) async throws -> OAuthCredential {
         try await renew(credential)
     }
 
-    /// Whether the status is 401, or the body has one of the codes.
+    /// Whether the status is 401, or the body contains one of the codes.
     public func wasRejected(_ response: Response) -> Bool {
         response.statusCode == 401 || bodyCodes.contains { $0.matches(response) }
     }

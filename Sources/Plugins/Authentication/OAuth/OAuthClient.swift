@@ -2,38 +2,38 @@
 import Foundation
 import TargetKit
 
-/// The app, as an OAuth server knows it (RFC 6749 §2.3).
+/// The app's registration with an OAuth server (RFC 6749 §2.3).
 public struct OAuthClient: Sendable, Hashable {
-    /// How an app with a secret shows that it is who it says.
+    /// How an app with a secret authenticates itself.
     public enum Authentication: Sendable, Hashable {
-        /// By the `Basic` scheme, which every server has to know (RFC 6749 §2.3.1).
+        /// By the `Basic` scheme, which every server must support (RFC 6749 §2.3.1).
         case basic
-        /// By `client_id` and `client_secret` in the form, for servers that know only that.
+        /// By `client_id` and `client_secret` in the form, for servers that support only this.
         case form
     }
 
     /// The app's identifier.
     let id: String
-    /// The app's secret; `nil` for an app that can keep none, as every app in people's hands (RFC 6749 §2.1).
+    /// The app's secret; `nil` for a public client, such as any app that users install (RFC 6749 §2.1).
     let secret: String?
-    /// How the secret is sent; without one the identifier is in the form.
+    /// How the secret is sent. Without a secret the form contains the identifier.
     let authentication: Authentication
 
-    /// An app of that identifier.
+    /// An app with that identifier.
     public init(id: String, secret: String? = nil, authentication: Authentication = .basic) {
         self.id = id
         self.secret = secret
         self.authentication = authentication
     }
 
-    /// The fields that a form for the token endpoint has.
+    /// The fields of a form for the token endpoint.
     var fields: [String: String] {
         guard let secret else { return ["client_id": id] }
         return authentication == .form ? ["client_id": id, "client_secret": secret] : [:]
     }
 
-    /// The value of `Authorization`; `nil` when the form says it. Both parts are written as in a form before they are joined
-    /// (RFC 6749 §2.3.1), so that each may hold a colon.
+    /// The value of `Authorization`; `nil` if the form authenticates the app. Both parts are form-encoded before they are joined
+    /// (RFC 6749 §2.3.1), so each may contain a colon.
     var authorization: String? {
         guard let secret, authentication == .basic else { return nil }
         let pair = [id, secret].map { $0.addingPercentEncoding(withAllowedCharacters: .unreserved) ?? $0 }
@@ -42,14 +42,14 @@ public struct OAuthClient: Sendable, Hashable {
 }
 
 extension CharacterSet {
-    /// RFC 3986 §2.3, which a form's text may hold too.
+    /// RFC 3986 §2.3; these characters are not encoded in forms either.
     fileprivate static let unreserved = CharacterSet(
         charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
     )
 }
 
 extension OAuthClient: RedactedDescription {
-    /// The identifier; the secret is left out.
+    /// The identifier, without the secret.
     var redactedDescription: String { id }
 }
 
@@ -60,12 +60,12 @@ extension OAuthClient: RedactedDescription {
 package struct OAuthRefreshTarget: TargetType {
     /// The token endpoint.
     package let baseURL: URL
-    /// A form: `grant_type`, `refresh_token`, what the client adds, and the parameters of the app.
+    /// A form: `grant_type`, `refresh_token`, the client's fields, and the parameters of the app.
     package let task: HTTPTask
-    /// `Accept`, and `Authorization` when the client shows itself by the `Basic` scheme.
+    /// `Accept`, and `Authorization` if the client authenticates itself by the `Basic` scheme.
     package let headers: HTTPHeaders
 
-    /// Nothing: the base URL is the whole address.
+    /// Empty: the base URL is the whole URL.
     package var path: RequestPath { "" }
     /// `POST`.
     package var method: HTTPMethod { .post }
@@ -89,6 +89,6 @@ package struct OAuthRefreshTarget: TargetType {
 }
 
 extension OAuthRefreshTarget: RedactedDescription {
-    /// The token endpoint; the form is left out.
+    /// The token endpoint, without the form.
     var redactedDescription: String { "refresh at \(RedactedURL(baseURL))" }
 }

@@ -2,20 +2,19 @@
 import Foundation
 import TargetKit
 
-/// A bearer token of OAuth 2, and what its renewal needs.
+/// A bearer token of OAuth 2, with its refresh token.
 ///
-/// It can be stored: as JSON it holds both tokens in plain text. Its descriptions leave them out.
+/// Its JSON contains both tokens in plain text; its descriptions contain neither.
 public struct OAuthCredential: Sendable, Hashable, Codable {
-    /// What calls carry (RFC 6750 §1.2).
+    /// The token that calls carry (RFC 6750 §1.2).
     public var accessToken: String
-    /// What a new access token is asked for with (RFC 6749 §1.5); `nil`: when the access token has ended, the user signs in
-    /// again.
+    /// The token that gets a new access token (RFC 6749 §1.5); `nil`: the user signs in again when the access token has expired.
     public var refreshToken: String?
-    /// When the access token ends, by this device's clock; `nil`: the server has not said.
+    /// When the access token expires, by this device's clock; `nil`: unknown.
     public var expiresAt: Date?
-    /// When it was given out, by this device's clock; `nil`: not known.
+    /// When the access token was issued, by this device's clock; `nil`: unknown.
     public var issuedAt: Date?
-    /// What it allows, as names with spaces between them (RFC 6749 §3.3); `nil`: what was asked for.
+    /// The scope of the access token, as names separated by spaces (RFC 6749 §3.3); `nil`: the requested scope.
     public var scope: String?
 
     /// A credential with those tokens.
@@ -33,25 +32,24 @@ public struct OAuthCredential: Sendable, Hashable, Codable {
         self.scope = scope
     }
 
-    /// The credential of a token endpoint's answer (RFC 6749 §5.1), at sign-in or at a refresh.
+    /// The credential in a token endpoint's response (RFC 6749 §5.1) to a sign-in or a refresh.
     ///
     /// - Parameters:
-    ///   - response: The answer.
-    ///   - now: The time that `expires_in` counts from; default: this moment.
-    ///   - old: The credential that was renewed, whose refresh token and scope go on when the answer has none (§6); default
-    ///     `nil`: there is none.
-    /// - Throws: ``OAuthError`` when the server has refused, or the answer holds no bearer token.
+    ///   - response: The response.
+    ///   - now: The time from which `expires_in` counts; default: the current time.
+    ///   - old: The refreshed credential; its refresh token and scope are kept if the response has none (§6). Default: none.
+    /// - Throws: ``OAuthError`` if the server has refused, or the response contains no bearer token.
     public init(_ response: Response, now: Date = Date(), renewing old: OAuthCredential? = nil) throws(OAuthError) {
         guard (200...299).contains(response.statusCode) else { throw OAuthError(response) }
         guard let json = try? response.json(), case .object = json else {
-            throw .unreadable("its body is no JSON object")
+            throw .unreadable("the body is not a JSON object")
         }
         guard let accessToken = json["access_token"].string, !accessToken.isEmpty else {
-            throw .unreadable("it has no access_token")
+            throw .unreadable("access_token is missing")
         }
-        // Required by §5.1, and left out by some; another type would be used in another way (§7.1).
+        // §5.1 requires it, but some servers omit it. Other types are used in other ways (§7.1).
         if let type = json["token_type"].string, type.lowercased() != "bearer" { throw .unsupportedTokenType }
-        // Some write the number as a text.
+        // Some servers send the number as a string.
         let lifetime = json["expires_in"].lenient.double.flatMap { $0 >= 0 && $0 < 1e11 ? $0 : nil }
         let refreshToken = json["refresh_token"].string.flatMap { $0.isEmpty ? nil : $0 }
         self.init(
@@ -63,8 +61,7 @@ public struct OAuthCredential: Sendable, Hashable, Codable {
         )
     }
 
-    /// Whether the access token has ended, or will within that time. Of a token that lives for less than twice as long, the
-    /// second half of its life counts.
+    /// Whether the access token has expired, or will within the margin, which is at most half of the token's lifetime.
     ///
     /// - Parameter margin: In seconds.
     func ends(within margin: TimeInterval, of now: Date) -> Bool {
@@ -75,9 +72,9 @@ public struct OAuthCredential: Sendable, Hashable, Codable {
 }
 
 extension OAuthCredential: RedactedDescription {
-    /// When the token expires; the tokens are left out.
+    /// When the token expires, without the tokens.
     var redactedDescription: String {
-        "bearer token \(HeaderRedaction.placeholder)" + (expiresAt.map { ", ends \($0)" } ?? "")
+        "bearer token \(HeaderRedaction.placeholder)" + (expiresAt.map { ", expires \($0)" } ?? "")
             + (refreshToken == nil ? ", without a refresh token" : "")
     }
 }

@@ -2,26 +2,26 @@
 import Foundation
 import TargetKit
 
-/// Why a token endpoint has given no token. None of it holds a token, a secret, or what else was sent.
+/// Why a token endpoint has returned no token. It contains neither tokens nor secrets.
 public enum OAuthError: Error, Sendable, Hashable {
-    /// The server has refused, and says why in the form of RFC 6749 §5.2.
+    /// The server has refused, with an error of RFC 6749 §5.2.
     case refused(Refusal)
-    /// The server has answered with that status, and without saying why.
+    /// The server has answered with that status, without such an error.
     case unexpectedStatus(Int)
-    /// The answer has a good status and holds no token; the text says what is wrong with it.
+    /// The response is successful but contains no token; the text describes the problem.
     case unreadable(String)
-    /// The token is not of the type `bearer` (RFC 6749 §7.1), so it cannot be sent as one.
+    /// The token is not of the type `bearer` (RFC 6749 §7.1), so it cannot be used as one.
     case unsupportedTokenType
-    /// The access token has ended, and there is no refresh token to get another one with.
+    /// The access token has expired, and there is no refresh token.
     case noRefreshToken
 
-    /// What an error answer says (RFC 6749 §5.2).
+    /// An error response (RFC 6749 §5.2).
     public struct Refusal: Sendable, Hashable {
         /// The code, for example `invalid_grant`: the refresh token has expired, was revoked or was used before.
         public let code: String
-        /// The server's words for developers; what it repeats of the request is left out.
+        /// The server's description for developers, without what it repeats of the request.
         public let message: String?
-        /// The status of the answer.
+        /// The status of the response.
         public let statusCode: Int
 
         /// A refusal.
@@ -34,7 +34,7 @@ public enum OAuthError: Error, Sendable, Hashable {
 }
 
 extension OAuthError {
-    /// Whether it says nothing about the credential, so that a later refresh may well succeed.
+    /// Whether a later refresh may succeed.
     var isTransient: Bool {
         switch self {
         case .refused(let refusal):
@@ -42,15 +42,15 @@ extension OAuthError {
             ["temporarily_unavailable", "server_error"].contains(refusal.code)
                 || Response(statusCode: refusal.statusCode).isTransientFailure
         case .unexpectedStatus(let status): Response(statusCode: status).isTransientFailure
-        // A page of somebody on the way, a hotel's network for one.
+        // For example the page of a captive portal.
         case .unreadable: true
         case .unsupportedTokenType, .noRefreshToken: false
         }
     }
 
-    /// The error of an answer whose status is not 200 to 299.
+    /// The error of a response whose status is not 200 to 299.
     ///
-    /// - Parameter secrets: What was sent and may be repeated in the server's words.
+    /// - Parameter secrets: The secrets of the request, which the description may repeat.
     init(_ response: Response, leavingOut secrets: [String] = []) {
         guard let json = try? response.json(), let code = json["error"].string, !code.isEmpty else {
             self = .unexpectedStatus(response.statusCode)
@@ -68,8 +68,7 @@ extension OAuthError {
 }
 
 extension OAuthError: ErrorWithKind {
-    /// What it means for the call that waited: what the server's status means, and that nobody knows who is calling when there
-    /// is no credential to be had.
+    /// The kind of error of the calls that waited: that of the server's status, or `.unauthorized` if there is no credential.
     package var kind: TargetKitError.Kind {
         switch self {
         case .refused(let refusal):
@@ -84,26 +83,25 @@ extension OAuthError: ErrorWithKind {
 }
 
 extension OAuthError: DescribedError {
-    /// What has happened, in one line.
+    /// The problem in one line.
     public var description: String {
         switch self {
         case .refused(let refusal):
-            "the token endpoint refuses: \(refusal.code)" + (refusal.message.map { " (\($0))" } ?? "")
-        case .unexpectedStatus(let status): "the token endpoint answers with status \(status) and does not say why"
-        case .unreadable(let why): "the token endpoint's answer cannot be read: \(why)"
-        case .unsupportedTokenType: "the token endpoint gives out a token that is no bearer token"
-        case .noRefreshToken: "the access token has ended, and there is no refresh token"
+            "the token endpoint refused: \(refusal.code)" + (refusal.message.map { " (\($0))" } ?? "")
+        case .unexpectedStatus(let status): "the token endpoint returned status \(status) without an error code"
+        case .unreadable(let why): "the response of the token endpoint cannot be read: \(why)"
+        case .unsupportedTokenType: "the token endpoint returned a token that is not a bearer token"
+        case .noRefreshToken: "the access token has expired, and there is no refresh token"
         }
     }
 }
 
-/// Words of a token endpoint as they may be shown: in the characters of RFC 6749 §5.2, cut off, and without what it repeats of
-/// the request.
+/// The texts of a token endpoint without secrets, limited to the characters of RFC 6749 §5.2.
 struct OAuthText: Sendable {
     private let secrets: [String]
 
     init(leavingOut secrets: [String]) {
-        // Longest first: one may be a part of another. A few characters are no secret, and stand in every word.
+        // Longest first: one may contain another. Short texts are no secrets, and would match parts of words.
         self.secrets = secrets.filter { $0.count > 5 }.sorted { $0.count > $1.count }
     }
 
