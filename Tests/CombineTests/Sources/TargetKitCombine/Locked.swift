@@ -1,1 +1,1 @@
-../../../../Sources/TargetKit/Provider/Locked.swift
+../../../../Sources/TargetKit/Concurrency/Locked.swift
