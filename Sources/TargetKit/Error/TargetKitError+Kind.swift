@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+
 import Foundation
 
 #if canImport(FoundationNetworking)
@@ -117,3 +118,21 @@ extension TargetKitError.Kind {
             }
     }
 }
+
+/// Where the `userInfo` of a `URLError` has what only the library knows of the failure; for plugins that judge servers.
+package enum FailureMark {
+    /// How many redirects had been followed, an `Int` above 0: the server that was asked has answered.
+    package static let redirects = "TargetKit.redirects"
+    /// That the time for the whole call was over, `true`. The caller has set it, so it says nothing about the server.
+    package static let wholeCall = "TargetKit.wholeCall"
+}
+
+/// An error that knows what it means to the person in front of the screen: of a plugin that refuses a call for a reason which is
+/// no mistake of the program.
+package protocol FailureOfKind: Error {
+    /// What ``TargetKitError/kind`` says when this is the underlying error.
+    var kind: TargetKitError.Kind { get }
+}
+
+/// An error whose text is for the developer; the person reads the sentences of its kind instead.
+package protocol DeveloperError: Error {}

@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: MIT
+
 import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
 
 extension TargetKitError: LocalizedError {
     /// What happened, for the person in front of the screen, in the language of ``ErrorTexts/current``.
@@ -36,5 +41,56 @@ extension TargetKitError: LocalizedError {
             case .recoverySuggestion: error?.recoverySuggestion
             }
         return text?.isEmpty == true ? nil : text
+    }
+}
+
+extension TargetKitError: CustomNSError {
+    /// `TargetKitError`, for code that sorts errors by the domain of `NSError`.
+    public static var errorDomain: String { "TargetKitError" }
+
+    /// The number of the ``kind``; the numbers stay as they are from version to version.
+    public var errorCode: Int { kind.number }
+
+    /// The failing URL, without user, query and fragment, which can contain secrets; the underlying error; and the
+    /// sentences of ``ErrorTexts/current``. The app's own error, and one thrown by a closure or plugin, is represented
+    /// by its domain and code, because its values can be secrets: ``appError`` and ``underlying`` have the error itself.
+    public var errorUserInfo: [String: Any] {
+        // Foundation on Linux (Swift 6.3.1) takes them from here alone, where an error has this property.
+        var info: [String: Any] = [
+            NSLocalizedDescriptionKey: text(.description),
+            NSLocalizedFailureReasonErrorKey: text(.failureReason),
+            NSLocalizedRecoverySuggestionErrorKey: text(.recoverySuggestion),
+        ]
+        if let url = request?.url ?? response?.request?.url { info[NSURLErrorFailingURLErrorKey] = url.redacted }
+        if let error = appError ?? underlying { info[NSUnderlyingErrorKey] = RedactedError.underlying(error) }
+        return info
+    }
+}
+
+extension TargetKitError.Kind {
+    fileprivate var number: Int {
+        switch self {
+        case .unknown: 0
+        case .offline: 1
+        case .timedOut: 2
+        case .cannotConnect: 3
+        case .connectionLost: 4
+        case .insecureConnection: 5
+        case .badRedirect: 6
+        case .tooLarge: 7
+        case .cancelled: 8
+        case .unauthorized: 9
+        case .forbidden: 10
+        case .notFound: 11
+        case .conflict: 12
+        case .rateLimited: 13
+        case .client: 14
+        case .server: 15
+        case .unexpectedStatus: 16
+        case .decoding: 17
+        case .rejected: 18
+        case .invalidRequest: 19
+        case .shutDown: 20
+        }
     }
 }

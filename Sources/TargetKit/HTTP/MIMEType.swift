@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: MIT
 
+#if canImport(UniformTypeIdentifiers)
+import UniformTypeIdentifiers
+#endif
+
 /// The media type of a file by its extension.
 enum MIMEType {
     /// What is not known is bytes (RFC 7578 §4.4).
@@ -17,7 +21,8 @@ enum MIMEType {
         guard !fileExtension.isEmpty else { return nil }
         if let type = table[fileExtension] { return type }
         #if canImport(UniformTypeIdentifiers)
-        return systemType(forExtension: fileExtension)
+        // What the system and the installed apps say.
+        return UTType(filenameExtension: fileExtension)?.preferredMIMEType
         #else
         return nil
         #endif

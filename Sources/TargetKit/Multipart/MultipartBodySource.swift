@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+
 import Foundation
 
 /// A form's body as a list of segments, of which files and streams are opened when their turn comes.
@@ -53,5 +54,108 @@ struct MultipartBodySource: BodySource {
         guard !overflow, sum < Int64.max >> 1 else { throw .tooLong }
         segments.append(.source(source, length: length, position: position))
         total = sum
+    }
+}
+
+/// Reads the segments of a form's body one after another, each file and stream straight into the transport's buffer.
+final class MultipartReader: BodyReader {
+    private var segments: ArraySlice<MultipartBodySource.Segment>
+    /// How much of the first segment has been read.
+    private var position: Int64 = 0
+    /// The reader of the first segment, once it has been opened.
+    private var opened: (any BodyReader)?
+    /// After an error nothing more is read: what came next would not be the form.
+    private var failure: (any Error)?
+
+    init(_ segments: [MultipartBodySource.Segment]) {
+        self.segments = segments[...]
+    }
+
+    func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
+        if let failure { throw failure }
+        do {
+            return try fill(buffer)
+        } catch {
+            failure = error
+            opened = nil
+            throw error
+        }
+    }
+
+    private func fill(_ buffer: UnsafeMutableRawBufferPointer) throws -> Int {
+        var filled = 0
+        while filled < buffer.count, let segment = segments.first {
+            if filled > 0, beginsLongSource(segment, buffer.count) { break }
+            let room = UnsafeMutableRawBufferPointer(rebasing: buffer[filled...])
+            switch segment {
+            case .bytes(let data):
+                filled += copy(data, into: room)
+            case .source(let source, let length, let part):
+                do {
+                    filled += try read(source, length: length, into: room)
+                } catch let error as CancellationError {
+                    throw error
+                } catch {
+                    throw MultipartError(reason: Self.reason(of: error), position: part)
+                }
+            }
+        }
+        return filled
+    }
+
+    /// Whether a file begins that fills more than a buffer. It gets a buffer of its own: so its reads stay at whole pages of the
+    /// file, which copies some tenth faster than reads across them.
+    private func beginsLongSource(_ segment: MultipartBodySource.Segment, _ bufferSize: Int) -> Bool {
+        guard bufferSize >= 16 << 10, position == 0, case .source(_, let length, _) = segment else { return false }
+        return length >= Int64(bufferSize)
+    }
+
+    private func copy(_ data: Data, into room: UnsafeMutableRawBufferPointer) -> Int {
+        let start = data.startIndex + Int(position)
+        let count = min(room.count, data.endIndex - start)
+        data.copyBytes(to: room, from: start..<start + count)
+        position += Int64(count)
+        if position == Int64(data.count) { nextSegment() }
+        return count
+    }
+
+    private func read(_ source: any BodySource, length: Int64, into room: UnsafeMutableRawBufferPointer) throws -> Int {
+        let reader = try opened ?? source.open()
+        opened = reader
+        let wanted = Int(min(length - position, Int64(room.count)))
+        var count = 0
+        if wanted > 0 {
+            count = try reader.read(into: UnsafeMutableRawBufferPointer(rebasing: room[..<wanted]))
+            guard (0...wanted).contains(count) else {
+                throw MultipartError.Reason.stream("it returned \(count) for a buffer of \(wanted) bytes")
+            }
+            guard count > 0 else { throw MultipartError.Reason.wrongLength(expected: length) }
+        }
+        position += Int64(count)
+        if position == length {
+            try checkEnd(of: reader, length: length)
+            nextSegment()
+        }
+        return count
+    }
+
+    private func checkEnd(of reader: any BodyReader, length: Int64) throws {
+        var byte: UInt8 = 0
+        let count = try withUnsafeMutableBytes(of: &byte) { try reader.read(into: $0) }
+        guard count == 0 else { throw MultipartError.Reason.wrongLength(expected: length) }
+    }
+
+    private func nextSegment() {
+        segments.removeFirst()
+        position = 0
+        opened = nil
+    }
+
+    private static func reason(of error: any Error) -> MultipartError.Reason {
+        switch error {
+        case let reason as MultipartError.Reason: reason
+        case let failure as FileBodySource.Failure: .file(failure)
+        default: .stream(String(describing: error))
+        }
     }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+
 import Foundation
 
 extension MultipartForm {
@@ -127,6 +128,160 @@ extension MultipartForm.Part {
 extension MultipartForm.Part: CustomStringConvertible, CustomReflectable {
     /// The name and type, without the value.
     public var description: String { "\(name.debugDescription), \(mimeType ?? "text/plain")" }
+
+    /// Reflects only the description, so `dump` omits the bytes.
+    public var customMirror: Mirror { Mirror(describing: self) }
+}
+
+/// Where a part's bytes come from.
+enum MultipartContent: Sendable, Hashable {
+    case data(Data)
+    /// A value that could not be encoded, and why.
+    case notEncodable(String)
+    case file(URL)
+    case stream(Stream)
+
+    init(json value: some Encodable, encoder: JSONEncoder?) {
+        do {
+            self = .data(try (encoder ?? JSONEncoder()).encodeWithSortedKeys(value))
+        } catch {
+            self = .notEncodable(Self.reason(of: error))
+        }
+    }
+
+    var isInMemory: Bool {
+        switch self {
+        case .data, .notEncodable: true
+        case .file, .stream: false
+        }
+    }
+
+    /// Where in the value and why; the value itself is left out, it may be a secret.
+    private static func reason(of error: any Error) -> String {
+        guard case EncodingError.invalidValue(_, let context) = error else { return String(describing: error) }
+        let path = context.codingPath.map { $0.intValue.map(String.init) ?? $0.stringValue }.joined(separator: ".")
+        return path.isEmpty ? context.debugDescription : "at \(path): \(context.debugDescription)"
+    }
+}
+
+extension MultipartContent {
+    /// A stream with what it is compared by.
+    struct Stream: Sendable, Hashable {
+        let source: any BodySource
+        /// Made with the part, so that a source which says nothing about itself equals at least its own copies.
+        private let token = Token()
+
+        init(_ source: any BodySource) {
+            self.source = source
+        }
+
+        static func == (left: Self, right: Self) -> Bool {
+            if let value = left.value, let other = right.value { return value == other }
+            if let object = left.object, let other = right.object { return object == other }
+            return left.token === right.token
+        }
+
+        func hash(into hasher: inout Hasher) {
+            if let value {
+                hasher.combine(value)
+            } else {
+                hasher.combine(object ?? ObjectIdentifier(token))
+            }
+        }
+
+        private var value: AnyHashable? {
+            (source as? any Hashable).map { AnyHashable($0) }
+        }
+
+        private var object: ObjectIdentifier? {
+            // Linux boxes a struct for `as AnyObject`, in a new object each time.
+            type(of: source) is AnyClass ? ObjectIdentifier(source as AnyObject) : nil
+        }
+    }
+
+    private final class Token: Sendable {}
+}
+
+/// An image for a form, with the names that most upload endpoints for pictures ask for.
+public struct ImagePart: Sendable, Hashable {
+    /// The image's bytes, already in the format that ``mimeType`` says.
+    public var data: Data
+    /// The field's name; default: `photo`.
+    public var name: String
+    /// The file name that the server is told; default: `photo.jpg`.
+    public var fileName: String
+    /// The image's type; default: `image/jpeg`.
+    public var mimeType: String
+
+    /// An image with those names.
+    public init(
+        _ data: Data,
+        name: String = "photo",
+        fileName: String = "photo.jpg",
+        mimeType: String = "image/jpeg"
+    ) {
+        self.data = data
+        self.name = name
+        self.fileName = fileName
+        self.mimeType = mimeType
+    }
+
+    /// The image as a part of a form.
+    public var part: MultipartForm.Part {
+        .data(data, name: name, fileName: fileName, mimeType: mimeType)
+    }
+
+    /// Several images, each with its place, from 0, in its names.
+    ///
+    /// - Parameters:
+    ///   - images: the images in order.
+    ///   - name: the fields' name, with `{i}` where the place goes; default: `file{i}`, so `file0`, `file1`, ….
+    ///   - fileName: the file name, with `{i}` where the place goes; default: `file{i}.jpg`.
+    ///   - mimeType: the type of all of them; default: `image/jpeg`.
+    public static func numbered(
+        _ images: [Data],
+        name: String = "file{i}",
+        fileName: String = "file{i}.jpg",
+        mimeType: String = "image/jpeg"
+    ) -> [ImagePart] {
+        images.enumerated().map { index, data in
+            ImagePart(
+                data,
+                name: name.replacingOccurrences(of: "{i}", with: String(index)),
+                fileName: fileName.replacingOccurrences(of: "{i}", with: String(index)),
+                mimeType: mimeType
+            )
+        }
+    }
+}
+
+extension MultipartForm.Part {
+    /// An image in memory: ``ImagePart`` as a part.
+    public static func image(
+        _ data: Data,
+        name: String = "photo",
+        fileName: String = "photo.jpg",
+        mimeType: String = "image/jpeg"
+    ) -> Self {
+        ImagePart(data, name: name, fileName: fileName, mimeType: mimeType).part
+    }
+}
+
+extension [MultipartForm.Part] {
+    /// Several images, named as ``ImagePart/numbered(_:name:fileName:mimeType:)`` names them: `file0`, `file1`, ….
+    public static func images(
+        _ images: [Data],
+        name: String = "file{i}",
+        fileName: String = "file{i}.jpg",
+        mimeType: String = "image/jpeg"
+    ) -> Self {
+        ImagePart.numbered(images, name: name, fileName: fileName, mimeType: mimeType).map(\.part)
+    }
+}
+
+extension ImagePart: CustomStringConvertible, CustomReflectable {
+    /// The name, type and size.
+    public var description: String { "\(name.debugDescription), \(mimeType), \(data.count) bytes" }
 
     /// Reflects only the description, so `dump` omits the bytes.
     public var customMirror: Mirror { Mirror(describing: self) }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+
 import Foundation
 
 extension JSONNumber {
@@ -55,4 +56,70 @@ extension UInt8 {
     /// Whether this is an ASCII digit.
     @inline(__always)
     var isDigit: Bool { self &- UInt8(ascii: "0") < 10 }
+}
+
+/// A decimal number as the digits that matter and a power of ten: what makes `1.50`, `1.5` and `15e-1` one number.
+struct DecimalDigits: Hashable {
+    let isNegative: Bool
+    /// ASCII digits without zeros at either end; empty for zero.
+    let digits: [UInt8]
+    /// The power of ten of the last digit; 0 for zero. Powers beyond ±10^15 are taken as that, so that sums do not overflow.
+    let exponent: Int
+
+    private static let furthest = 1_000_000_000_000_000
+
+    /// Reads a number of JSON's grammar (RFC 8259 §6), or what Swift writes for a `Double`; other bytes are passed over.
+    init(_ text: UnsafeBufferPointer<UInt8>) {
+        var digits: [UInt8] = []
+        digits.reserveCapacity(text.count)
+        var fraction = 0
+        var isFraction = false
+        var position = 0
+        while position < text.count, text[position] | 0x20 != UInt8(ascii: "e") {
+            let byte = text[position]
+            if byte == UInt8(ascii: ".") { isFraction = true }
+            if byte.isDigit {
+                if isFraction { fraction += 1 }
+                if !digits.isEmpty || byte != UInt8(ascii: "0") { digits.append(byte) }
+            }
+            position += 1
+        }
+        var exponent = Self.exponent(UnsafeBufferPointer(rebasing: text[position...])) - fraction
+        while digits.last == UInt8(ascii: "0") {
+            digits.removeLast()
+            exponent += 1
+        }
+        isNegative = text.first == UInt8(ascii: "-")
+        self.digits = digits
+        self.exponent = digits.isEmpty ? 0 : exponent
+    }
+
+    init(_ text: String) {
+        self = ContiguousText.read(text) { Self($0) }
+    }
+
+    private static func exponent(_ text: UnsafeBufferPointer<UInt8>) -> Int {
+        var value = 0
+        var isNegative = false
+        for byte in text {
+            if byte == UInt8(ascii: "-") { isNegative = true }
+            guard byte.isDigit else { continue }
+            value = min(value * 10 + Int(byte - UInt8(ascii: "0")), furthest)
+        }
+        return isNegative ? -value : value
+    }
+
+    /// The number without its sign, when it is an integer below 2^64.
+    var magnitude: UInt64? {
+        guard exponent >= 0, digits.count + exponent <= 20 else { return digits.isEmpty ? 0 : nil }
+        var value: UInt64 = 0
+        for position in 0..<(digits.count + exponent) {
+            let digit = position < digits.count ? digits[position] - UInt8(ascii: "0") : 0
+            let (product, overflows) = value.multipliedReportingOverflow(by: 10)
+            let (sum, carries) = product.addingReportingOverflow(UInt64(digit))
+            guard !overflows, !carries else { return nil }
+            value = sum
+        }
+        return value
+    }
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+
 import Foundation
 
 /// A place in a JSON value: keys and array indices with dots between them, `data.items.0.name`. A dot that belongs to a key is
@@ -76,5 +77,132 @@ extension JSONPath {
     /// The array index that a key writes: digits alone, so neither `+1` nor `-1`.
     static func index(_ key: String) -> Int? {
         key.utf8.allSatisfy(\.isDigit) ? Int(key) : nil
+    }
+}
+
+/// Walks over a JSON text (RFC 8259) without making values of it.
+struct JSONScanner {
+    private let bytes: UnsafeRawBufferPointer
+    private var index = 0
+
+    /// Starts after a byte order mark, which a parser may ignore (RFC 8259 §8.1).
+    init(_ bytes: UnsafeRawBufferPointer) {
+        self.bytes = bytes
+        if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { index = 3 }
+    }
+
+    /// Goes to the value of that key, or at that index, of the object or array that starts here.
+    ///
+    /// - Returns: `false` when there is no such value, or no object or array.
+    mutating func enter(_ key: String) throws -> Bool {
+        skipSpace()
+        switch peek() {
+        case UInt8(ascii: "{"): return try enterMember(key)
+        case UInt8(ascii: "["): return try JSONPath.index(key).map { try enterElement($0) } ?? false
+        default: return false
+        }
+    }
+
+    /// The bytes of the value that starts here.
+    mutating func value() throws -> Slice<UnsafeRawBufferPointer> {
+        skipSpace()
+        let start = index
+        try skipValue()
+        return bytes[start..<index]
+    }
+
+    private mutating func enterMember(_ key: String) throws -> Bool {
+        index += 1
+        skipSpace()
+        while peek() == UInt8(ascii: "\"") {
+            let found = try string() == key
+            skipSpace()
+            guard take(UInt8(ascii: ":")) else { throw corrupted }
+            if found { return true }
+            try skipValue()
+            guard takeComma() else { return false }
+        }
+        return false
+    }
+
+    private mutating func enterElement(_ position: Int) throws -> Bool {
+        index += 1
+        skipSpace()
+        guard position >= 0, peek() != UInt8(ascii: "]") else { return false }
+        for _ in 0..<position {
+            try skipValue()
+            guard takeComma() else { return false }
+        }
+        return true
+    }
+
+    private mutating func takeComma() -> Bool {
+        skipSpace()
+        guard take(UInt8(ascii: ",")) else { return false }
+        skipSpace()
+        return true
+    }
+
+    /// Passes over a value; nesting is counted, not recursed into, so depth costs no stack.
+    private mutating func skipValue() throws {
+        var depth = 0
+        repeat {
+            skipSpace()
+            switch peek() {
+            case nil: throw corrupted
+            case UInt8(ascii: "\""): _ = try stringRange()
+            case UInt8(ascii: "{"), UInt8(ascii: "["):
+                depth += 1
+                index += 1
+            case UInt8(ascii: "}"), UInt8(ascii: "]"):
+                guard depth > 0 else { throw corrupted }
+                depth -= 1
+                index += 1
+            case UInt8(ascii: ","), UInt8(ascii: ":"):
+                guard depth > 0 else { throw corrupted }
+                index += 1
+            default: skipScalar()
+            }
+        } while depth > 0
+    }
+
+    private mutating func skipScalar() {
+        while let byte = peek(), !" \t\r\n,:]}[{\"".utf8.contains(byte) { index += 1 }
+    }
+
+    private mutating func string() throws -> String {
+        let range = try stringRange()
+        let content = bytes[(range.lowerBound + 1)..<(range.upperBound - 1)]
+        guard content.contains(UInt8(ascii: "\\")) else { return String(decoding: content, as: UTF8.self) }
+        guard case .string(let text)? = try? JSONValue(parsing: Data(bytes[range])) else { throw corrupted }
+        return text
+    }
+
+    private mutating func stringRange() throws -> Range<Int> {
+        let start = index
+        index += 1
+        while let byte = peek() {
+            index += byte == UInt8(ascii: "\\") ? 2 : 1
+            if byte == UInt8(ascii: "\"") { return start..<index }
+        }
+        throw corrupted
+    }
+
+    private mutating func skipSpace() {
+        while let byte = peek(), byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 { index += 1 }
+    }
+
+    private mutating func take(_ byte: UInt8) -> Bool {
+        guard peek() == byte else { return false }
+        index += 1
+        return true
+    }
+
+    private func peek() -> UInt8? {
+        index < bytes.count ? bytes[index] : nil
+    }
+
+    private var corrupted: DecodingError {
+        .dataCorrupted(.init(codingPath: [], debugDescription: "The JSON is broken at byte \(index)."))
     }
 }

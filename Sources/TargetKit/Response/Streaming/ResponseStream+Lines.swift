@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+
 import Foundation
 
 extension ResponseStream {
@@ -68,4 +69,130 @@ private struct LineParser: PieceParser {
     }
 
     mutating func close() { splitter.close() }
+}
+
+/// Cuts bytes that come in pieces into lines, wherever the pieces are cut.
+///
+/// LF, CR and CR LF end a line, as in an event stream (HTML standard §9.2.5). A line is given as soon as its end is
+/// there: an LF that follows a CR is passed over when it comes. A byte order mark before the first line is dropped.
+///
+/// Lines are found by `memchr` and lent where they lie; only one that is cut by the end of a piece is copied.
+struct LineSplitter: Sendable {
+    private static let lineFeed: UInt8 = 0x0A
+    private static let carriageReturn: UInt8 = 0x0D
+
+    /// How many lines were given.
+    private(set) var lineCount = 0
+    private let limit: Int
+    private var piece = Data()
+    private var position = 0
+    /// The first LF and the first CR in the piece from the position on, where they are known: so the piece is searched
+    /// once for each, also when it holds but one of them.
+    private var nextLineFeed = -1
+    private var nextCarriageReturn = -1
+    /// The line that began in an earlier piece.
+    private var pending: [UInt8] = []
+    private var skipsLineFeed = false
+    private var isFinished = false
+
+    /// - Parameter limit: How many bytes a line may have, without its end.
+    init(limit: Int) {
+        self.limit = limit
+    }
+
+    /// Takes the next piece, once ``next(_:)`` has no more lines of the last one.
+    mutating func append(_ piece: Data) {
+        self.piece = piece
+        position = 0
+        nextLineFeed = -1
+        nextCarriageReturn = -1
+    }
+
+    /// There are no more pieces: what is left is the last line.
+    mutating func finish() {
+        isFinished = true
+    }
+
+    /// Lets go of everything: there are no more lines.
+    mutating func close() {
+        self = LineSplitter(limit: 0)
+    }
+
+    /// Lends the next line without its end; `nil` when there is no whole one.
+    ///
+    /// - Throws: ``ResponseStreamError/lineTooLong(number:limit:)``, and what the closure throws.
+    mutating func next<Value>(_ read: (UnsafeRawBufferPointer) throws -> Value) throws -> Value? {
+        let piece = piece
+        return try piece.withUnsafeBytes { try next(in: $0, read) }
+    }
+
+    private mutating func next<Value>(
+        in bytes: UnsafeRawBufferPointer,
+        _ read: (UnsafeRawBufferPointer) throws -> Value
+    ) throws -> Value? {
+        if skipsLineFeed, position < bytes.count {
+            skipsLineFeed = false
+            if bytes[position] == Self.lineFeed { position += 1 }
+        }
+        let start = position
+        let end = endOfLine(in: bytes)
+        let part = UnsafeRawBufferPointer(rebasing: bytes[start..<end])
+        guard end < bytes.count else {
+            try hold(part)
+            append(Data())
+            return isFinished ? try last(read) : nil
+        }
+        position = end + 1
+        skipsLineFeed = bytes[end] == Self.carriageReturn
+        guard pending.isEmpty else {
+            try hold(part)
+            return try takePending().withUnsafeBytes { try read(counted($0)) }
+        }
+        try checkLength(part.count)
+        return try read(counted(part))
+    }
+
+    private mutating func endOfLine(in bytes: UnsafeRawBufferPointer) -> Int {
+        if nextLineFeed < position { nextLineFeed = index(of: Self.lineFeed, in: bytes) }
+        if nextCarriageReturn < position { nextCarriageReturn = index(of: Self.carriageReturn, in: bytes) }
+        return min(nextLineFeed, nextCarriageReturn)
+    }
+
+    /// Where the byte is next; the count when it is not there.
+    private func index(of byte: UInt8, in bytes: UnsafeRawBufferPointer) -> Int {
+        guard let base = bytes.baseAddress, position < bytes.count,
+            let found = memchr(base + position, Int32(byte), bytes.count - position)
+        else { return bytes.count }
+        return UnsafeRawPointer(found) - base
+    }
+
+    private mutating func hold(_ part: UnsafeRawBufferPointer) throws {
+        try checkLength(pending.count + part.count)
+        pending.append(contentsOf: part)
+    }
+
+    private func checkLength(_ count: Int) throws {
+        if count > limit { throw ResponseStreamError.lineTooLong(number: lineCount + 1, limit: limit) }
+    }
+
+    private mutating func takePending() -> [UInt8] {
+        defer { pending = [] }
+        return pending
+    }
+
+    /// The line that has no end; `nil` when there is none, or nothing but a byte order mark.
+    private mutating func last<Value>(_ read: (UnsafeRawBufferPointer) throws -> Value) throws -> Value? {
+        guard !pending.isEmpty else { return nil }
+        return try takePending().withUnsafeBytes { bytes in
+            let line = counted(bytes)
+            return line.isEmpty ? nil : try read(line)
+        }
+    }
+
+    /// The line; the first one without its byte order mark.
+    private mutating func counted(_ line: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+        lineCount += 1
+        guard lineCount == 1, line.starts(with: [0xEF, 0xBB, 0xBF]) else { return line }
+        return UnsafeRawBufferPointer(rebasing: line[3...])
+    }
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT
 
+import Foundation
+
 /// An event of an event stream, as the HTML standard defines it (§9.2.6).
 public struct ServerSentEvent: Sendable, Hashable {
     /// The last identifier that the server has given, in this event or in an earlier one; `nil` when there was none, or
@@ -19,5 +21,168 @@ public struct ServerSentEvent: Sendable, Hashable {
         self.event = event
         self.data = data
         self.retry = retry
+    }
+}
+
+/// What a line of an event stream says (HTML standard §9.2.6).
+enum ServerSentEventField: Sendable, Hashable {
+    /// The line is empty: the event is over.
+    case end
+    case data(String)
+    case event(String)
+    case id(String)
+    case retry(Duration)
+    /// A comment, a field that nobody knows, or one whose value breaks its rules.
+    case ignored
+
+    /// Bytes that are not UTF-8 become U+FFFD.
+    init(_ line: UnsafeRawBufferPointer) {
+        guard let start = line.baseAddress, !line.isEmpty else {
+            self = .end
+            return
+        }
+        let colon = memchr(start, 0x3A, line.count).map { UnsafeRawPointer($0) - start } ?? line.count
+        var value = line[min(colon + 1, line.count)...]
+        if value.first == 0x20 { value = value.dropFirst() }
+        self.init(
+            name: UnsafeRawBufferPointer(rebasing: line[..<colon]),
+            value: UnsafeRawBufferPointer(rebasing: value)
+        )
+    }
+
+    private init(name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
+        if Self.reads(name, "data") {
+            self = .data(String(decoding: value, as: UTF8.self))
+        } else if Self.reads(name, "event") {
+            self = .event(String(decoding: value, as: UTF8.self))
+        } else if Self.reads(name, "id") {
+            self = value.contains(0) ? .ignored : .id(String(decoding: value, as: UTF8.self))
+        } else if Self.reads(name, "retry") {
+            self = Self.milliseconds(value).map { .retry(.milliseconds($0)) } ?? .ignored
+        } else {
+            self = .ignored
+        }
+    }
+
+    private static func reads(_ name: UnsafeRawBufferPointer, _ word: StaticString) -> Bool {
+        guard name.count == word.utf8CodeUnitCount, let start = name.baseAddress else { return false }
+        return memcmp(start, word.utf8Start, name.count) == 0
+    }
+
+    /// The number, if there are digits and nothing else; at most `Int32.max`, 24 days, which no clock overflows at.
+    private static func milliseconds(_ digits: UnsafeRawBufferPointer) -> Int64? {
+        guard !digits.isEmpty else { return nil }
+        var number: Int64 = 0
+        for digit in digits {
+            guard (0x30...0x39).contains(digit) else { return nil }
+            number = min(number * 10 + Int64(digit - 0x30), Int64(Int32.max))
+        }
+        return number
+    }
+}
+
+/// Makes events of the bytes of an event stream, by the rules of the HTML standard (§9.2.5 and §9.2.6).
+struct ServerSentEventParser: PieceParser {
+    /// The identifier that `Last-Event-ID` has to say: that of the last block that ended with an empty line.
+    private(set) var lastEventID: String?
+    /// The last waiting time that the server has named.
+    private(set) var retry: Duration?
+
+    private let limit: Int
+    private var lines: LineSplitter
+    private var block: Block
+
+    /// What the lines since the last empty one have said.
+    private struct Block: Sendable {
+        /// An identifier stays for the events that follow.
+        var id: String?
+        var event = ""
+        var data: String?
+        var retry: Duration?
+    }
+
+    /// - Parameters:
+    ///   - limit: How many bytes a line, and an event's data, may have.
+    ///   - lastEventID: The identifier that an earlier stream has ended with.
+    init(limit: Int, lastEventID: String? = nil) {
+        self.limit = limit
+        self.lastEventID = lastEventID
+        lines = LineSplitter(limit: limit)
+        block = Block(id: lastEventID)
+    }
+
+    /// Takes the next piece, once ``next()`` has no more events of the last one.
+    mutating func append(_ piece: Data) {
+        lines.append(piece)
+    }
+
+    /// Lets go of everything but what a next stream has to know: there are no more events.
+    mutating func close() {
+        lines.close()
+        block = Block()
+    }
+
+    /// The next event; `nil` when there is no whole one.
+    ///
+    /// - Throws: ``ResponseStreamError`` when a line or the event is over the limit.
+    mutating func next() throws -> ServerSentEvent? {
+        while let field = try lines.next(ServerSentEventField.init) {
+            if let event = try take(field) { return event }
+        }
+        return nil
+    }
+
+    /// What follows the last empty line is never an event.
+    mutating func finish() -> ServerSentEvent? { nil }
+
+    private mutating func take(_ field: ServerSentEventField) throws -> ServerSentEvent? {
+        switch field {
+        case .end: return endBlock()
+        case .data(let line): try append(line)
+        case .event(let type): block.event = type
+        case .id(let id): block.id = id.isEmpty ? nil : id
+        case .retry(let time):
+            block.retry = time
+            retry = time
+        case .ignored: break
+        }
+        return nil
+    }
+
+    private mutating func append(_ line: String) throws {
+        let count = (block.data.map { $0.utf8.count + 1 } ?? 0) + line.utf8.count
+        guard count <= limit else { throw ResponseStreamError.eventTooLarge(limit: limit) }
+        guard block.data != nil else { return block.data = line }
+        block.data?.append("\n")
+        block.data?.append(line)
+    }
+
+    private mutating func endBlock() -> ServerSentEvent? {
+        lastEventID = block.id
+        defer { block = Block(id: lastEventID) }
+        guard let data = block.data else { return nil }
+        let type = block.event.isEmpty ? "message" : block.event
+        return ServerSentEvent(id: lastEventID, event: type, data: data, retry: block.retry)
+    }
+}
+
+/// What becomes of an event stream that ends or breaks off.
+public struct ServerSentEventReconnection: Sendable, Hashable {
+    /// How long to wait, unless the server has named a time; `nil`: the stream is not opened again.
+    let delay: Duration?
+    /// How many times in a row, without an event in between.
+    let limit: Int?
+
+    /// The sequence of events ends with the stream.
+    public static let never = Self(delay: nil, limit: nil)
+
+    /// The stream is opened again, when it has ended as well as when it broke off or could not be opened.
+    ///
+    /// - Parameters:
+    ///   - delay: How long to wait before; default 3 seconds. A time that the server names in `retry` takes its place.
+    ///   - limit: How many times in a row it is opened again without an event having come; then the sequence ends, or
+    ///     throws the last failure. Default `nil`: as long as somebody reads.
+    public static func always(after delay: Duration = .seconds(3), limit: Int? = nil) -> Self {
+        Self(delay: delay, limit: limit)
     }
 }
