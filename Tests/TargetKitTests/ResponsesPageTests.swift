@@ -118,12 +118,14 @@ struct ResponsesPageTests {
             #expect(error.localizedDescription == "This is sold out.")
             let chinese = error.text(.recoverySuggestion, in: .simplifiedChinese)
             #expect(chinese.hasSuffix("。"))
+            let toast = error.text(.summary)
+            #expect(toast == "This is sold out.")
         }
         let texts = ErrorTexts.custom { error, piece in
-            error.kind == .offline && piece == .description ? "No net, no tea." : nil
+            error.kind == .offline && piece == .description ? "No connection to the shop." : nil
         }
         let error = TargetKitError(stage: .transport, underlying: URLError(.notConnectedToInternet))
-        #expect(error.text(in: texts) == "No net, no tea.")
+        #expect(error.text(in: texts) == "No connection to the shop.")
     }
 
     // MARK: Services

@@ -17,7 +17,7 @@ package enum AuthenticationError: Error, Sendable, Hashable {
     case signedOut
 }
 
-extension AuthenticationError: DescribedError, FailureOfKind {
+extension AuthenticationError: DescribedError, ErrorWithKind {
     /// What it means for the call that waited. That the refresh was cancelled is not the call's own cancelling.
     package var kind: TargetKitError.Kind {
         switch self {

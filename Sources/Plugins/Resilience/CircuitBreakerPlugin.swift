@@ -140,7 +140,7 @@ public struct CircuitBreakerPlugin: Plugin {
 }
 
 /// A call that was not sent, because those before it have failed: the `underlying` error, with stage `.request` and kind
-/// `.cannotConnect`, when a ``CircuitBreakerPlugin`` holds calls back.
+/// `.server`, when a ``CircuitBreakerPlugin`` holds calls back.
 ///
 /// It is not tried again by itself, since it failed before it was sent. Trying it again before ``until`` brings the same.
 ///
@@ -164,7 +164,7 @@ public struct CircuitOpenError: Error, Sendable, Hashable {
     }
 }
 
-extension CircuitOpenError: DescribedError, FailureOfKind {
+extension CircuitOpenError: DescribedError, ErrorWithKind {
     /// What happened, in one line for the developer.
     public var description: String {
         let words = "calls to \(key) are held back, since those before have failed"
@@ -172,8 +172,11 @@ extension CircuitOpenError: DescribedError, FailureOfKind {
         return words + "; the next is let through in \(remaining.wholeSeconds) s"
     }
 
-    /// The server cannot be reached, for now.
-    package var kind: TargetKitError.Kind { .cannotConnect }
+    /// The service is unavailable, for now.
+    package var kind: TargetKitError.Kind { .server }
+
+    /// Service Unavailable (RFC 9110 §15.6.4).
+    package var statusCode: Int? { 503 }
 }
 
 extension Duration {

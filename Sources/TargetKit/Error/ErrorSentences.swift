@@ -1,139 +1,236 @@
 // SPDX-License-Identifier: MIT
 
+/// The sentences about one failure: what happened, why, and what to do about it.
+struct ErrorSentences {
+    var description: String
+    var reason: String
+    var suggestion: String
+
+    init(_ description: String, _ reason: String, _ suggestion: String) {
+        self.description = description
+        self.reason = reason
+        self.suggestion = suggestion
+    }
+}
+
+// MARK: English
+
 extension ErrorSentences {
-    /// What happened, why, and what to do, in English.
-    static func english(_ kind: TargetKitError.Kind, status: Int?) -> Self {
-        englishOfTransport(kind) ?? englishOfStatus(kind, status) ?? englishOfProgram(kind)
+    /// The sentences in English.
+    ///
+    /// - Parameters:
+    ///   - status: The status code that selects among the sentences of a kind.
+    ///   - isAnswered: Whether the server sent that status.
+    static func english(_ kind: TargetKitError.Kind, status: Int?, isAnswered: Bool) -> Self {
+        englishOfTransport(kind) ?? englishOfStatus(kind, status, isAnswered: isAnswered) ?? englishOfApp(kind)
     }
 
     /// The TLS handshake failed before a certificate was evaluated.
     static let englishOfHandshake = Self(
-        "A secure connection is not possible.",
-        "The server does not offer one that the app accepts.",
-        "Try again later, or in another network."
+        "Could not connect securely.",
+        "The server does not support a secure connection that this app accepts.",
+        "Try again later, or try another network."
     )
 
     private static func englishOfTransport(_ kind: TargetKitError.Kind) -> Self? {
         switch kind {
         case .offline:
-            Self("You are offline.", "There is no connection to the network.", "Check your connection and try again.")
+            Self(
+                "You are not connected to the internet.",
+                "There is no connection, or this app is not allowed to use it.",
+                "Check your connection and try again."
+            )
         case .timedOut:
-            Self("The server takes too long to answer.", "No answer came in time.", "Try again in a moment.")
+            Self(
+                "The request timed out.",
+                "The server did not respond in time.",
+                "Check your connection, or try again later."
+            )
         case .cannotConnect:
             Self(
-                "The server cannot be reached.",
-                "It was not found, or does not take the connection.",
+                "Could not connect to the server.",
+                "The server could not be found or is not responding.",
                 "Check your connection, or try again later."
             )
         case .connectionLost:
-            Self("The connection was lost.", "The answer came only in part, or damaged.", "Try again.")
+            Self(
+                "The network connection was lost.",
+                "The response was incomplete or damaged.",
+                "Check your connection and try again."
+            )
         case .insecureConnection:
             Self(
-                "A secure connection is not possible.",
-                "The server could not prove who it is.",
-                "Check the date of your device and the network you are in."
+                "Could not connect securely.",
+                "The identity of the server could not be verified.",
+                "Check the date and time, or try another network."
             )
         case .badRedirect:
-            Self("The server cannot answer this.", "It sends the request in circles.", "Try again later.")
+            Self(
+                "This content could not be loaded.",
+                "The server redirected the request incorrectly.",
+                "Try again later."
+            )
         case .tooLarge:
-            Self("The answer is too large.", "It is larger than the app accepts.", "Ask for less at once.")
+            Self(
+                "The content is too large to load.",
+                "It exceeds the size limit of this app.",
+                "Try loading less at a time."
+            )
         case .cancelled:
-            Self("This was cancelled.", "It was stopped before it was done.", "Start it again if you still need it.")
+            Self(
+                "The operation was canceled.",
+                "It was stopped before it finished.",
+                "Try again if you still need it."
+            )
         default: nil
         }
     }
 
-    private static func englishOfStatus(_ kind: TargetKitError.Kind, _ status: Int?) -> Self? {
-        let reason = status.map { "The server answered with status \($0)." } ?? "The server did not accept the request."
-        switch (kind, status) {
-        case (.unauthorized, _): return Self("You are not signed in.", reason, "Sign in and try again.")
-        case (.forbidden, _): return Self("You are not allowed to do this.", reason, "Ask for access, or sign in anew.")
-        case (.notFound, 410): return Self("This is no longer there.", reason, "Go back and reload.")
-        case (.notFound, _): return Self("This could not be found.", reason, "Go back and reload.")
-        case (.conflict, _): return Self("This was changed in the meantime.", reason, "Reload and try again.")
-        case (.rateLimited, _): return Self("That was too much at once.", reason, "Wait a moment and try again.")
-        case (.client, 408): return Self("The request took too long.", reason, "Try again.")
-        case (.client, 413): return Self("What you send is too large.", reason, "Send less at once.")
-        case (.client, _): return Self("The server did not accept this.", reason, "Check what you entered.")
-        case (.server, 503): return Self("The service is not available.", reason, "Try again later.")
-        case (.server, 504): return Self("The server takes too long to answer.", reason, "Try again in a moment.")
-        case (.server, _): return Self("Something went wrong on the server.", reason, "Try again later.")
-        case (.unexpectedStatus, _): return Self("The server gave an unexpected answer.", reason, "Try again later.")
-        default: return nil
+    private static func englishOfStatus(
+        _ kind: TargetKitError.Kind,
+        _ status: Int?,
+        isAnswered: Bool
+    ) -> Self? {
+        let reason =
+            switch (kind, status) {
+            case (_, let status?) where isAnswered: "Error code: \(status)."
+            case (.unauthorized, _): "The server did not accept the sign-in information."
+            case (.server, 503): "The server has not been responding."
+            default: "The server did not accept the request."
+            }
+        return switch (kind, status) {
+        case (.unauthorized, _):
+            Self("You are not signed in, or your session has expired.", reason, "Sign in and try again.")
+        case (.forbidden, _):
+            Self("You do not have permission to do this.", reason, "Request access or use another account.")
+        case (.notFound, 410): Self("This content is no longer available.", reason, "Go back and refresh.")
+        case (.notFound, _): Self("This content could not be found.", reason, "Go back and refresh.")
+        case (.conflict, _): Self("This content has changed or already exists.", reason, "Refresh and try again.")
+        case (.rateLimited, _): Self("There have been too many attempts.", reason, "Wait a moment and try again.")
+        case (.client, 408): Self("The request timed out.", reason, "Try again.")
+        case (.client, 413): Self("The content is too large to send.", reason, "Reduce its size and try again.")
+        case (.client, _):
+            Self("The request could not be completed.", reason, "Check what you entered and try again.")
+        case (.server, 503): Self("The service is temporarily unavailable.", reason, "Try again later.")
+        case (.server, 504): Self("The request timed out.", reason, "Try again later.")
+        case (.server, _): Self("There was a problem with the server.", reason, "Try again later.")
+        case (.unexpectedStatus, _):
+            Self("The server returned an unexpected response.", reason, "Try again later.")
+        default: nil
         }
     }
 
-    private static func englishOfProgram(_ kind: TargetKitError.Kind) -> Self {
+    private static func englishOfApp(_ kind: TargetKitError.Kind) -> Self {
         switch kind {
         case .decoding:
-            Self(
-                "The server's answer could not be read.",
-                "It is not what the app expects.",
-                "Try again later, or update the app."
-            )
+            Self("The data could not be read.", "It is not in the expected format.", "Try again later, or update the app.")
         case .rejected:
-            Self("The server refused this.", "The server reported a failure.", "Check what you entered, or try later.")
+            Self(
+                "The operation could not be completed.",
+                "The server reported a problem.",
+                "Check what you entered or try again later."
+            )
         case .invalidRequest:
-            Self("The app could not make the request.", "What it was made from does not fit.", "Update the app.")
+            Self(
+                "The app could not send the request.",
+                "Some of its content is missing or not valid.",
+                "Try again, or update the app."
+            )
+        case .unreadableFile:
+            Self(
+                "The file could not be opened.",
+                "It was moved or deleted, or this app is not allowed to open it.",
+                "Choose another file."
+            )
+        case .storageFull:
+            Self(
+                "There is not enough storage.",
+                "There is no space left to save the content.",
+                "Free up space and try again."
+            )
         case .shutDown:
-            Self("The app is closing.", "No new requests are made.", "Start the app again.")
-        default:
-            Self("Something went wrong.", "The cause is not known.", "Try again.")
+            Self(
+                "This operation is not available right now.",
+                "The app has stopped sending requests.",
+                "Reopen the app and try again."
+            )
+        default: Self("An unknown error occurred.", "The cause is not known.", "Try again later.")
         }
     }
 }
 
+// MARK: Simplified Chinese
+
 extension ErrorSentences {
-    /// What happened, why, and what to do, in Simplified Chinese.
-    static func simplifiedChinese(_ kind: TargetKitError.Kind, status: Int?) -> Self {
-        chineseOfTransport(kind) ?? chineseOfStatus(kind, status) ?? chineseOfProgram(kind)
+    /// The sentences in Simplified Chinese.
+    ///
+    /// - Parameters:
+    ///   - status: The status code that selects among the sentences of a kind.
+    ///   - isAnswered: Whether the server sent that status.
+    static func simplifiedChinese(_ kind: TargetKitError.Kind, status: Int?, isAnswered: Bool) -> Self {
+        chineseOfTransport(kind) ?? chineseOfStatus(kind, status, isAnswered: isAnswered) ?? chineseOfApp(kind)
     }
 
     /// The TLS handshake failed before a certificate was evaluated.
-    static let chineseOfHandshake = Self("无法建立安全连接。", "服务器未提供应用可接受的安全连接。", "请稍后重试，或更换网络。")
+    static let chineseOfHandshake = Self(
+        "无法建立安全连接。",
+        "服务器不支持此 App 要求的安全连接。",
+        "请稍后再试，或更换网络后重试。"
+    )
 
     private static func chineseOfTransport(_ kind: TargetKitError.Kind) -> Self? {
         switch kind {
-        case .offline: Self("当前没有网络连接。", "设备未连接到网络。", "请检查网络后重试。")
-        case .timedOut: Self("服务器响应超时。", "未能及时收到响应。", "请稍后重试。")
-        case .cannotConnect: Self("无法连接到服务器。", "找不到服务器，或服务器拒绝了连接。", "请检查网络，或稍后重试。")
-        case .connectionLost: Self("网络连接已中断。", "收到的数据不完整或已损坏。", "请重试。")
-        case .insecureConnection:
-            Self("无法建立安全连接。", "服务器未能证明其身份。", "请检查设备日期和所在的网络。")
-        case .badRedirect: Self("服务器无法处理此请求。", "请求被反复重定向。", "请稍后重试。")
-        case .tooLarge: Self("返回的内容过大。", "内容超出了应用允许的大小。", "请减少单次请求的内容。")
-        case .cancelled: Self("操作已取消。", "操作在完成前被停止。", "如仍需要，请重新开始。")
+        case .offline: Self("当前没有网络连接。", "设备未联网，或未允许此 App 使用网络。", "请检查网络设置后重试。")
+        case .timedOut: Self("请求超时。", "服务器未及时响应。", "请检查网络，或稍后再试。")
+        case .cannotConnect: Self("无法连接到服务器。", "找不到服务器，或服务器没有响应。", "请检查网络，或稍后再试。")
+        case .connectionLost: Self("网络连接已中断。", "收到的数据不完整或已损坏。", "请检查网络后重试。")
+        case .insecureConnection: Self("无法建立安全连接。", "无法验证服务器身份。", "请检查日期与时间，或更换网络后重试。")
+        case .badRedirect: Self("无法加载此内容。", "服务器的重定向有误。", "请稍后再试。")
+        case .tooLarge: Self("内容过大，无法加载。", "内容超出此 App 的大小限制。", "请缩小范围后重试。")
+        case .cancelled: Self("操作已取消。", "操作在完成前已停止。", "如有需要，请重试。")
         default: nil
         }
     }
 
-    private static func chineseOfStatus(_ kind: TargetKitError.Kind, _ status: Int?) -> Self? {
-        let reason = status.map { "服务器返回了状态码 \($0)。" } ?? "服务器未接受此请求。"
-        switch (kind, status) {
-        case (.unauthorized, _): return Self("您尚未登录或登录已失效。", reason, "请登录后重试。")
-        case (.forbidden, _): return Self("您没有权限执行此操作。", reason, "请申请权限，或重新登录。")
-        case (.notFound, 410): return Self("该内容已不存在。", reason, "请返回并刷新。")
-        case (.notFound, _): return Self("找不到该内容。", reason, "请返回并刷新。")
-        case (.conflict, _): return Self("该内容已被更改。", reason, "请刷新后重试。")
-        case (.rateLimited, _): return Self("操作过于频繁。", reason, "请稍候再试。")
-        case (.client, 408): return Self("请求超时。", reason, "请重试。")
-        case (.client, 413): return Self("发送的内容过大。", reason, "请减少单次发送的内容。")
-        case (.client, _): return Self("服务器未接受此请求。", reason, "请检查输入的内容。")
-        case (.server, 503): return Self("服务暂不可用。", reason, "请稍后重试。")
-        case (.server, 504): return Self("服务器响应超时。", reason, "请稍后重试。")
-        case (.server, _): return Self("服务器出现错误。", reason, "请稍后重试。")
-        case (.unexpectedStatus, _): return Self("服务器返回了意外的结果。", reason, "请稍后重试。")
-        default: return nil
+    private static func chineseOfStatus(
+        _ kind: TargetKitError.Kind,
+        _ status: Int?,
+        isAnswered: Bool
+    ) -> Self? {
+        let reason =
+            switch (kind, status) {
+            case (_, let status?) where isAnswered: "错误代码：\(status)。"
+            case (.unauthorized, _): "服务器未接受登录信息。"
+            case (.server, 503): "服务器近期没有响应。"
+            default: "服务器未接受此请求。"
+            }
+        return switch (kind, status) {
+        case (.unauthorized, _): Self("未登录或登录已失效。", reason, "请登录后重试。")
+        case (.forbidden, _): Self("没有权限执行此操作。", reason, "请申请权限，或更换账号登录。")
+        case (.notFound, 410): Self("此内容已不存在。", reason, "请返回并刷新。")
+        case (.notFound, _): Self("找不到此内容。", reason, "请返回并刷新。")
+        case (.conflict, _): Self("此内容已更改或已存在。", reason, "请刷新后重试。")
+        case (.rateLimited, _): Self("操作过于频繁。", reason, "请稍后再试。")
+        case (.client, 408): Self("请求超时。", reason, "请重试。")
+        case (.client, 413): Self("内容过大，无法发送。", reason, "请减少内容或压缩文件后重试。")
+        case (.client, _): Self("无法完成此请求。", reason, "请检查填写的内容后重试。")
+        case (.server, 503): Self("服务暂时不可用。", reason, "请稍后再试。")
+        case (.server, 504): Self("请求超时。", reason, "请稍后再试。")
+        case (.server, _): Self("服务器出现问题。", reason, "请稍后再试。")
+        case (.unexpectedStatus, _): Self("服务器响应异常。", reason, "请稍后再试。")
+        default: nil
         }
     }
 
-    private static func chineseOfProgram(_ kind: TargetKitError.Kind) -> Self {
+    private static func chineseOfApp(_ kind: TargetKitError.Kind) -> Self {
         switch kind {
-        case .decoding: Self("无法读取服务器返回的数据。", "数据格式与应用的预期不符。", "请稍后重试，或更新应用。")
-        case .rejected: Self("服务器拒绝了此操作。", "服务器报告操作失败。", "请检查输入的内容，或稍后重试。")
-        case .invalidRequest: Self("应用无法创建此请求。", "请求所用的内容有误。", "请更新应用。")
-        case .shutDown: Self("应用正在关闭。", "已不再接受新的请求。", "请重新启动应用。")
-        default: Self("出现了错误。", "原因未知。", "请重试。")
+        case .decoding: Self("无法读取数据。", "数据格式不正确。", "请稍后再试，或更新 App。")
+        case .rejected: Self("操作未能完成。", "服务器未能完成此操作。", "请检查填写的内容，或稍后再试。")
+        case .invalidRequest: Self("无法发送请求。", "请求内容缺失或无效。", "请重试，或更新 App。")
+        case .unreadableFile: Self("无法打开文件。", "文件已移动或删除，或未允许此 App 打开。", "请选择其他文件。")
+        case .storageFull: Self("储存空间不足。", "没有空间保存此内容。", "请清理空间后重试。")
+        case .shutDown: Self("当前无法执行此操作。", "此 App 已停止发送请求。", "请重新打开 App 后重试。")
+        default: Self("发生未知错误。", "原因未知。", "请稍后再试。")
         }
     }
 }

@@ -8,17 +8,15 @@ import FoundationNetworking
 
 extension ErrorTexts {
     /// A language that there are sentences in.
-    public enum Language: Sendable, Hashable, CaseIterable {
-        /// English.
+    package enum Language: Sendable, Hashable, CaseIterable {
         case english
-        /// Simplified Chinese.
         case simplifiedChinese
 
-        /// The first of these languages that there are sentences in; English when there is none.
+        /// The first of these languages that there are sentences in; English if there is none.
         ///
-        /// - Parameter tags: Language tags (RFC 5646) or locale identifiers, the preferred first: `zh-Hans-CN`, `en_GB`. Chinese
-        ///   counts as simplified unless script or region say that it is written traditionally.
-        public init(preferred tags: some Sequence<String>) {
+        /// - Parameter tags: Language tags (RFC 5646) or locale identifiers, the preferred first: `zh-Hans-CN`,
+        ///   `en_GB`. Chinese is simplified unless the script or the region is that of Traditional Chinese.
+        package init(preferred tags: some Sequence<String>) {
             self = tags.lazy.compactMap(Self.init(tag:)).first { _ in true } ?? .english
         }
 
@@ -32,16 +30,18 @@ extension ErrorTexts {
             }
         }
 
-        /// The language of the person, as far as there are sentences in it; else English.
-        public static var system: Self { Self(preferred: PreferredLanguages.system) }
+        /// The language of the app's interface, if there are sentences in it; else English.
+        package static var system: Self { Self(preferred: PreferredLanguages.app) }
 
         func sentences(about error: TargetKitError) -> ErrorSentences {
             if error.kind == .insecureConnection, !error.isOfCertificate { return handshakeFailed }
             // If the error's own text lacks this piece, the fallback must not blame the program.
             let kind = error.kind == .invalidRequest && error.speaksForItself ? .unknown : error.kind
+            let status = error.response?.statusCode
+            let described = status ?? (error.underlying as? any ErrorWithKind)?.statusCode
             return switch self {
-            case .english: .english(kind, status: error.response?.statusCode)
-            case .simplifiedChinese: .simplifiedChinese(kind, status: error.response?.statusCode)
+            case .english: .english(kind, status: described, isAnswered: status != nil)
+            case .simplifiedChinese: .simplifiedChinese(kind, status: described, isAnswered: status != nil)
             }
         }
 
@@ -68,21 +68,31 @@ extension TargetKitError {
 
 /// The languages that the person prefers.
 package enum PreferredLanguages {
-    /// Language tags (RFC 5646), the preferred first.
+    /// The languages of the device's or the process's settings: language tags (RFC 5646), the preferred first.
     package static var system: [String] {
         #if canImport(Darwin)
         Locale.preferredLanguages
         #else
-        // Foundation says `en-001` whatever the environment says (Linux, Swift 6.3.1).
-        atStart
+        // Foundation returns `en-001` regardless of the environment (Linux, Swift 6.3.1).
+        environment
         #endif
     }
 
-    /// Read once: the environment is copied whole each time that it is asked for, and is the same from start to end.
-    private static let atStart = posix(ProcessInfo.processInfo.environment)
+    /// Those of them that the app is localized in, so that its error texts are in the language of its other texts.
+    package static var app: [String] {
+        #if canImport(Darwin)
+        Bundle.main.preferredLocalizations
+        #else
+        // A program has no localizations: `preferredLocalizations` is `["en"]` (Linux, Swift 6.3.1).
+        environment
+        #endif
+    }
 
-    /// What the environment of a POSIX process says: `LANGUAGE`, a list with colons, and the first that is set of `LC_ALL`,
-    /// `LC_MESSAGES` and `LANG`. `C` and `POSIX` are no language, and switch `LANGUAGE` off.
+    /// Read once: each access copies the whole environment, which does not change.
+    private static let environment = posix(ProcessInfo.processInfo.environment)
+
+    /// The languages in the environment of a POSIX process: `LANGUAGE`, a list separated by colons, and the first of
+    /// `LC_ALL`, `LC_MESSAGES` and `LANG` that is set. If that is `C` or `POSIX`, there are none.
     package static func posix(_ environment: [String: String]) -> [String] {
         let locale = ["LC_ALL", "LC_MESSAGES", "LANG"].lazy.compactMap { environment[$0] }.first { !$0.isEmpty }
         guard let locale, let language = tag(locale) else { return [] }
@@ -90,7 +100,7 @@ package enum PreferredLanguages {
         return (list + [language]).reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
     }
 
-    /// `zh_CN.UTF-8` as `zh-CN`; `nil` for what is no language tag.
+    /// `zh_CN.UTF-8` as `zh-CN`; `nil` if the identifier is not a language tag.
     package static func tag(_ identifier: String) -> String? {
         let name = identifier.prefix { $0 != "." && $0 != "@" }.replacingOccurrences(of: "_", with: "-")
         let isTag = !name.isEmpty && name.utf8.allSatisfy { $0 == UInt8(ascii: "-") || $0.isLetterOrDigit }

@@ -3,22 +3,23 @@
 /// The sentences that a person reads when a call has failed: what happened, why, and what to do about it.
 ///
 /// ```swift
-/// ErrorTexts.current = .simplifiedChinese                  // for the process; default: the system's language
+/// ErrorTexts.current = .simplifiedChinese                  // for the process; default: the app's language
 /// alert.title = error.localizedDescription                 // in that language
-/// alert.title = error.text(in: .english)                   // this one in another
-/// ErrorTexts.current = .custom { error, piece in           // the app's own where it has one
+/// toast.text = error.text(.summary)                        // what happened and what to do, in one line
+/// alert.title = error.text(in: .english)                   // in another language
+/// ErrorTexts.current = .custom { error, piece in           // the app's own texts for some errors
 ///     error.kind == .offline && piece == .description ? String(localized: "offline.title") : nil
 /// }
 /// ```
 ///
-/// The sentences are in the code, not in a resource bundle: on Linux the accessor of a bundle ends the process when the
-/// program was moved away from where it was built, and an app that has texts of its own gives them by ``custom(or:_:)``.
+/// The sentences are in the code instead of a resource bundle: on Linux, accessing a bundle ends the process if the
+/// program was moved after it was built. Apps provide texts of their own with ``custom(or:_:)``.
 ///
-/// No sentence quotes a URL, a header field or a body. Errors written for the person keep their own text: a
-/// ``ServerDefinedError`` with its message, and an app's `LocalizedError` that an ``ErrorMappingTarget`` has created or
-/// that a closure, a plugin or a transport has thrown.
+/// No sentence contains a URL, a header field or a body. Errors written for the person keep their own text: a
+/// ``ServerDefinedError`` with its message, and an app's `LocalizedError` that an ``ErrorMappingTarget`` returned or
+/// that a closure, a plugin or a transport threw.
 public struct ErrorTexts: Sendable {
-    /// Which of the sentences about one failure.
+    /// A part of the text about a failure.
     public enum Piece: Sendable, Hashable, CaseIterable {
         /// What happened; `errorDescription`.
         case description
@@ -26,16 +27,22 @@ public struct ErrorTexts: Sendable {
         case failureReason
         /// What the person can do; `recoverySuggestion`.
         case recoverySuggestion
+        /// The description and the suggestion in one line, for a toast or banner. A description of the app's or the
+        /// server's own is not joined with a suggestion of TargetKit's.
+        case summary
     }
 
-    private let source: @Sendable (TargetKitError, Piece) -> String
+    /// Returns the text for an error; `nil` is allowed for ``Piece/summary`` only.
+    private let source: @Sendable (TargetKitError, Piece) -> String?
 
-    /// The sentences of one language.
-    public init(_ language: Language) {
-        source = { error, piece in error.ownText(piece) ?? language.sentences(about: error).text(piece) }
+    package init(_ language: Language) {
+        source = { error, piece in
+            if let text = Self.summary(piece, of: { error.ownText($0) }) ?? error.ownText(piece) { return text }
+            return language.sentences(about: error).text(piece)
+        }
     }
 
-    private init(source: @escaping @Sendable (TargetKitError, Piece) -> String) {
+    private init(source: @escaping @Sendable (TargetKitError, Piece) -> String?) {
         self.source = source
     }
 
@@ -45,52 +52,63 @@ public struct ErrorTexts: Sendable {
     /// Simplified Chinese.
     public static let simplifiedChinese = Self(.simplifiedChinese)
 
-    /// The first of the person's languages that there are sentences in, looked up each time; English when there is none.
+    /// The language of the app's localization that the system selects, looked up each time; English if there are no
+    /// sentences in it. On Linux, the language of the environment (`LANGUAGE`, `LC_ALL`, `LC_MESSAGES`, `LANG`).
     public static let system = Self { Self(Language.system).source($0, $1) }
 
     /// The app's own texts.
     ///
     /// - Parameters:
-    ///   - fallback: Where the other texts come from; default: ``system``.
-    ///   - text: The text for an error; `nil`: that of the fallback. It may be called from any thread.
+    ///   - fallback: The source of the other texts; default: ``system``.
+    ///   - text: Returns the text for an error, or `nil` for that of the fallback. It may be called from any thread.
     public static func custom(
         or fallback: Self = .system,
         _ text: @escaping @Sendable (_ error: TargetKitError, _ piece: Piece) -> String?
     ) -> Self {
-        Self { text($0, $1) ?? fallback.source($0, $1) }
+        Self { error, piece in
+            text(error, piece) ?? summary(piece, of: { text(error, $0) }) ?? fallback.source(error, piece)
+        }
     }
 
-    /// What `errorDescription`, `failureReason` and `recoverySuggestion` say in this process; default: ``system``.
+    /// The texts of `errorDescription`, `failureReason` and `recoverySuggestion` in this process; default: ``system``.
     public static var current: Self {
-        get { box.withLock { $0 } }
-        set { box.withLock { $0 = newValue } }
+        get { selected.withLock { $0 } }
+        set { selected.withLock { $0 = newValue } }
     }
 
-    private static let box = Locked(Self.system)
+    private static let selected = Locked(Self.system)
 
-    /// The sentence about an error.
+    /// The text about an error.
     public func text(_ piece: Piece = .description, of error: TargetKitError) -> String {
-        source(error, piece)
+        source(error, piece) ?? ""
+    }
+
+    /// The summary of texts that are not TargetKit's; `nil` if they have no description, and for other pieces.
+    private static func summary(_ piece: Piece, of text: (Piece) -> String?) -> String? {
+        guard piece == .summary, let description = text(.description) else { return nil }
+        return ErrorSentences.joined(description, text(.recoverySuggestion))
     }
 }
 
-/// The sentences about one failure.
-struct ErrorSentences {
-    var description: String
-    var reason: String
-    var suggestion: String
-
-    init(_ description: String, _ reason: String, _ suggestion: String) {
-        self.description = description
-        self.reason = reason
-        self.suggestion = suggestion
-    }
-
+extension ErrorSentences {
     func text(_ piece: ErrorTexts.Piece) -> String {
         switch piece {
         case .description: description
         case .failureReason: reason
         case .recoverySuggestion: suggestion
+        case .summary: Self.joined(description, suggestion)
         }
+    }
+
+    /// Both in one line: in English as two sentences, in Chinese with a comma and without the last full stop.
+    static func joined(_ description: String, _ suggestion: String?) -> String {
+        let isChinese = description.hasSuffix("。") || suggestion?.hasSuffix("。") == true
+        guard isChinese else {
+            guard let suggestion else { return description }
+            let isSentence = description.last.map { ".!?…".contains($0) } ?? true
+            return description + (isSentence ? " " : ". ") + suggestion
+        }
+        let parts = [description, suggestion].compactMap { $0 }
+        return parts.map { $0.hasSuffix("。") ? String($0.dropLast()) : $0 }.joined(separator: "，")
     }
 }

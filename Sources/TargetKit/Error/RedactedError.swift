@@ -30,7 +30,7 @@ enum RedactedError {
         }
         switch error {
         case is TargetKitError, is InvalidRequest, is MultipartError, is ParameterEncodingError, is ServerDefinedError,
-            is CancellationError, is any FailureOfKind, is DecodingError, is EncodingError:
+            is CancellationError, is any ErrorWithKind, is DecodingError, is EncodingError:
             return redacted(coding: error)
         default:
             let bridged = error as NSError

@@ -7,61 +7,68 @@ import FoundationNetworking
 #endif
 
 extension TargetKitError {
-    /// What a failed call means to the person in front of the screen.
+    /// What a failure means to the person who uses the app.
     public enum Kind: Sendable, Hashable, CaseIterable {
-        /// There is no connection to the network.
+        /// There is no connection to the network, or the app is not allowed to use it.
         case offline
-        /// The exchange took longer than it may.
+        /// The request timed out.
         case timedOut
-        /// The server could not be found or does not answer.
+        /// The server could not be found or does not respond.
         case cannotConnect
-        /// The connection broke, or the response is cut short or garbled.
+        /// The connection was lost, or the response is incomplete or damaged.
         case connectionLost
-        /// TLS could not be agreed, or the server's certificate is not trusted.
+        /// The TLS handshake failed, or the server's certificate is not trusted.
         case insecureConnection
-        /// The server sends the call in circles, or to nowhere.
+        /// The server redirects too many times, or to an invalid URL.
         case badRedirect
-        /// The response is larger than the call allows.
+        /// The response exceeds the size that the call allows.
         case tooLarge
-        /// The call was cancelled.
+        /// The call was cancelled: usually shown to nobody, `case .cancelled: break`.
         case cancelled
-        /// Status 401: who is calling is not known (RFC 9110 §15.5.2).
+        /// Status 401: the request has no valid credentials (RFC 9110 §15.5.2).
+        ///
+        /// The sentences are about a session that has expired. The response to a wrong password at sign-in has this
+        /// status, too: show the server's message, or give the sign-in target an ``ErrorMappingTarget``.
         case unauthorized
-        /// Status 403: who is calling may not (RFC 9110 §15.5.4).
+        /// Status 403: the credentials do not permit the request (RFC 9110 §15.5.4).
         case forbidden
-        /// Status 404 or 410: there is no such thing.
+        /// Status 404 or 410: there is no such resource.
         case notFound
-        /// Status 409 or 412: somebody else has changed it.
+        /// Status 409 or 412: the resource has changed, or exists already.
         case conflict
-        /// Status 429: too many calls (RFC 6585 §4).
+        /// Status 429: too many requests (RFC 6585 §4).
         case rateLimited
-        /// Another status of 400–499: the server does not accept the call.
+        /// Another status of 400–499: the server does not accept the request.
         case client
-        /// A status of 500–599: the server failed.
+        /// A status of 500–599: the server failed. Also a call that a plugin did not send to a server that fails.
         case server
         /// A status outside 400–599 that the target does not accept.
         case unexpectedStatus
-        /// The body is not what was asked for.
+        /// The body is not in the expected format.
         case decoding
-        /// The body says that the call failed.
+        /// The body reports a failure.
         case rejected
-        /// The call could not be made from what was given: a mistake of the program.
+        /// The request could not be made: a mistake in the program.
         case invalidRequest
-        /// The scope takes no new calls.
+        /// A file to upload does not exist or cannot be read.
+        case unreadableFile
+        /// There is no space left to write a file.
+        case storageFull
+        /// The scope has been shut down and accepts no new calls.
         case shutDown
-        /// None of these.
+        /// Another failure.
         case unknown
     }
 
-    /// What the failure means to the person in front of the screen.
+    /// What the failure means to the person who uses the app.
     ///
-    /// The stage decides first; for `.status` the status code, for `.transport` the code of the underlying `URLError`. A plugin
-    /// that refuses a call may say the kind by its error.
+    /// The ``stage`` determines it; at stage `.status`, so does the status code, and at the stages `.request` and
+    /// `.transport` the ``underlying`` error.
     public var kind: Kind {
         switch stage {
         case .endpoint: .invalidRequest
-        case .request: underlying.flatMap(Kind.init(saidBy:)) ?? .invalidRequest
-        case .transport: underlying.flatMap(Kind.init(saidBy:)) ?? .unknown
+        case .request: underlying.flatMap(Kind.init(_:)) ?? .invalidRequest
+        case .transport: underlying.flatMap(Kind.init(_:)) ?? .unknown
         case .cancelled: .cancelled
         case .status: response.map { Kind(statusCode: $0.statusCode) } ?? .unexpectedStatus
         case .decoding: .decoding
@@ -72,12 +79,21 @@ extension TargetKitError {
 }
 
 extension TargetKitError.Kind {
-    /// `nil` for an error that does not say.
-    fileprivate init?(saidBy error: any Error) {
+    /// The kind of an underlying error; `nil` if the error determines none.
+    fileprivate init?(_ error: any Error) {
         switch error {
         case let error as URLError: self.init(error.code)
-        case let error as any FailureOfKind: self = error.kind
-        default: return nil
+        case let error as any ErrorWithKind: self = error.kind
+        case InvalidRequest.unreadableFile, is FileBodySource.Failure: self = .unreadableFile
+        case let error as MultipartError where error.filePath != nil: self = .unreadableFile
+        default:
+            let error = error as NSError
+            switch (error.domain, error.code) {
+            case (NSPOSIXErrorDomain, Int(ENOSPC)), (NSPOSIXErrorDomain, Int(EDQUOT)),
+                (NSCocoaErrorDomain, CocoaError.fileWriteOutOfSpace.rawValue):
+                self = .storageFull
+            default: return nil
+            }
         }
     }
 
@@ -112,26 +128,32 @@ extension TargetKitError.Kind {
             case .dataLengthExceedsMaximum: .tooLarge
             case .cancelled, .userCancelledAuthentication: .cancelled
             case .userAuthenticationRequired: .unauthorized
-            case .badURL, .unsupportedURL, .fileDoesNotExist, .noPermissionsToReadFile, .fileIsDirectory:
-                .invalidRequest
+            case .badURL, .unsupportedURL: .invalidRequest
+            case .fileDoesNotExist, .noPermissionsToReadFile, .fileIsDirectory, .cannotOpenFile: .unreadableFile
+            case .cannotWriteToFile: .storageFull
             default: .unknown
             }
     }
 }
 
-/// Where the `userInfo` of a `URLError` has what only the library knows of the failure; for plugins that judge servers.
+/// Keys of the `userInfo` of a `URLError`, for facts that only the library knows.
 package enum FailureMark {
-    /// How many redirects had been followed, an `Int` above 0: the server that was asked has answered.
+    /// The number of redirects that had been followed, an `Int` above 0: the first server has responded.
     package static let redirects = "TargetKit.redirects"
-    /// That the time for the whole call was over, `true`. The caller has set it, so it says nothing about the server.
+    /// `true` if the timeout of the whole call was exceeded. The caller sets it, so it says nothing about the server.
     package static let wholeCall = "TargetKit.wholeCall"
 }
 
-/// An error that knows what it means to the person in front of the screen: of a plugin that refuses a call for a reason which is
-/// no mistake of the program.
-package protocol FailureOfKind: Error {
-    /// What ``TargetKitError/kind`` says when this is the underlying error.
+/// An error that determines the ``TargetKitError/kind`` of a failure that it underlies.
+package protocol ErrorWithKind: Error {
     var kind: TargetKitError.Kind { get }
+
+    /// The status code that selects among the sentences of the kind. Default: `nil`.
+    var statusCode: Int? { get }
+}
+
+extension ErrorWithKind {
+    package var statusCode: Int? { nil }
 }
 
 /// An error whose text is for the developer; the person reads the sentences of its kind instead.

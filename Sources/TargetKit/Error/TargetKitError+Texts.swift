@@ -39,6 +39,7 @@ extension TargetKitError: LocalizedError {
             case .description: error?.errorDescription
             case .failureReason: error?.failureReason
             case .recoverySuggestion: error?.recoverySuggestion
+            case .summary: String?.none
             }
         return text?.isEmpty == true ? nil : text
     }
@@ -91,6 +92,8 @@ extension TargetKitError.Kind {
         case .rejected: 18
         case .invalidRequest: 19
         case .shutDown: 20
+        case .unreadableFile: 21
+        case .storageFull: 22
         }
     }
 }

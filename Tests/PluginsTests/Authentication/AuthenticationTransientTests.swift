@@ -44,7 +44,7 @@ struct AuthenticationTransientTests {
         }
         let error = try #require(await provider.result(PluginTarget()).failure)
         #expect(error.underlying is CircuitOpenError)
-        #expect(error.kind == .cannotConnect)
+        #expect(error.kind == .server)
         #expect(signOuts.count == 0)
         #expect(store.load() == Token(1))
         status.withLock { $0 = 200 }

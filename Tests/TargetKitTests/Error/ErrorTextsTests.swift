@@ -34,6 +34,8 @@ struct ErrorTextsTests {
         case .decoding: TargetKitError(stage: .decoding)
         case .rejected: TargetKitError(stage: .envelope)
         case .invalidRequest: TargetKitError(stage: .endpoint)
+        case .unreadableFile: TargetKitError(stage: .request, underlying: InvalidRequest.unreadableFile(path: "/s3cret"))
+        case .storageFull: transport(.cannotWriteToFile)
         case .shutDown: TargetKitError(stage: .shutDown)
         case .unknown: TargetKitError(stage: .transport)
         }
@@ -47,7 +49,7 @@ struct ErrorTextsTests {
         TargetKitError(stage: .status, response: Response(statusCode: code, data: Data("s3cret".utf8)))
     }
 
-    @Test("Each kind has three sentences in English, and three in Chinese", arguments: Kind.allCases)
+    @Test("Each kind has a text for each piece in English and in Chinese", arguments: Kind.allCases)
     func everyKind(kind: Kind) {
         let error = Self.error(kind)
         #expect(error.kind == kind)
@@ -56,9 +58,69 @@ struct ErrorTextsTests {
             #expect(english.hasSuffix("."))
             #expect(english.allSatisfy { $0.isASCII })
             let chinese = error.text(piece, in: .simplifiedChinese)
-            #expect(chinese.hasSuffix("。"))
+            #expect(chinese.hasSuffix("。") == (piece != .summary))
             #expect(chinese.unicodeScalars.contains { (0x4E00...0x9FFF).contains($0.value) })
         }
+    }
+
+    @Test("The texts fit an alert and a toast", arguments: Kind.allCases.map(error) + [408, 410, 413, 503, 504].map(status))
+    func lengths(error: TargetKitError) {
+        for piece in ErrorTexts.Piece.allCases {
+            #expect(error.text(piece, in: .english).count <= 80)
+            #expect(error.text(piece, in: .simplifiedChinese).count <= (piece == .summary ? 32 : 22))
+        }
+        #expect(!error.text(.summary, in: .simplifiedChinese).contains("。"))
+    }
+
+    @Test(
+        "The description and the suggestion are joined in one line",
+        arguments: [
+            (ErrorTexts.english, "The network connection was lost. Check your connection and try again."),
+            (.simplifiedChinese, "网络连接已中断，请检查网络后重试"),
+            (.custom(or: .english) { _, piece in piece == .description ? "No connection" : nil }, "No connection"),
+            (.custom { _, piece in ["No connection", nil, "Try again."][piece.index] }, "No connection. Try again."),
+            (.custom { _, piece in ["网络开小差了。", nil, "请稍后再试。"][piece.index] }, "网络开小差了，请稍后再试"),
+            (.custom { _, piece in piece == .summary ? "Offline!" : nil }, "Offline!"),
+        ]
+    )
+    func summary(texts: ErrorTexts, text: String) {
+        #expect(Self.error(.connectionLost).text(.summary, in: texts) == text)
+    }
+
+    @Test("The server's message is not joined with a suggestion")
+    func serversSummary() {
+        let underlying = ServerDefinedError(code: 7, message: "余额不足。", httpStatus: 200)
+        let error = TargetKitError(stage: .envelope, underlying: underlying)
+        #expect(error.text(.summary, in: .english) == "余额不足")
+        #expect(error.text(.summary, in: .simplifiedChinese) == "余额不足")
+    }
+
+    @Test(
+        "A full disk is storageFull",
+        arguments: [
+            URLError(.cannotWriteToFile), POSIXError(.ENOSPC), POSIXError(.EDQUOT), CocoaError(.fileWriteOutOfSpace),
+            NSError(domain: NSPOSIXErrorDomain, code: Int(ENOSPC)),
+        ] as [any Error]
+    )
+    func fullDisk(underlying: any Error) {
+        let error = TargetKitError(stage: .transport, underlying: underlying)
+        #expect(error.kind == .storageFull)
+        #expect(error.text(in: .english) == "There is not enough storage.")
+        #expect(error.text(in: .simplifiedChinese) == "储存空间不足。")
+    }
+
+    @Test(
+        "A file that is missing or not readable is unreadableFile",
+        arguments: [
+            InvalidRequest.unreadableFile(path: "/a"), URLError(.fileDoesNotExist), URLError(.noPermissionsToReadFile),
+            FileBodySource.Failure.missing(path: "/a"), MultipartError(reason: .file(.missing(path: "/a"))),
+        ] as [any Error]
+    )
+    func missingFile(underlying: any Error) {
+        let error = TargetKitError(stage: .request, underlying: underlying)
+        #expect(error.kind == .unreadableFile)
+        #expect(error.text(in: .english) == "The file could not be opened.")
+        #expect(error.text(.recoverySuggestion, in: .simplifiedChinese) == "请选择其他文件。")
     }
 
     @Test("No two kinds say the same", arguments: [ErrorTexts.english, .simplifiedChinese])
@@ -144,18 +206,22 @@ struct ErrorTextsTests {
     @Test(
         "A sentence says more where the status does",
         arguments: [
-            (404, "This could not be found.", "找不到该内容。"), (410, "This is no longer there.", "该内容已不存在。"),
-            (408, "The request took too long.", "请求超时。"), (413, "What you send is too large.", "发送的内容过大。"),
-            (500, "Something went wrong on the server.", "服务器出现错误。"),
-            (503, "The service is not available.", "服务暂不可用。"),
+            (401, "You are not signed in, or your session has expired.", "未登录或登录已失效。"),
+            (404, "This content could not be found.", "找不到此内容。"),
+            (410, "This content is no longer available.", "此内容已不存在。"),
+            (408, "The request timed out.", "请求超时。"),
+            (413, "The content is too large to send.", "内容过大，无法发送。"),
+            (500, "There was a problem with the server.", "服务器出现问题。"),
+            (503, "The service is temporarily unavailable.", "服务暂时不可用。"),
+            (504, "The request timed out.", "请求超时。"),
         ]
     )
     func statuses(code: Int, english: String, chinese: String) {
         let error = Self.status(code)
         #expect(error.text(in: .english) == english)
         #expect(error.text(in: .simplifiedChinese) == chinese)
-        #expect(error.text(.failureReason, in: .english) == "The server answered with status \(code).")
-        #expect(error.text(.failureReason, in: .simplifiedChinese).contains("\(code)"))
+        #expect(error.text(.failureReason, in: .english) == "Error code: \(code).")
+        #expect(error.text(.failureReason, in: .simplifiedChinese) == "错误代码：\(code)。")
     }
 
     @Test(
@@ -176,11 +242,11 @@ struct ErrorTextsTests {
     @Test("The app's own text goes first, and leaves the rest to the fallback")
     func custom() {
         let texts = ErrorTexts.custom(or: .simplifiedChinese) { error, piece in
-            error.kind == .offline && piece == .description ? "No net, no tea." : nil
+            error.kind == .offline && piece == .description ? "No connection to the shop." : nil
         }
-        #expect(Self.error(.offline).text(in: texts) == "No net, no tea.")
-        #expect(Self.error(.offline).text(.recoverySuggestion, in: texts) == "请检查网络后重试。")
-        #expect(Self.error(.timedOut).text(in: texts) == "服务器响应超时。")
+        #expect(Self.error(.offline).text(in: texts) == "No connection to the shop.")
+        #expect(Self.error(.offline).text(.recoverySuggestion, in: texts) == "请检查网络设置后重试。")
+        #expect(Self.error(.timedOut).text(in: texts) == "请求超时。")
     }
 
     @Test("The process's choice is what errorDescription and its like say")
@@ -208,12 +274,12 @@ struct ErrorTextsTests {
     func ownTexts() {
         var error = TargetKitError(stage: .envelope, appError: SoldOut())
         #expect(error.text(in: .simplifiedChinese) == "The tea is sold out.")
-        #expect(error.text(.recoverySuggestion, in: .english) == "Check what you entered, or try later.")
+        #expect(error.text(.recoverySuggestion, in: .english) == "Check what you entered or try again later.")
         error.appError = nil
         error.underlying = ServerDefinedError(code: 7, message: "余额不足", httpStatus: 200)
         #expect(error.text(in: .english) == "余额不足")
         error.underlying = ServerDefinedError(code: 7, message: "", httpStatus: 200)
-        #expect(error.text(in: .english) == "The server refused this.")
+        #expect(error.text(in: .english) == "The operation could not be completed.")
     }
 
     @Test("No sentence holds what was sent or received", arguments: Kind.allCases)
@@ -240,6 +306,10 @@ struct ErrorTextsTests {
     func environment(environment: [String: String], languages: [String]) {
         #expect(PreferredLanguages.posix(environment) == languages)
     }
+}
+
+extension ErrorTexts.Piece {
+    fileprivate var index: Int { [.description, .failureReason, .recoverySuggestion].firstIndex(of: self) ?? 1 }
 }
 
 extension MultipartForm {

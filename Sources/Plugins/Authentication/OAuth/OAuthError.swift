@@ -67,7 +67,7 @@ extension OAuthError {
     }
 }
 
-extension OAuthError: FailureOfKind {
+extension OAuthError: ErrorWithKind {
     /// What it means for the call that waited: what the server's status means, and that nobody knows who is calling when there
     /// is no credential to be had.
     package var kind: TargetKitError.Kind {
