@@ -75,11 +75,7 @@ extension FormEncoder {
     }
 
     private func encode(_ data: Data) throws {
-        if let text = try rules.dataEncoding.text(of: data) {
-            node.set(text)
-        } else {
-            for byte in data { node.newElement().set("\(byte)") }
-        }
+        node.set(try rules.dataEncoding.text(of: data))
     }
 
     /// Adds the coding path to an error that was thrown without one.

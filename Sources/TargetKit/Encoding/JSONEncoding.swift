@@ -15,13 +15,13 @@ import FoundationNetworking
 /// and any type that JSON has no form for is a ``ParameterEncodingError`` with its key path.
 public struct JSONEncoding: ParameterEncoding {
     /// Whether names are sorted, at every level. Default: yes, so that the same parameters give the same bytes each time.
-    public var sortedKeys: Bool
+    package var sortedKeys: Bool
     /// Whether the text is broken into lines and indented by two spaces. Default: no.
-    public var pretty: Bool
+    package var pretty: Bool
     /// How a `Date` is written. Default: a number of seconds since 1970.
-    public var dates: URLEncodedFormEncoder.DateEncoding
+    package var dates: URLEncodedFormEncoder.DateEncoding
     /// How `Data` is written. Default: a Base64 string.
-    public var data: URLEncodedFormEncoder.DataEncoding
+    package var data: URLEncodedFormEncoder.DataEncoding
 
     /// An encoding with these rules.
     public init(
@@ -48,7 +48,7 @@ public struct JSONEncoding: ParameterEncoding {
     /// The parameters as a JSON object.
     ///
     /// - Throws: ``ParameterEncodingError``, or what a custom rule's closure throws.
-    public func data(_ parameters: [String: any Sendable]) throws -> Data {
+    package func data(_ parameters: [String: any Sendable]) throws -> Data {
         var buffer = ByteBuffer(capacity: parameters.count * 32 + 16)
         try write(root: parameters, to: &buffer)
         return buffer.data
@@ -79,7 +79,7 @@ extension JSONEncoding {
         case .decimal(let number): json.append(try NumberText.text(number))
         case .bool(let flag): json.append(literal: flag ? "true" : "false")
         case .date(let date): try write(date, to: &json)
-        case .data(let data): try write(data, to: &json, depth: depth)
+        case .data(let data): try write(data, to: &json)
         case .missing, .null: json.append(literal: "null")
         case .list(let list): try write(list, to: &json, depth: depth)
         case .pairs(let pairs):
@@ -135,12 +135,8 @@ extension JSONEncoding {
         }
     }
 
-    private func write(_ data: Data, to json: inout ByteBuffer, depth: Int) throws {
-        if let text = try self.data.text(of: data) {
-            JSONText.append(text, to: &json)
-        } else {
-            try write(Array(data), to: &json, depth: depth)
-        }
+    private func write(_ data: Data, to json: inout ByteBuffer) throws {
+        JSONText.append(try self.data.text(of: data), to: &json)
     }
 
     private func startElement(isFirst: Bool, to json: inout ByteBuffer, depth: Int) {

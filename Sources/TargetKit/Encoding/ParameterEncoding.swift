@@ -37,7 +37,7 @@ public protocol ParameterEncoding: Sendable {
 /// It holds types and names, never a value: a parameter may be a password.
 public struct ParameterEncodingError: Error, Sendable, Hashable, CustomStringConvertible {
     /// What was wrong.
-    public enum Reason: Sendable, Hashable {
+    package enum Reason: Sendable, Hashable {
         /// The format has no form for a value of that type.
         case unsupportedType(String)
         /// A dictionary's key of that type has no text.
@@ -55,16 +55,16 @@ public struct ParameterEncodingError: Error, Sendable, Hashable, CustomStringCon
     }
 
     /// How deep dictionaries and arrays may be nested: 512, as deep as Foundation's JSON reader goes.
-    public static let maximumDepth = 512
+    package static let maximumDepth = 512
 
     /// What was wrong.
-    public let reason: Reason
+    package let reason: Reason
 
     /// Where the value stands, written as a form writes it: `user[tags][0]`. Empty when it is the whole.
     public let keyPath: String
 
     /// Makes an error about the value at a key path.
-    public init(_ reason: Reason, at keyPath: String = "") {
+    package init(_ reason: Reason, at keyPath: String = "") {
         self.reason = reason
         self.keyPath = keyPath
     }

@@ -13,11 +13,6 @@ extension URLEncodedFormEncoder {
         case indexed
         /// The closure makes the element's name, not yet escaped, of the array's name and the element's index.
         case custom(@Sendable (_ key: String, _ index: Int) -> String)
-
-        /// The name that Alamofire and Moya have for ``plain``.
-        public static var noBrackets: Self { .plain }
-        /// The name that Alamofire and Moya have for ``indexed``.
-        public static var indexInBrackets: Self { .indexed }
     }
 
     /// How a `Bool` is written.
@@ -32,8 +27,6 @@ extension URLEncodedFormEncoder {
     public enum DataEncoding: Sendable {
         /// Base64 with padding (RFC 4648 §4), the default.
         case base64
-        /// An array with a number for each byte, as `Data` encodes itself.
-        case deferredToData
         /// What the closure makes of it; its error goes to the caller unchanged.
         case custom(@Sendable (Data) throws -> String)
     }
@@ -44,45 +37,26 @@ extension URLEncodedFormEncoder {
         case secondsSince1970
         /// Milliseconds since 1 January 1970 UTC, as short as reads back to the same number.
         case millisecondsSince1970
-        /// Seconds since 1 January 2001 UTC, as `Date` encodes itself.
-        case deferredToDate
         /// ISO 8601 (RFC 3339) in UTC with whole seconds: `2001-01-01T00:02:03Z`.
         case iso8601
-        /// What the formatter makes of it.
-        case formatted(DateFormatter)
         /// What the closure makes of it; its error goes to the caller unchanged.
         case custom(@Sendable (Date) throws -> String)
     }
 
-    /// What stands for a value that is not there.
-    public struct NilEncoding: Sendable {
-        /// Leaves out the name too: the default for `nil`.
-        public static var dropKey: Self { Self(rule: .fixed(nil)) }
+    /// How a value that is missing is written.
+    public enum NilEncoding: Sendable, Hashable {
+        /// Omits the name, too: the default for `nil`.
+        case dropKey
         /// Writes the name with an empty value: `name=`.
-        public static var dropValue: Self { Self(rule: .fixed("")) }
+        case dropValue
         /// Writes `name=null`.
-        public static var null: Self { Self(rule: .fixed("null")) }
-
-        private enum Rule {
-            case fixed(String?)
-            case custom(@Sendable () -> String?)
-        }
-
-        private let rule: Rule
-
-        private init(rule: Rule) {
-            self.rule = rule
-        }
-
-        /// Writes what the closure returns, not yet escaped, or nothing, the name included, when it returns `nil`.
-        public init(_ replacement: @escaping @Sendable () -> String?) {
-            rule = .custom(replacement)
-        }
+        case null
 
         var replacement: String? {
-            switch rule {
-            case .fixed(let text): text
-            case .custom(let closure): closure()
+            switch self {
+            case .dropKey: nil
+            case .dropValue: ""
+            case .null: "null"
             }
         }
     }
@@ -108,25 +82,21 @@ extension URLEncodedFormEncoder.DateEncoding {
         switch self {
         case .secondsSince1970: return .number(date.timeIntervalSince1970)
         case .millisecondsSince1970: return .number(date.timeIntervalSince1970 * 1000)
-        case .deferredToDate: return .number(date.timeIntervalSinceReferenceDate)
         case .iso8601:
             // Foundation's formatter traps on dates that are too far away for its integers.
             guard (-62_135_596_800..<253_402_300_800).contains(date.timeIntervalSince1970) else {
                 throw ParameterEncodingError(.dateOutOfRange)
             }
             return .text(date.formatted(.iso8601))
-        case .formatted(let formatter): return .text(formatter.string(from: date))
         case .custom(let closure): return .text(try closure(date))
         }
     }
 }
 
 extension URLEncodedFormEncoder.DataEncoding {
-    /// `nil` when the bytes are to be written one by one.
-    func text(of data: Data) throws -> String? {
+    func text(of data: Data) throws -> String {
         switch self {
         case .base64: data.base64EncodedString()
-        case .deferredToData: nil
         case .custom(let closure): try closure(data)
         }
     }
@@ -139,14 +109,6 @@ extension URLEncodedFormEncoder {
         case useDefaultKeys
         /// `oneTwoThree` becomes `one_two_three`, `myURLPath` becomes `my_url_path`, `_a_` stays.
         case convertToSnakeCase
-        /// `oneTwoThree` becomes `one-two-three`.
-        case convertToKebabCase
-        /// The first letter upper-case: `oneTwoThree` becomes `OneTwoThree`.
-        case capitalized
-        /// `oneTwoThree` becomes `ONETWOTHREE`.
-        case uppercased
-        /// `oneTwoThree` becomes `onetwothree`.
-        case lowercased
         /// What the closure makes of it, not yet escaped.
         case custom(@Sendable (String) -> String)
 
@@ -154,10 +116,6 @@ extension URLEncodedFormEncoder {
             switch self {
             case .useDefaultKeys: key
             case .convertToSnakeCase: Self.words(of: key).joined(separator: "_")
-            case .convertToKebabCase: Self.words(of: key).joined(separator: "-")
-            case .capitalized: key.prefix(1).uppercased() + key.dropFirst()
-            case .uppercased: key.uppercased()
-            case .lowercased: key.lowercased()
             case .custom(let closure): closure(key)
             }
         }
@@ -187,17 +145,17 @@ extension URLEncodedFormEncoder {
     }
 
     /// How the name of a value within a value is written.
-    public struct KeyPathEncoding: Sendable {
+    public enum KeyPathEncoding: Sendable, Hashable {
         /// `parent[child][grandchild]`, the default.
-        public static let brackets = Self { "[\($0)]" }
+        case brackets
         /// `parent.child.grandchild`.
-        public static let dots = Self { ".\($0)" }
+        case dots
 
-        let part: @Sendable (_ subkey: String) -> String
-
-        /// Adds what the closure makes of each inner key, not yet escaped, to the outer name.
-        public init(_ part: @escaping @Sendable (_ subkey: String) -> String) {
-            self.part = part
+        func part(_ key: String) -> String {
+            switch self {
+            case .brackets: "[\(key)]"
+            case .dots: ".\(key)"
+            }
         }
     }
 }

@@ -18,23 +18,23 @@ import Foundation
 public struct URLEncodedFormEncoder: Sendable {
     /// Whether names are sorted at every level. Default: yes. Without it, values come in the order they encode themselves
     /// in, which for a `Dictionary` changes from one run to the next.
-    public var alphabetizeKeyValuePairs: Bool
+    package var alphabetizeKeyValuePairs: Bool
     /// How the name of an array's element is written. Default: `key[]`.
-    public var arrayEncoding: ArrayEncoding
+    package var arrayEncoding: ArrayEncoding
     /// How a `Bool` is written. Default: `1` and `0`.
-    public var boolEncoding: BoolEncoding
+    package var boolEncoding: BoolEncoding
     /// How `Data` is written. Default: Base64.
-    public var dataEncoding: DataEncoding
+    package var dataEncoding: DataEncoding
     /// How a `Date` is written. Default: seconds since 1970.
-    public var dateEncoding: DateEncoding
+    package var dateEncoding: DateEncoding
     /// How a coding key becomes a name. Default: as it is.
-    public var keyEncoding: KeyEncoding
+    package var keyEncoding: KeyEncoding
     /// How a name within a name is written. Default: `parent[child]`.
-    public var keyPathEncoding: KeyPathEncoding
+    package var keyPathEncoding: KeyPathEncoding
     /// What stands for `nil`. Default: nothing, the name is left out too.
-    public var nilEncoding: NilEncoding
+    package var nilEncoding: NilEncoding
     /// How a space is written. Default: `%20`.
-    public var spaceEncoding: SpaceEncoding
+    package var spaceEncoding: SpaceEncoding
 
     /// An encoder with these rules.
     public init(
@@ -63,7 +63,7 @@ public struct URLEncodedFormEncoder: Sendable {
     ///
     /// - Throws: ``ParameterEncodingError`` with the coding path when the value is not made of names and values, or
     ///   holds NaN or infinity; or whatever the value's own `encode(to:)` or a custom rule's closure throws.
-    public func encode(_ value: some Encodable) throws -> String {
+    package func encode(_ value: some Encodable) throws -> String {
         try bytes(value).string
     }
 

@@ -40,21 +40,21 @@ public struct URLEncoding: ParameterEncoding {
     }
 
     /// Where the parameters go. Default: by the request's method.
-    public var destination: Destination
+    package var destination: Destination
     /// How the name of an array's element is written. Default: `key[]`.
-    public var arrays: URLEncodedFormEncoder.ArrayEncoding
+    package var arrays: URLEncodedFormEncoder.ArrayEncoding
     /// How a `Bool` is written. Default: `1` and `0`.
-    public var bools: URLEncodedFormEncoder.BoolEncoding
+    package var bools: URLEncodedFormEncoder.BoolEncoding
     /// What stands for `nil`. Default: nothing, the name is left out too.
-    public var nils: URLEncodedFormEncoder.NilEncoding
+    package var nils: URLEncodedFormEncoder.NilEncoding
     /// What stands for `NSNull`. Default: an empty value.
-    public var nulls: URLEncodedFormEncoder.NilEncoding
+    package var nulls: URLEncodedFormEncoder.NilEncoding
     /// How a space is written. Default: `%20`.
-    public var spaces: URLEncodedFormEncoder.SpaceEncoding
+    package var spaces: URLEncodedFormEncoder.SpaceEncoding
     /// How a `Date` is written. Default: seconds since 1970.
-    public var dates: URLEncodedFormEncoder.DateEncoding
+    package var dates: URLEncodedFormEncoder.DateEncoding
     /// How `Data` is written. Default: Base64.
-    public var data: URLEncodedFormEncoder.DataEncoding
+    package var data: URLEncodedFormEncoder.DataEncoding
 
     /// An encoding with these rules.
     public init(
@@ -96,7 +96,7 @@ public struct URLEncoding: ParameterEncoding {
     /// The parameters as an escaped query, names sorted at every level, without a leading `?`.
     ///
     /// - Throws: ``ParameterEncodingError``, or what a custom rule's closure throws.
-    public func queryString(_ parameters: [String: any Sendable]) throws -> String {
+    package func queryString(_ parameters: [String: any Sendable]) throws -> String {
         try formBytes(parameters).string
     }
 
@@ -104,7 +104,7 @@ public struct URLEncoding: ParameterEncoding {
     /// sorted by name.
     ///
     /// - Throws: ``ParameterEncodingError``, or what a custom rule's closure throws.
-    public func queryString(ordered parameters: [(String, any Sendable)]) throws -> String {
+    package func queryString(ordered parameters: [(String, any Sendable)]) throws -> String {
         var form = formWriter(pairCount: parameters.count)
         for (key, value) in parameters { try write(root: key, value, to: &form) }
         return form.finish().string
@@ -114,7 +114,7 @@ public struct URLEncoding: ParameterEncoding {
     /// sorted by name.
     ///
     /// - Throws: ``ParameterEncodingError``, or what a custom rule's closure throws.
-    public func queryString(ordered parameters: KeyValuePairs<String, any Sendable>) throws -> String {
+    package func queryString(ordered parameters: KeyValuePairs<String, any Sendable>) throws -> String {
         var form = formWriter(pairCount: parameters.count)
         for (key, value) in parameters { try write(root: key, value, to: &form) }
         return form.finish().string
@@ -183,7 +183,7 @@ extension URLEncoding {
         case .decimal(let number): form.write(try NumberText.text(number))
         case .bool(let flag): write(flag, to: &form)
         case .date(let date): try write(date, to: &form)
-        case .data(let data): try write(data, to: &form, depth: depth)
+        case .data(let data): try write(data, to: &form)
         case .missing: if let text = nils.replacement { form.write(text) }
         case .null: if let text = nulls.replacement { form.write(text) }
         case .list(let list): try write(list, to: &form, depth: depth)
@@ -237,11 +237,7 @@ extension URLEncoding {
         }
     }
 
-    private func write(_ data: Data, to form: inout FormWriter, depth: Int) throws {
-        if let text = try self.data.text(of: data) {
-            form.write(text)
-        } else {
-            try write(Array(data), to: &form, depth: depth)
-        }
+    private func write(_ data: Data, to form: inout FormWriter) throws {
+        form.write(try self.data.text(of: data))
     }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 /// Why a target or a request cannot be sent: the `underlying` error of stage `.endpoint` and `.request`.
-public enum InvalidRequest: Error, Sendable, Hashable {
+package enum InvalidRequest: Error, Sendable, Hashable {
     /// The base URL has no `http` or `https` scheme, or no host.
     case unsupportedURL(String)
     /// Path and base URL make no URL.
@@ -37,9 +37,9 @@ public enum InvalidRequest: Error, Sendable, Hashable {
     case streamedDownload
 }
 
-extension InvalidRequest: CustomStringConvertible, CustomReflectable {
+extension InvalidRequest: ReflectsDescription {
     /// What is wrong and what to do, in one line; the URL's query and the values of header fields are left out.
-    public var description: String {
+    package var description: String {
         switch self {
         case .unsupportedURL(let url):
             "\"\(RedactedURL(url))\" cannot be called: the base URL needs the scheme http or https and a host"
@@ -76,7 +76,4 @@ extension InvalidRequest: CustomStringConvertible, CustomReflectable {
             "the response cannot go into a file and be streamed: leave download(to:) out, or make a request of it"
         }
     }
-
-    /// Reflects only the description, so `dump` omits the URL's query.
-    public var customMirror: Mirror { Mirror(describing: self) }
 }

@@ -18,10 +18,10 @@ public struct HeaderRedaction: Sendable, Hashable {
     ])
 
     /// What stands in the place of a secret.
-    public static let placeholder = "<redacted>"
+    package static let placeholder = "<redacted>"
 
     /// The value, or the placeholder when the field is secret.
-    public func value(_ value: String, for name: HTTPHeaderName) -> String {
+    package func value(_ value: String, for name: HTTPHeaderName) -> String {
         secretNames.contains(name) ? Self.placeholder : value
     }
 }
@@ -66,6 +66,14 @@ package enum SecretFields {
             return name + "=" + HeaderRedaction.placeholder
         }.joined(separator: "&")
     }
+}
+
+/// A type whose `dump` shows the description only, because its properties can hold secrets.
+package protocol ReflectsDescription: CustomStringConvertible, CustomReflectable {}
+
+extension ReflectsDescription {
+    /// Reflects only the description.
+    public var customMirror: Mirror { Mirror(describing: self) }
 }
 
 extension Mirror {

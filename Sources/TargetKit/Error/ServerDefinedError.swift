@@ -46,12 +46,12 @@ public struct ServerCode: Sendable, Hashable {
     }
 
     /// A code that is a number.
-    public init(_ number: Int) {
+    package init(_ number: Int) {
         text = String(number)
     }
 
     /// The code that a JSON value is; `nil` for null, arrays and objects.
-    public init?(_ json: JSONValue) {
+    package init?(_ json: JSONValue) {
         switch json {
         case .string(let text): self.init(text)
         case .bool(let flag): self.init(String(flag))

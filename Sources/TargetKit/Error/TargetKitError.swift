@@ -102,7 +102,7 @@ extension TargetKitError {
     }
 }
 
-extension TargetKitError: CustomStringConvertible, CustomReflectable {
+extension TargetKitError: ReflectsDescription {
     /// One line for the developer: the target, the failure, and its reason. Queries, header fields, bodies and
     /// associated values are omitted, because they can contain secrets. Of JSON, it shows up to 80 characters of the
     /// part that could not be decoded, without the values of fields whose names mark them as secret and without text
@@ -124,9 +124,6 @@ extension TargetKitError: CustomStringConvertible, CustomReflectable {
         if let appError { text += "; for the app: \(ErrorText(appError))" }
         return text.inOneLine
     }
-
-    /// Reflects only the description, so `dump` shows nothing else.
-    public var customMirror: Mirror { Mirror(describing: self) }
 
     private var excerpt: String? {
         guard stage == .decoding, unreadable == nil, let response, let error = underlying as? DecodingError else {

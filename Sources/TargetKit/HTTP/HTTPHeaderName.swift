@@ -34,7 +34,7 @@ public struct HTTPHeaderName: RawRepresentable, Hashable, Sendable, ExpressibleB
     /// What the client understands (RFC 9110 §12.5.1).
     public static let accept = Self(rawValue: "Accept")
     /// The content codings the client understands (RFC 9110 §12.5.3).
-    public static let acceptEncoding = Self(rawValue: "Accept-Encoding")
+    package static let acceptEncoding = Self(rawValue: "Accept-Encoding")
     /// The languages the person prefers (RFC 9110 §12.5.4).
     public static let acceptLanguage = Self(rawValue: "Accept-Language")
     /// Credentials for the server (RFC 9110 §11.6.2).
@@ -42,9 +42,9 @@ public struct HTTPHeaderName: RawRepresentable, Hashable, Sendable, ExpressibleB
     /// Caching directives (RFC 9111 §5.2).
     public static let cacheControl = Self(rawValue: "Cache-Control")
     /// The coding of the content (RFC 9110 §8.4).
-    public static let contentEncoding = Self(rawValue: "Content-Encoding")
+    package static let contentEncoding = Self(rawValue: "Content-Encoding")
     /// The content's size in bytes (RFC 9110 §8.6); the transport sets it.
-    public static let contentLength = Self(rawValue: "Content-Length")
+    package static let contentLength = Self(rawValue: "Content-Length")
     /// The content's media type (RFC 9110 §8.3).
     public static let contentType = Self(rawValue: "Content-Type")
     /// Cookies for the server (RFC 6265 §4.2).
@@ -52,21 +52,21 @@ public struct HTTPHeaderName: RawRepresentable, Hashable, Sendable, ExpressibleB
     /// The version of the representation (RFC 9110 §8.8.3).
     public static let eTag = Self(rawValue: "ETag")
     /// Host and port of the target (RFC 9110 §7.2).
-    public static let host = Self(rawValue: "Host")
+    package static let host = Self(rawValue: "Host")
     /// Makes a POST safe to repeat (draft-ietf-httpapi-idempotency-key-header).
     public static let idempotencyKey = Self(rawValue: "Idempotency-Key")
     /// Where to go next (RFC 9110 §10.2.2).
-    public static let location = Self(rawValue: "Location")
+    package static let location = Self(rawValue: "Location")
     /// Credentials for a proxy (RFC 9110 §11.7.2).
-    public static let proxyAuthorization = Self(rawValue: "Proxy-Authorization")
+    package static let proxyAuthorization = Self(rawValue: "Proxy-Authorization")
     /// How long to wait before the next try (RFC 9110 §10.2.3).
-    public static let retryAfter = Self(rawValue: "Retry-After")
+    package static let retryAfter = Self(rawValue: "Retry-After")
     /// Stores a cookie (RFC 6265 §4.1).
     public static let setCookie = Self(rawValue: "Set-Cookie")
     /// How the message is framed (RFC 9112 §6.1); the transport sets it.
-    public static let transferEncoding = Self(rawValue: "Transfer-Encoding")
+    package static let transferEncoding = Self(rawValue: "Transfer-Encoding")
     /// The client's name and version (RFC 9110 §10.1.5).
     public static let userAgent = Self(rawValue: "User-Agent")
     /// How to authenticate (RFC 9110 §11.6.1).
-    public static let wwwAuthenticate = Self(rawValue: "WWW-Authenticate")
+    package static let wwwAuthenticate = Self(rawValue: "WWW-Authenticate")
 }

@@ -32,14 +32,9 @@ public struct HTTPHeaders: Sendable {
     /// The fields, in order; a name that was added twice is there twice.
     public var fields: [Field]
 
-    /// No fields.
-    public init() {
-        fields = []
-    }
-
-    /// Those fields, in that order; repeated names stay.
-    public init(_ fields: some Sequence<Field>) {
-        self.fields = Array(fields)
+    /// Creates a list of the fields, in their order; default: none. Repeated names stay.
+    public init(_ fields: [Field] = []) {
+        self.fields = fields
     }
 
     /// The pairs of a dictionary, sorted by name so that the order is the same every time.
@@ -53,7 +48,7 @@ public struct HTTPHeaders: Sendable {
     /// - Reading a name that is there several times gives the values joined by `", "` (RFC 9110 §5.3), those of `Cookie` by
     ///   `"; "` (RFC 6265 §5.4). Use ``values(for:)`` for `Set-Cookie`, whose values hold commas.
     /// - Writing replaces every field of that name by one, in the place of the first; `nil` removes them.
-    public subscript(_ name: String) -> String? {
+    package subscript(_ name: String) -> String? {
         get { joinedValue(for: name) }
         set { set(name, to: newValue) }
     }
@@ -65,7 +60,7 @@ public struct HTTPHeaders: Sendable {
     }
 
     /// Adds a field after the others, also when one of that name is there.
-    public mutating func add(_ name: String, value: String) {
+    package mutating func add(_ name: String, value: String) {
         fields.append(Field(name: HTTPHeaderName(rawValue: name), value: value))
     }
 
@@ -80,7 +75,7 @@ public struct HTTPHeaders: Sendable {
     }
 
     /// Whether a field of that name is there.
-    public func contains(_ name: HTTPHeaderName) -> Bool {
+    package func contains(_ name: HTTPHeaderName) -> Bool {
         fields.contains { $0.name == name }
     }
 
@@ -187,13 +182,13 @@ extension HTTPHeaders: Sequence {
     }
 
     /// The number of fields, repeated names counted each.
-    public var count: Int { fields.count }
+    package var count: Int { fields.count }
 
     /// Whether there is no field.
-    public var isEmpty: Bool { fields.isEmpty }
+    package var isEmpty: Bool { fields.isEmpty }
 }
 
-extension HTTPHeaders: CustomStringConvertible {
+extension HTTPHeaders: ReflectsDescription {
     /// A field per line, as `Name: value`, with the values of secret fields redacted.
     public var description: String {
         fields.map { "\($0.name): \(HeaderRedaction.standard.value($0.value, for: $0.name))" }
@@ -201,15 +196,7 @@ extension HTTPHeaders: CustomStringConvertible {
     }
 }
 
-extension HTTPHeaders: CustomReflectable {
-    /// Reflects only the description, so `dump` omits the values of secret fields.
-    public var customMirror: Mirror { Mirror(describing: self) }
-}
-
-extension HTTPHeaders.Field: CustomStringConvertible, CustomReflectable {
+extension HTTPHeaders.Field: ReflectsDescription {
     /// `Name: value`, with the value of a secret field redacted (``HeaderRedaction/standard``).
     public var description: String { "\(name): \(HeaderRedaction.standard.value(value, for: name))" }
-
-    /// Reflects only the description, so `dump` omits secrets.
-    public var customMirror: Mirror { Mirror(describing: self) }
 }

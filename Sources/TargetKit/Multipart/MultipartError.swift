@@ -3,7 +3,7 @@
 /// Why a ``MultipartForm`` cannot be sent: the part, the file where there is one, the reason and what to do.
 public struct MultipartError: Error, Sendable, Hashable {
     /// What is wrong.
-    public enum Reason: Error, Sendable, Hashable {
+    package enum Reason: Error, Sendable, Hashable {
         /// The form has no parts.
         case emptyForm
         /// RFC 2046 §5.1.1 does not allow that boundary.
@@ -35,14 +35,14 @@ public struct MultipartError: Error, Sendable, Hashable {
     }
 
     /// What is wrong.
-    public let reason: Reason
+    package let reason: Reason
     /// The part's place in the form, from 0; `nil` when the form as a whole is wrong.
     public let partIndex: Int?
     /// The part's name, as it was given; `nil` when the form as a whole is wrong.
     public let partName: String?
 
     /// The path of the file that is wrong; `nil` when it is no file that is.
-    public var filePath: String? {
+    package var filePath: String? {
         guard case .file(let failure) = reason else { return nil }
         return failure.path
     }
@@ -68,7 +68,7 @@ extension MultipartError: CustomStringConvertible {
 
 extension MultipartError.Reason: CustomStringConvertible {
     /// What is wrong and what to do, in one line.
-    public var description: String {
+    package var description: String {
         switch self {
         case .emptyForm: "it has no parts; add one, or send the request without a form"
         case .boundary(let boundary):

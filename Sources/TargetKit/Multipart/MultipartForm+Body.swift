@@ -8,7 +8,7 @@ extension MultipartForm {
     ///
     /// - Throws: ``MultipartError``: no parts, a wrong boundary, a wrong part, or a part that is a file or a stream:
     ///   those forms are sent with ``bodySource()``.
-    public func data() throws(MultipartError) -> Data {
+    package func data() throws(MultipartError) -> Data {
         var framing = try emptyFraming()
         var contents: [(data: Data, offset: Int)] = []
         contents.reserveCapacity(parts.count)
@@ -40,7 +40,7 @@ extension MultipartForm {
     /// - Throws: ``MultipartError``: no parts, a wrong boundary, a wrong part, a file that is missing or cannot be
     ///   read, a stream of unknown length. A file or a stream that turns out longer or shorter is an error while
     ///   reading.
-    public func bodySource() throws(MultipartError) -> any BodySource {
+    package func bodySource() throws(MultipartError) -> any BodySource {
         var framing = try emptyFraming()
         var source = MultipartBodySource()
         for (index, part) in parts.enumerated() {

@@ -13,13 +13,13 @@ extension MultipartForm {
     /// `Hashable`, by its identity if it is an object; any other stream equals only copies of its own part.
     public struct Part: Sendable, Hashable {
         /// The field's name.
-        public let name: String
+        package let name: String
         /// The file name that the server is told; `nil`: the part is no file.
-        public let fileName: String?
+        package let fileName: String?
         /// The part's `Content-Type`; `nil`: none is sent, which means `text/plain` (RFC 7578 §4.4).
-        public let mimeType: String?
+        package let mimeType: String?
         /// Further header fields of the part. A `Content-Type` here stands in for ``mimeType``.
-        public let headers: HTTPHeaders
+        package let headers: HTTPHeaders
 
         let content: MultipartContent
     }
@@ -125,12 +125,9 @@ extension MultipartForm.Part {
     }
 }
 
-extension MultipartForm.Part: CustomStringConvertible, CustomReflectable {
+extension MultipartForm.Part: ReflectsDescription {
     /// The name and type, without the value.
     public var description: String { "\(name.debugDescription), \(mimeType ?? "text/plain")" }
-
-    /// Reflects only the description, so `dump` omits the bytes.
-    public var customMirror: Mirror { Mirror(describing: self) }
 }
 
 /// Where a part's bytes come from.
@@ -202,87 +199,35 @@ extension MultipartContent {
     private final class Token: Sendable {}
 }
 
-/// An image for a form, with the names that most upload endpoints for pictures ask for.
-public struct ImagePart: Sendable, Hashable {
-    /// The image's bytes, already in the format that ``mimeType`` says.
-    public var data: Data
-    /// The field's name; default: `photo`.
-    public var name: String
-    /// The file name that the server is told; default: `photo.jpg`.
-    public var fileName: String
-    /// The image's type; default: `image/jpeg`.
-    public var mimeType: String
-
-    /// An image with those names.
-    public init(
-        _ data: Data,
-        name: String = "photo",
-        fileName: String = "photo.jpg",
-        mimeType: String = "image/jpeg"
-    ) {
-        self.data = data
-        self.name = name
-        self.fileName = fileName
-        self.mimeType = mimeType
-    }
-
-    /// The image as a part of a form.
-    public var part: MultipartForm.Part {
-        .data(data, name: name, fileName: fileName, mimeType: mimeType)
-    }
-
-    /// Several images, each with its place, from 0, in its names.
-    ///
-    /// - Parameters:
-    ///   - images: the images in order.
-    ///   - name: the fields' name, with `{i}` where the place goes; default: `file{i}`, so `file0`, `file1`, ….
-    ///   - fileName: the file name, with `{i}` where the place goes; default: `file{i}.jpg`.
-    ///   - mimeType: the type of all of them; default: `image/jpeg`.
-    public static func numbered(
-        _ images: [Data],
-        name: String = "file{i}",
-        fileName: String = "file{i}.jpg",
-        mimeType: String = "image/jpeg"
-    ) -> [ImagePart] {
-        images.enumerated().map { index, data in
-            ImagePart(
-                data,
-                name: name.replacingOccurrences(of: "{i}", with: String(index)),
-                fileName: fileName.replacingOccurrences(of: "{i}", with: String(index)),
-                mimeType: mimeType
-            )
-        }
-    }
-}
-
 extension MultipartForm.Part {
-    /// An image in memory: ``ImagePart`` as a part.
+    /// An image in memory, with the names that many endpoints for pictures expect.
     public static func image(
         _ data: Data,
         name: String = "photo",
         fileName: String = "photo.jpg",
         mimeType: String = "image/jpeg"
     ) -> Self {
-        ImagePart(data, name: name, fileName: fileName, mimeType: mimeType).part
+        .data(data, name: name, fileName: fileName, mimeType: mimeType)
     }
 }
 
 extension [MultipartForm.Part] {
-    /// Several images, named as ``ImagePart/numbered(_:name:fileName:mimeType:)`` names them: `file0`, `file1`, ….
+    /// Several images, each with its index, from 0, in its names.
+    ///
+    /// - Parameters:
+    ///   - images: The images in order.
+    ///   - name: The fields' name, in which `{i}` is replaced by the index; default: `file{i}`, for `file0`, `file1`, ….
+    ///   - fileName: The file name, in which `{i}` is replaced by the index; default: `file{i}.jpg`.
+    ///   - mimeType: The type of all images; default: `image/jpeg`.
     public static func images(
         _ images: [Data],
         name: String = "file{i}",
         fileName: String = "file{i}.jpg",
         mimeType: String = "image/jpeg"
     ) -> Self {
-        ImagePart.numbered(images, name: name, fileName: fileName, mimeType: mimeType).map(\.part)
+        images.enumerated().map { index, data in
+            func numbered(_ name: String) -> String { name.replacingOccurrences(of: "{i}", with: "\(index)") }
+            return .data(data, name: numbered(name), fileName: numbered(fileName), mimeType: mimeType)
+        }
     }
-}
-
-extension ImagePart: CustomStringConvertible, CustomReflectable {
-    /// The name, type and size.
-    public var description: String { "\(name.debugDescription), \(mimeType), \(data.count) bytes" }
-
-    /// Reflects only the description, so `dump` omits the bytes.
-    public var customMirror: Mirror { Mirror(describing: self) }
 }

@@ -36,26 +36,26 @@ public struct MultipartForm: Sendable {
     }
 
     /// A boundary of 128 random bits: `TargetKit-` and 32 hexadecimal digits.
-    public static func randomBoundary() -> String {
+    package static func randomBoundary() -> String {
         var generator = SystemRandomNumberGenerator()
         return randomBoundary(using: &generator)
     }
 
     /// A boundary of 128 bits from that generator: `TargetKit-` and 32 hexadecimal digits.
-    public static func randomBoundary(using generator: inout some RandomNumberGenerator) -> String {
+    package static func randomBoundary(using generator: inout some RandomNumberGenerator) -> String {
         MultipartBoundary(using: &generator).text
     }
 
     /// The value of the request's `Content-Type`: `multipart/form-data; boundary=…`, the boundary in quotes where
     /// RFC 2045 §5.1 asks for them. Without a boundary when it is one that RFC 2046 does not allow, and no body can be
     /// made.
-    public var contentType: String {
+    package var contentType: String {
         MultipartBoundary(boundary).map { "multipart/form-data; boundary=\($0.parameterValue)" }
             ?? "multipart/form-data"
     }
 
     /// Whether every part's bytes are in memory, so that ``data()`` needs no file and no stream.
-    public var isInMemory: Bool {
+    package var isInMemory: Bool {
         parts.allSatisfy(\.content.isInMemory)
     }
 }
@@ -79,34 +79,3 @@ extension MultipartForm: ExpressibleByArrayLiteral {
     }
 }
 
-extension MultipartForm {
-    /// A form of the parts that the closure lists, with `if`, `switch` and `for` where they are needed.
-    ///
-    /// - Parameters:
-    ///   - boundary: as in ``init(parts:boundary:)``; default: a random one.
-    ///   - parts: lists the parts, in the order in which they are sent.
-    public init(boundary: String? = nil, @Builder _ parts: () throws -> [Part]) rethrows {
-        try self.init(parts: parts(), boundary: boundary)
-    }
-
-    /// Collects the parts of a closure.
-    @resultBuilder
-    public enum Builder: Sendable {
-        /// One part.
-        public static func buildExpression(_ part: Part) -> [Part] { [part] }
-        /// Several parts.
-        public static func buildExpression(_ parts: [Part]) -> [Part] { parts }
-        /// The statements of a block, in order.
-        public static func buildBlock(_ parts: [Part]...) -> [Part] { parts.flatMap { $0 } }
-        /// An `if` without `else`.
-        public static func buildOptional(_ parts: [Part]?) -> [Part] { parts ?? [] }
-        /// The first branch of an `if` or `switch`.
-        public static func buildEither(first parts: [Part]) -> [Part] { parts }
-        /// Another branch of an `if` or `switch`.
-        public static func buildEither(second parts: [Part]) -> [Part] { parts }
-        /// A `for` loop.
-        public static func buildArray(_ parts: [[Part]]) -> [Part] { parts.flatMap { $0 } }
-        /// An `if #available`.
-        public static func buildLimitedAvailability(_ parts: [Part]) -> [Part] { parts }
-    }
-}

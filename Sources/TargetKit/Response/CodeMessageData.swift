@@ -10,17 +10,17 @@ import Foundation
 /// ```
 public struct CodeMessageData: ResponseEnvelope, Hashable {
     /// Where the code is; a key path.
-    public var code: JSONPath
+    package var code: JSONPath
     /// Where the message may be; the first that holds a text counts.
-    public var messages: [JSONPath]
+    package var messages: [JSONPath]
     /// Where the value is.
-    public var data: JSONPath
+    package var data: JSONPath
     /// The codes that mean success.
-    public var success: Set<ServerCode>
+    package var success: Set<ServerCode>
     /// Whether a body without a code is a success; else it is no such envelope, an error of stage `.decoding`.
-    public var acceptsMissingCode: Bool
+    package var acceptsMissingCode: Bool
     /// The message where the server gives none; default empty: the person then reads the sentence of ``ErrorTexts``.
-    public var fallbackMessage: String
+    package var fallbackMessage: String
 
     /// An envelope of that shape.
     ///

@@ -71,25 +71,20 @@ extension Response {
     /// - Parameters:
     ///   - keyPath: Where the value lies, `data.user` or `items.0` for one; default `nil`: the whole body.
     ///   - emptyBody: What to make of a body without bytes: an error, which is the default, or ``JSONValue/null``.
-    ///   - options: How deep and how long the JSON may be.
     /// - Throws: ``TargetKitError`` of stage `.decoding`, whose underlying error is a ``JSONParsingError``, or a `DecodingError`
     ///   when the key path leads nowhere.
     public func json(
         atKeyPath keyPath: String? = nil,
-        whenEmpty emptyBody: EmptyBody = .fail,
-        options: JSONParsingOptions = JSONParsingOptions()
+        whenEmpty emptyBody: EmptyBody = .fail
     ) throws(TargetKitError) -> JSONValue {
         do {
             if data.isEmpty, emptyBody == .emptyValue { return .null }
-            guard let keyPath, !keyPath.isEmpty else { return try JSONValue(parsing: data, options: options) }
-            return try JSONValue(parsing: JSONPath(keyPath).value(in: data), options: options)
+            guard let keyPath, !keyPath.isEmpty else { return try JSONValue(parsing: data) }
+            return try JSONValue(parsing: JSONPath(keyPath).value(in: data))
         } catch {
             throw jsonError(error)
         }
     }
-
-    /// Nothing: for a call whose success is all that there is to know, `result.map(\.void)`.
-    public var void: Void { () }
 
     /// The error for a body that is not JSON, or not of the requested shape.
     func jsonError(_ underlying: any Error) -> TargetKitError {
@@ -101,5 +96,19 @@ extension Response {
     /// The error of a body that is not what was asked for.
     func decodingError(_ underlying: any Error) -> TargetKitError {
         TargetKitError(stage: .decoding, target: target, request: request, response: self, underlying: underlying)
+    }
+}
+
+extension Response {
+    /// This response if its status code is accepted: `response.filter()`, `response.filter(.codes([200, 404]))`.
+    ///
+    /// - Parameter validation: The accepted status codes; default: 200 to 299.
+    /// - Throws: ``TargetKitError`` of stage `.status`, with the response.
+    public func filter(_ validation: StatusValidation = .successCodes) throws(TargetKitError) -> Response {
+        guard validation.accepts(statusCode) else {
+            // Without a stream's body, so that keeping the error does not keep the connection.
+            throw TargetKitError(stage: .status, target: target, request: request, response: head)
+        }
+        return self
     }
 }

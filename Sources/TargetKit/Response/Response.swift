@@ -175,12 +175,9 @@ public struct Response: Sendable {
     var body: ResponseBody? { exchange.body }
 }
 
-extension Response: CustomStringConvertible, CustomReflectable {
+extension Response: ReflectsDescription {
     /// Status and size, in one line.
     public var description: String {
         file.map { "HTTP \(statusCode), in \($0.path)" } ?? "HTTP \(statusCode), \(data.count) bytes"
     }
-
-    /// Reflects only the description, so `dump` omits header fields and body.
-    public var customMirror: Mirror { Mirror(describing: self) }
 }

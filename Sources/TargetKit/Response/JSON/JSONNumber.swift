@@ -24,22 +24,22 @@ public struct JSONNumber: Sendable {
     }
 
     /// An integer.
-    public init(_ value: Int) {
+    package init(_ value: Int) {
         form = .signed(Int64(value))
     }
 
     /// An integer of 64 bits.
-    public init(_ value: Int64) {
+    package init(_ value: Int64) {
         form = .signed(value)
     }
 
     /// An integer of 64 bits without a sign.
-    public init(_ value: UInt64) {
+    package init(_ value: UInt64) {
         form = Int64(exactly: value).map { .signed($0) } ?? .unsigned(value)
     }
 
     /// The shortest decimal that reads back to this; `nil` for NaN and the infinities, which JSON does not have.
-    public init?(_ value: Double) {
+    package init?(_ value: Double) {
         guard value.isFinite else { return nil }
         if value.magnitude < 0x1p53 {
             let whole = Int64(value)
@@ -51,7 +51,7 @@ public struct JSONNumber: Sendable {
     }
 
     /// All digits of a decimal; `nil` for NaN.
-    public init?(_ value: Decimal) {
+    package init?(_ value: Decimal) {
         guard value.isFinite else { return nil }
         self.init(canonical: value.description)
     }

@@ -24,7 +24,7 @@ public struct JSONObject: Sendable {
     }
 
     /// An object with these members; of those with the same key the last.
-    public init(_ pairs: some Sequence<(key: String, value: JSONValue)>) {
+    package init(_ pairs: some Sequence<(key: String, value: JSONValue)>) {
         members = []
         for (key, value) in pairs { self[key] = value }
     }
@@ -59,10 +59,10 @@ public struct JSONObject: Sendable {
     public var keys: [String] { members.map(\.key) }
 
     /// The values, in the order of their keys.
-    public var values: [JSONValue] { members.map(\.value) }
+    package var values: [JSONValue] { members.map(\.value) }
 
     /// The members as Swift's dictionary, which has no order.
-    public var dictionary: [String: JSONValue] {
+    package var dictionary: [String: JSONValue] {
         Dictionary(members.map { ($0.key, $0.value) }) { _, last in last }
     }
 

@@ -5,7 +5,7 @@ import Foundation
 /// Why a text is not JSON (RFC 8259): the place, and what was expected there. It never quotes the text.
 public struct JSONParsingError: Error, Sendable, Hashable {
     /// What should have been at the place.
-    public enum Reason: Sendable, Hashable, CaseIterable {
+    package enum Reason: Sendable, Hashable, CaseIterable {
         /// A value: an object, array, string, number, `true`, `false` or `null`.
         case value
         /// A comma, or the `]` of the array.
@@ -42,10 +42,10 @@ public struct JSONParsingError: Error, Sendable, Hashable {
     public let offset: Int
 
     /// What should have been there.
-    public let reason: Reason
+    package let reason: Reason
 
     /// An error about a byte.
-    public init(_ reason: Reason, at offset: Int) {
+    package init(_ reason: Reason, at offset: Int) {
         self.reason = reason
         self.offset = offset
     }
@@ -82,19 +82,19 @@ extension JSONParsingError.Reason {
 }
 
 /// What a JSON text may be at most before it is refused.
-public struct JSONParsingOptions: Sendable, Hashable {
+package struct JSONParsingOptions: Sendable, Hashable {
     /// The deepest nesting that can be asked for: 512, as deep as `JSONDecoder` goes. To compare, write or free a value goes
     /// down its levels on the thread's stack, which may be half a megabyte.
-    public static let deepest = 512
+    package static let deepest = 512
 
     /// How many arrays and objects may lie in each other. Default, and at most: ``deepest``.
-    public var maximumDepth: Int
+    package var maximumDepth: Int
 
     /// How long the text may be, in bytes. Default: `nil`, no limit.
-    public var maximumSize: Int?
+    package var maximumSize: Int?
 
     /// Limits for a text.
-    public init(maximumDepth: Int = deepest, maximumSize: Int? = nil) {
+    package init(maximumDepth: Int = deepest, maximumSize: Int? = nil) {
         self.maximumDepth = maximumDepth
         self.maximumSize = maximumSize
     }

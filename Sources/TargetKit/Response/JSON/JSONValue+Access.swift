@@ -53,7 +53,7 @@ extension JSONValue {
     }
 
     /// Whether this is ``null``.
-    public var isNull: Bool { self == .null }
+    package var isNull: Bool { self == .null }
 
     /// The text of a string; `nil` for any other value.
     public var string: String? {
@@ -77,10 +77,10 @@ extension JSONValue {
     public var int: Int? { number?.int }
 
     /// The integer of 64 bits; `nil` for any other value.
-    public var int64: Int64? { number?.int64 }
+    package var int64: Int64? { number?.int64 }
 
     /// The integer of 64 bits without a sign; `nil` for any other value.
-    public var uint64: UInt64? { number?.uint64 }
+    package var uint64: UInt64? { number?.uint64 }
 
     /// The nearest `Double` to the number; `nil` for any other value, and for a number beyond all of them.
     public var double: Double? { number?.double }
@@ -104,5 +104,5 @@ extension JSONValue {
     }
 
     /// The members without order; `nil` for any other value.
-    public var dictionary: [String: JSONValue]? { object?.dictionary }
+    package var dictionary: [String: JSONValue]? { object?.dictionary }
 }

@@ -9,24 +9,23 @@ extension JSONValue {
     /// surrogate pairs are errors, not replaced. Numbers are kept exactly.
     ///
     /// - Throws: ``JSONParsingError``, which says at which byte and what was expected.
-    public init(
-        parsing data: Data,
-        options: JSONParsingOptions = JSONParsingOptions()
-    ) throws(JSONParsingError) {
-        let result = data.withUnsafeBytes { bytes in
-            Self.parse(bytes.bindMemory(to: UInt8.self), options: options)
-        }
-        self = try result.get()
+    public init(parsing data: Data) throws(JSONParsingError) {
+        try self.init(parsing: data, options: JSONParsingOptions())
     }
 
     /// The value that a JSON text holds, by the same rules.
     ///
-    /// - Throws: ``JSONParsingError``, which says at which byte of the text's UTF-8 and what was expected.
-    public init(
-        parsing text: String,
-        options: JSONParsingOptions = JSONParsingOptions()
-    ) throws(JSONParsingError) {
-        let result = ContiguousText.read(text) { Self.parse($0, options: options) }
+    /// - Throws: ``JSONParsingError``, with the offset of the byte in the text's UTF-8 and what was expected.
+    public init(parsing text: String) throws(JSONParsingError) {
+        let result = ContiguousText.read(text) { Self.parse($0, options: JSONParsingOptions()) }
+        self = try result.get()
+    }
+
+    /// The value that a JSON text holds, within limits.
+    package init(parsing data: Data, options: JSONParsingOptions) throws(JSONParsingError) {
+        let result = data.withUnsafeBytes { bytes in
+            Self.parse(bytes.bindMemory(to: UInt8.self), options: options)
+        }
         self = try result.get()
     }
 

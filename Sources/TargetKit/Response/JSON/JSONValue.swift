@@ -27,12 +27,12 @@ public enum JSONValue: Sendable, Hashable {
     case object(JSONObject)
 
     /// A text.
-    public init(_ text: String) {
+    package init(_ text: String) {
         self = .string(text)
     }
 
     /// A flag.
-    public init(_ flag: Bool) {
+    package init(_ flag: Bool) {
         self = .bool(flag)
     }
 
@@ -52,12 +52,12 @@ public enum JSONValue: Sendable, Hashable {
     }
 
     /// An object with these members.
-    public init(_ members: [String: JSONValue]) {
+    package init(_ members: [String: JSONValue]) {
         self = .object(JSONObject(members.lazy.map { (key: $0.key, value: $0.value) }))
     }
 
     /// An array of these values.
-    public init(_ elements: [JSONValue]) {
+    package init(_ elements: [JSONValue]) {
         self = .array(elements)
     }
 }

@@ -45,8 +45,8 @@ extension JSONValue {
         /// `JSONDecoder.DateDecodingStrategy.severalFormats`; times without a zone are taken as UTC.
         public var date: Date? {
             switch value {
-            case .string(let text): DateText.date(Self.trimmed(text), zone: nil)
-            case .number(let number): number.double.flatMap { DateText.date(of: $0, zone: nil) }
+            case .string(let text): DateParser.date(Self.trimmed(text), zone: nil)
+            case .number(let number): number.double.flatMap { DateParser.date(of: $0, zone: nil) }
             default: nil
             }
         }
@@ -57,7 +57,7 @@ extension JSONValue {
         }
 
         /// The number itself, the one in a text, or 1 and 0 for a flag.
-        public var number: JSONNumber? {
+        package var number: JSONNumber? {
             switch value {
             case .number(let number): number
             case .bool(let flag): flag ? 1 : 0

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// A property that always decodes: what is missing, null or of another kind becomes a default instead of an error.
+/// A property that can always be decoded: a value that is missing, null or of another type becomes a default.
 ///
 /// ```swift
 /// struct Product: Codable {
@@ -10,16 +10,16 @@
 ///     @Lenient var tags: [String]   // ["1", "a"] for [1, "a", null]
 /// }
 /// ```
-/// Strings, numbers and `Bool` stand for each other as ``JSONValue/lenient`` says. The default is the type's
-/// ``LenientDecodable/lenientDefault``; take ``LenientDefault`` for another one, since a value that the declaration sets is only
-/// for the memberwise initializer. What was mended is told to the decoder's
-/// ``LenientObserver``. Encoding writes the plain value; `nil` is left out.
+/// Strings, numbers and `Bool` are converted as ``JSONValue/lenient`` describes. The default is the type's
+/// ``LenientDecodable/lenientDefault``; use ``LenientDefault`` for another one, because a value in the declaration is only for
+/// the memberwise initializer. The decoder's ``Foundation/JSONDecoder/lenientObserver`` is told what was repaired. The plain
+/// value is encoded, and `nil` is omitted.
 @propertyWrapper
 public struct Lenient<Value: LenientDecodable> {
-    /// The value, or the default that stands for it.
+    /// The value, or the default that replaces it.
     public var wrappedValue: Value
 
-    /// A property with a value.
+    /// Creates a property with a value.
     public init(wrappedValue: Value) {
         self.wrappedValue = wrappedValue
     }
@@ -30,16 +30,14 @@ extension Lenient: Equatable where Value: Equatable {}
 extension Lenient: Hashable where Value: Hashable {}
 
 extension Lenient: Decodable {
-    /// What a decoder holds, mended where it must be. Throws nothing.
+    /// Decodes the value, converted if needed, or uses the default. Throws no error.
     public init(from decoder: any Decoder) {
-        wrappedValue = Mending.value(of: Value.self, from: decoder) ?? Value.lenientDefault
+        wrappedValue = Coercion.value(of: Value.self, from: decoder) ?? Value.lenientDefault
     }
 }
 
 extension Lenient: Encodable where Value: Encodable {
-    /// Gives the plain value to an encoder.
-    ///
-    /// - Throws: What the encoder throws.
+    /// Encodes the plain value.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(wrappedValue)
@@ -47,16 +45,14 @@ extension Lenient: Encodable where Value: Encodable {
 }
 
 extension KeyedDecodingContainer {
-    /// The lenient property of a key, with its default when there is no such key. Throws nothing.
+    /// Decodes the lenient property of a key; its default if the key is missing. Throws no error.
     public func decode<Value>(_ type: Lenient<Value>.Type, forKey key: Key) -> Lenient<Value> {
-        Lenient(wrappedValue: Mending.value(of: Value.self, forKey: key, in: self) ?? Value.lenientDefault)
+        Lenient(wrappedValue: Coercion.value(of: Value.self, forKey: key, in: self) ?? Value.lenientDefault)
     }
 }
 
 extension KeyedEncodingContainer {
-    /// Writes an optional property as optional properties are written: `nil` is left out.
-    ///
-    /// - Throws: What the value or the encoder throws.
+    /// Encodes an optional property; `nil` is omitted.
     public mutating func encode<Wrapped: Codable>(_ property: Lenient<Wrapped?>, forKey key: Key) throws {
         try encodeIfPresent(property.wrappedValue, forKey: key)
     }
@@ -67,24 +63,24 @@ public protocol LenientDefaultProvider {
     /// The type of the property.
     associatedtype Value: Decodable
 
-    /// What stands for a value that is missing, null, or of another kind.
+    /// The value that replaces one that is missing, null, or of another type.
     static var lenientDefault: Value { get }
 }
 
-/// A property that always decodes, as ``Lenient`` does, with a default that is named at the property.
+/// A property that can always be decoded, like ``Lenient``, with a default that the property names.
 ///
 /// ```swift
 /// struct Query: Codable {
 ///     @LenientDefault<PageOne> var page: Int
-///     @LenientDefault<LenientTrue> var isVisible: Bool
+///     @LenientDefault<Visible> var isVisible: Bool
 /// }
 /// ```
 @propertyWrapper
 public struct LenientDefault<Provider: LenientDefaultProvider> {
-    /// The value, or the default that stands for it.
+    /// The value, or the default that replaces it.
     public var wrappedValue: Provider.Value
 
-    /// A property with a value.
+    /// Creates a property with a value.
     public init(wrappedValue: Provider.Value) {
         self.wrappedValue = wrappedValue
     }
@@ -95,16 +91,14 @@ extension LenientDefault: Equatable where Provider.Value: Equatable {}
 extension LenientDefault: Hashable where Provider.Value: Hashable {}
 
 extension LenientDefault: Decodable {
-    /// What a decoder holds, mended where it must be. Throws nothing.
+    /// Decodes the value, converted if needed, or uses the default. Throws no error.
     public init(from decoder: any Decoder) {
-        wrappedValue = Mending.value(of: Provider.Value.self, from: decoder) ?? Provider.lenientDefault
+        wrappedValue = Coercion.value(of: Provider.Value.self, from: decoder) ?? Provider.lenientDefault
     }
 }
 
 extension LenientDefault: Encodable where Provider.Value: Encodable {
-    /// Gives the plain value to an encoder.
-    ///
-    /// - Throws: What the encoder throws.
+    /// Encodes the plain value.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(wrappedValue)
@@ -112,24 +106,12 @@ extension LenientDefault: Encodable where Provider.Value: Encodable {
 }
 
 extension KeyedDecodingContainer {
-    /// The lenient property of a key, with its default when there is no such key. Throws nothing.
+    /// Decodes the lenient property of a key; its default if the key is missing. Throws no error.
     public func decode<Provider>(
         _ type: LenientDefault<Provider>.Type,
         forKey key: Key
     ) -> LenientDefault<Provider> {
-        let value = Mending.value(of: Provider.Value.self, forKey: key, in: self)
+        let value = Coercion.value(of: Provider.Value.self, forKey: key, in: self)
         return LenientDefault(wrappedValue: value ?? Provider.lenientDefault)
     }
-}
-
-/// `true` as a default.
-public enum LenientTrue: LenientDefaultProvider, Sendable {
-    /// `true`.
-    public static let lenientDefault = true
-}
-
-/// 1 as a default.
-public enum LenientOne: LenientDefaultProvider, Sendable {
-    /// 1.
-    public static let lenientDefault = 1
 }

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT
-
 import Foundation
 
-/// A type that ``Lenient`` can always make a value of: from what it decodes, from something near to it, or from nothing.
+/// A type that ``Lenient`` can always create: from a value of this type, from a similar value, or as a default.
 ///
-/// Strings, numbers, `Bool`, `Decimal`, `Date`, `URL`, optionals, arrays, dictionaries and ``JSONValue`` conform. For a type of
-/// one's own, the default is all that there is to write:
+/// Strings, numbers, `Bool`, `Decimal`, `Date`, `URL`, optionals, arrays, dictionaries and ``JSONValue`` conform. A type of
+/// your own only declares its default; the raw value of an enum is converted like any other value:
 /// ```swift
 /// enum Status: String, LenientDecodable {
 ///     case active, closed, unknown
@@ -13,142 +12,84 @@ import Foundation
 /// }
 /// ```
 public protocol LenientDecodable: Decodable {
-    /// What stands for a value that is missing, null, or of another kind.
+    /// The value that replaces one that is missing, null, or of another type.
     static var lenientDefault: Self { get }
-
-    /// A value made of what is there although it is of another type, `"12"` for an `Int` for one; `nil` when nothing can be made
-    /// of it. Called after plain decoding has failed.
-    ///
-    /// Default: an enum with raw values tries its raw value so; any other type returns `nil`.
-    static func mended(from decoder: any Decoder) -> Self?
 }
 
-extension LenientDecodable {
-    /// Nothing but a value of this type will do.
-    public static func mended(from decoder: any Decoder) -> Self? { nil }
+/// A type whose values can be created from values of other types.
+protocol Coercible: Decodable {
+    /// A value converted from another type, for example `"12"` to an `Int`; `nil` if that is not possible. Called after
+    /// plain decoding has failed.
+    static func coerced(from decoder: any Decoder) -> Self?
 }
 
-extension LenientDecodable where Self: RawRepresentable, RawValue: LenientDecodable {
-    /// The case whose raw value can be made of what is there.
-    public static func mended(from decoder: any Decoder) -> Self? {
-        RawValue.mended(from: decoder).flatMap { Self(rawValue: $0) }
-    }
+/// A type whose default is its empty value or zero.
+protocol DefaultInitializable: LenientDecodable {
+    init()
 }
 
-extension Optional: LenientDecodable where Wrapped: Decodable {
-    /// `nil`.
-    public static var lenientDefault: Wrapped? { nil }
-
-    /// What the wrapped type makes of what is there.
-    public static func mended(from decoder: any Decoder) -> Wrapped?? {
-        guard let type = Wrapped.self as? any LenientDecodable.Type else { return nil }
-        guard let wrapped = type.mended(from: decoder) as? Wrapped else { return nil }
-        return .some(.some(wrapped))
-    }
+extension DefaultInitializable {
+    /// Zero, `false`, or the empty value.
+    public static var lenientDefault: Self { Self() }
 }
 
-extension Array: LenientDecodable where Element: Decodable {
-    /// The empty array.
-    public static var lenientDefault: [Element] { [] }
+// MARK: Scalars
 
-    /// The elements that decode or can be mended, in order. The others are left out.
-    public static func mended(from decoder: any Decoder) -> [Element]? {
-        LossyElement<Element>.elements(of: decoder, mending: true)?.kept
-    }
-}
-
-extension Set: LenientDecodable where Element: Decodable {
-    /// The empty set.
-    public static var lenientDefault: Set<Element> { [] }
-
-    /// The elements that decode or can be mended. The others are left out.
-    public static func mended(from decoder: any Decoder) -> Set<Element>? {
-        LossyElement<Element>.elements(of: decoder, mending: true).map { Set($0.kept) }
-    }
-}
-
-extension Dictionary: LenientDecodable where Key == String, Value: Decodable {
-    /// The empty dictionary.
-    public static var lenientDefault: [String: Value] { [:] }
-
-    /// The values that decode or can be mended, by their keys. The others are left out.
-    public static func mended(from decoder: any Decoder) -> [String: Value]? {
-        LossyElement<Value>.members(of: decoder, mending: true)?.kept
-    }
-}
-
-/// A type that one scalar of JSON holds; its rules for the other scalars are those of ``JSONValue/lenient``.
-protocol LenientScalar: LenientDecodable {
+/// A type that a JSON scalar represents; other scalars are converted as ``JSONValue/lenient`` describes.
+protocol CoercibleScalar: Coercible {
     static func scalar(_ value: JSONValue.Lenient) -> Self?
 }
 
-extension LenientScalar {
-    /// What ``JSONValue/lenient`` makes of the scalar that is there.
-    public static func mended(from decoder: any Decoder) -> Self? {
+extension CoercibleScalar {
+    static func coerced(from decoder: any Decoder) -> Self? {
         (try? JSONValue(scalarFrom: decoder)).flatMap { scalar($0.lenient) }
     }
 }
 
-extension LenientDecodable where Self: FixedWidthInteger {
-    /// 0.
-    public static var lenientDefault: Self { 0 }
-
-    /// The integer that ``JSONValue/lenient`` makes of the scalar that is there, if it fits.
-    public static func mended(from decoder: any Decoder) -> Self? {
-        (try? JSONValue(scalarFrom: decoder)).flatMap { $0.lenient.integer() }
-    }
+extension CoercibleScalar where Self: FixedWidthInteger {
+    static func scalar(_ value: JSONValue.Lenient) -> Self? { value.integer() }
 }
 
-extension Int: LenientDecodable {}
-extension Int8: LenientDecodable {}
-extension Int16: LenientDecodable {}
-extension Int32: LenientDecodable {}
-extension Int64: LenientDecodable {}
-extension UInt: LenientDecodable {}
-extension UInt8: LenientDecodable {}
-extension UInt16: LenientDecodable {}
-extension UInt32: LenientDecodable {}
-extension UInt64: LenientDecodable {}
+extension Int: CoercibleScalar, DefaultInitializable {}
+extension Int8: CoercibleScalar, DefaultInitializable {}
+extension Int16: CoercibleScalar, DefaultInitializable {}
+extension Int32: CoercibleScalar, DefaultInitializable {}
+extension Int64: CoercibleScalar, DefaultInitializable {}
+extension UInt: CoercibleScalar, DefaultInitializable {}
+extension UInt8: CoercibleScalar, DefaultInitializable {}
+extension UInt16: CoercibleScalar, DefaultInitializable {}
+extension UInt32: CoercibleScalar, DefaultInitializable {}
+extension UInt64: CoercibleScalar, DefaultInitializable {}
 
-extension String: LenientScalar {
-    /// The empty text.
-    public static var lenientDefault: String { "" }
+extension String: CoercibleScalar, DefaultInitializable {
     static func scalar(_ value: JSONValue.Lenient) -> String? { value.string }
 }
 
-extension Bool: LenientScalar {
-    /// `false`.
-    public static var lenientDefault: Bool { false }
+extension Bool: CoercibleScalar, DefaultInitializable {
     static func scalar(_ value: JSONValue.Lenient) -> Bool? { value.bool }
 }
 
-extension Double: LenientScalar {
-    /// 0.
-    public static var lenientDefault: Double { 0 }
+extension Double: CoercibleScalar, DefaultInitializable {
     static func scalar(_ value: JSONValue.Lenient) -> Double? { value.double }
 }
 
-extension Float: LenientScalar {
-    /// 0.
-    public static var lenientDefault: Float { 0 }
+extension Float: CoercibleScalar, DefaultInitializable {
     static func scalar(_ value: JSONValue.Lenient) -> Float? {
         value.double.map { Float($0) }.flatMap { $0.isFinite ? $0 : nil }
     }
 }
 
-extension Decimal: LenientScalar {
-    /// 0.
-    public static var lenientDefault: Decimal { 0 }
+extension Decimal: CoercibleScalar, DefaultInitializable {
     static func scalar(_ value: JSONValue.Lenient) -> Decimal? { value.decimal }
 }
 
-extension Date: LenientScalar {
+extension Date: CoercibleScalar, LenientDecodable {
     /// 1970-01-01, 00:00 UTC.
     public static var lenientDefault: Date { Date(timeIntervalSince1970: 0) }
     static func scalar(_ value: JSONValue.Lenient) -> Date? { value.date }
 }
 
-extension URL: LenientScalar {
+extension URL: CoercibleScalar, LenientDecodable {
     /// `about:blank`.
     public static var lenientDefault: URL { URL(string: "about:blank") ?? URL(fileURLWithPath: "/") }
     static func scalar(_ value: JSONValue.Lenient) -> URL? { value.url }
@@ -158,7 +99,7 @@ extension JSONValue: LenientDecodable {
     /// ``null``.
     public static var lenientDefault: JSONValue { .null }
 
-    /// The scalar that a decoder holds; quicker than the whole value, since an array or object is not read.
+    /// The scalar in a decoder: faster than the whole value, because arrays and objects are not read.
     init(scalarFrom decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         if let text = try? container.decode(String.self) {
@@ -168,5 +109,37 @@ extension JSONValue: LenientDecodable {
         } else {
             self = .number(try container.decode(JSONNumber.self))
         }
+    }
+}
+
+// MARK: Containers
+
+extension Optional: Coercible, LenientDecodable where Wrapped: Decodable {
+    /// `nil`.
+    public static var lenientDefault: Wrapped? { nil }
+
+    static func coerced(from decoder: any Decoder) -> Wrapped?? {
+        Coercion.coerced(Wrapped.self, from: decoder).map { .some($0) }
+    }
+}
+
+extension Array: Coercible, LenientDecodable, DefaultInitializable where Element: Decodable {
+    /// The elements that can be decoded or converted, in order.
+    static func coerced(from decoder: any Decoder) -> [Element]? {
+        LossyElement<Element>.elements(of: decoder, coercing: true)
+    }
+}
+
+extension Set: Coercible, LenientDecodable, DefaultInitializable where Element: Decodable {
+    /// The elements that can be decoded or converted.
+    static func coerced(from decoder: any Decoder) -> Set<Element>? {
+        LossyElement<Element>.elements(of: decoder, coercing: true).map { Set($0) }
+    }
+}
+
+extension Dictionary: Coercible, LenientDecodable, DefaultInitializable where Key == String, Value: Decodable {
+    /// The values that can be decoded or converted, by key.
+    static func coerced(from decoder: any Decoder) -> [String: Value]? {
+        LossyElement<Value>.members(of: decoder, coercing: true)
     }
 }

@@ -1,58 +1,43 @@
 // SPDX-License-Identifier: MIT
 
-/// An array that leaves out the elements that do not decode, instead of failing for one of them.
+/// An array that omits elements that cannot be decoded, instead of failing.
 ///
 /// ```swift
-/// struct Post: Codable {
-///     @LossyArray var tags: [String]  // ["a"] for [1, "a", null]
+/// struct Cart: Codable {
+///     @LossyArray var items: [Item]
 /// }
-/// post.$tags.map(\.position)          // ["0", "2"]
 /// ```
-/// Missing, null, or no array at all is an empty array. Nothing is converted: for that, take ``Lenient``. What is left out is
-/// in the projected value and told to the decoder's ``LenientObserver``. Two are equal when their elements are.
+/// The array is empty if the value is missing, null, or not an array. Elements are not converted: ``Lenient`` does that. The
+/// decoder's ``Foundation/JSONDecoder/lenientObserver`` is told what was omitted.
 @propertyWrapper
 public struct LossyArray<Element: Decodable> {
-    /// The elements that decoded, in order.
+    /// The elements that could be decoded.
     public var wrappedValue: [Element]
 
-    /// The elements that did not, in order.
-    public private(set) var projectedValue: [DroppedElement] = []
-
-    /// An array of elements, nothing left out.
+    /// Creates an array with elements.
     public init(wrappedValue: [Element]) {
         self.wrappedValue = wrappedValue
     }
 }
 
 extension LossyArray: Sendable where Element: Sendable {}
-
-extension LossyArray: Equatable where Element: Equatable {
-    /// Whether the elements are equal, whatever was left out.
-    public static func == (left: Self, right: Self) -> Bool { left.wrappedValue == right.wrappedValue }
-}
-
-extension LossyArray: Hashable where Element: Hashable {
-    /// Feeds the elements.
-    public func hash(into hasher: inout Hasher) { hasher.combine(wrappedValue) }
-}
+extension LossyArray: Equatable where Element: Equatable {}
+extension LossyArray: Hashable where Element: Hashable {}
 
 extension LossyArray: Decodable {
-    /// The elements of a decoder's array that decode. Throws nothing.
+    /// Decodes the elements of an array that can be decoded. Throws no error.
     public init(from decoder: any Decoder) {
         self.init(wrappedValue: [])
-        guard let found = LossyElement<Element>.elements(of: decoder, mending: false) else {
-            Mending.reportFailure([Element].self, decoder)
-            return
+        if let elements = LossyElement<Element>.elements(of: decoder, coercing: false) {
+            wrappedValue = elements
+        } else {
+            Coercion.reportFailure([Element].self, decoder)
         }
-        wrappedValue = found.kept
-        projectedValue = found.dropped
     }
 }
 
 extension LossyArray: Encodable where Element: Encodable {
-    /// Gives the elements to an encoder as a plain array.
-    ///
-    /// - Throws: What the encoder throws.
+    /// Encodes the elements as an array.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(wrappedValue)
@@ -60,78 +45,58 @@ extension LossyArray: Encodable where Element: Encodable {
 }
 
 extension KeyedDecodingContainer {
-    /// The lossy array of a key, empty when there is no such key. Throws nothing.
+    /// Decodes the lossy array of a key; empty if the key is missing. Throws no error.
     public func decode<Element>(_ type: LossyArray<Element>.Type, forKey key: Key) -> LossyArray<Element> {
-        Mending.decoder(forKey: key, in: self, [Element].self).map { LossyArray(from: $0) }
+        Coercion.decoder(forKey: key, in: self, [Element].self).map { LossyArray(from: $0) }
             ?? LossyArray(wrappedValue: [])
     }
 }
 
-/// A dictionary that leaves out the members that do not decode, instead of failing for one of them.
+/// A dictionary that omits members that cannot be decoded, instead of failing.
 ///
 /// ```swift
 /// struct Prices: Codable {
 ///     @LossyDictionary var perDay: [Int: Double]  // [1: 9.5] for {"1": 9.5, "2": "free", "x": 1}
 /// }
 /// ```
-/// A key is any type that its text makes, `String` and `Int` for two. Missing, null, or no object at all is an empty
-/// dictionary. Nothing is converted: for that, take ``Lenient``. What is left out is in the projected value and told to the
-/// decoder's ``LenientObserver``. Two are equal when their members are.
+/// A key is of any type that a text represents, for example `String` or `Int`. The dictionary is empty if the value is missing,
+/// null, or not an object. Values are not converted: ``Lenient`` does that. The decoder's
+/// ``Foundation/JSONDecoder/lenientObserver`` is told what was omitted.
 @propertyWrapper
 public struct LossyDictionary<Key: Hashable & LosslessStringConvertible, Value: Decodable> {
-    /// The members that decoded.
+    /// The members that could be decoded.
     public var wrappedValue: [Key: Value]
 
-    /// The members that did not, sorted by key.
-    public private(set) var projectedValue: [DroppedElement] = []
-
-    /// A dictionary of members, nothing left out.
+    /// Creates a dictionary with members.
     public init(wrappedValue: [Key: Value]) {
         self.wrappedValue = wrappedValue
     }
 }
 
 extension LossyDictionary: Sendable where Key: Sendable, Value: Sendable {}
-
-extension LossyDictionary: Equatable where Value: Equatable {
-    /// Whether the members are equal, whatever was left out.
-    public static func == (left: Self, right: Self) -> Bool { left.wrappedValue == right.wrappedValue }
-}
-
-extension LossyDictionary: Hashable where Value: Hashable {
-    /// Feeds the members.
-    public func hash(into hasher: inout Hasher) { hasher.combine(wrappedValue) }
-}
+extension LossyDictionary: Equatable where Value: Equatable {}
+extension LossyDictionary: Hashable where Value: Hashable {}
 
 extension LossyDictionary: Decodable {
-    /// The members of a decoder's object that decode. Throws nothing.
+    /// Decodes the members of an object that can be decoded. Throws no error.
     public init(from decoder: any Decoder) {
         self.init(wrappedValue: [:])
-        guard let found = LossyElement<Value>.members(of: decoder, mending: false) else {
-            Mending.reportFailure([Key: Value].self, decoder)
+        guard let members = LossyElement<Value>.members(of: decoder, coercing: false) else {
+            Coercion.reportFailure([Key: Value].self, decoder)
             return
         }
-        projectedValue = found.dropped
-        for (text, value) in found.kept {
+        for (text, value) in members {
             if let key = Key(text) {
                 wrappedValue[key] = value
             } else {
-                let context = DecodingError.Context(
-                    codingPath: decoder.codingPath + [JSONPath.PathKey(text)],
-                    debugDescription: "The key is no \(Key.self)."
-                )
-                projectedValue.append(DroppedElement(position: text, error: DecodingError.dataCorrupted(context)))
                 LossyElement<Value>.report(JSONPath.PathKey(text), decoder)
             }
         }
-        projectedValue.sort { $0.position < $1.position }
     }
 }
 
 extension LossyDictionary: Encodable where Value: Encodable {
-    /// Gives the members to an encoder as an object.
-    ///
-    /// - Throws: What the encoder throws.
+    /// Encodes the members as an object.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         let members = wrappedValue.map { ($0.key.description, $0.value) }
@@ -140,27 +105,12 @@ extension LossyDictionary: Encodable where Value: Encodable {
 }
 
 extension KeyedDecodingContainer {
-    /// The lossy dictionary of a key, empty when there is no such key. Throws nothing.
+    /// Decodes the lossy dictionary of a key; empty if the key is missing. Throws no error.
     public func decode<Name, Value>(
         _ type: LossyDictionary<Name, Value>.Type,
         forKey key: Key
     ) -> LossyDictionary<Name, Value> {
-        Mending.decoder(forKey: key, in: self, [Name: Value].self).map { LossyDictionary(from: $0) }
+        Coercion.decoder(forKey: key, in: self, [Name: Value].self).map { LossyDictionary(from: $0) }
             ?? LossyDictionary(wrappedValue: [:])
-    }
-}
-
-/// An element that a lossy array or dictionary left out, and why.
-public struct DroppedElement: Sendable {
-    /// The element's index in the array, or its key in the object, as it was sent.
-    public let position: String
-
-    /// Why it did not decode: a `DecodingError` for most types.
-    public let error: any Error
-
-    /// An element that was left out.
-    public init(position: String, error: any Error) {
-        self.position = position
-        self.error = error
     }
 }

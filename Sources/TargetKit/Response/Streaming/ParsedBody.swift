@@ -1,38 +1,72 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 
-/// Makes elements of bytes that come in pieces: lines, events, values.
-protocol PieceParser: Sendable {
+extension ResponseStream {
+    /// The elements of a stream's body as they arrive: its lines, events, or JSON values.
+    ///
+    /// The body can be read once: elements that another iterator has read are gone.
+    public struct Elements<Element: Sendable>: AsyncSequence, Sendable {
+        let response: Response
+        let body: ResponseBody
+        let parser: any BodyParser<Element>
+
+        /// Starts reading the elements.
+        public func makeAsyncIterator() -> Iterator {
+            Iterator(body: ParsedBody(body, of: response, by: parser))
+        }
+
+        /// Reads ``ResponseStream/Elements``.
+        public struct Iterator: AsyncIteratorProtocol {
+            var body: ParsedBody<Element>
+
+            /// The next element; `nil` at the end, and after a failure.
+            ///
+            /// - Throws: ``TargetKitError``: of stage `.decoding`, with a ``ResponseStreamError``, if an element exceeds
+            ///   the limit or cannot be decoded; otherwise the failure of the call.
+            public mutating func next() async throws -> Element? {
+                try await body.next(isolation: nil)
+            }
+
+            /// The next element, read on the caller's actor, so that an element that has already arrived does not
+            /// need a change of threads.
+            public mutating func next(isolation actor: isolated (any Actor)?) async throws -> Element? {
+                try await body.next(isolation: actor)
+            }
+        }
+    }
+}
+
+/// Parses the elements of a body that arrives in pieces.
+protocol BodyParser<Element>: Sendable {
     associatedtype Element
 
-    /// Takes the next piece, once ``next()`` has no more elements of the last one.
+    /// Adds the next piece, after ``next()`` has returned all elements of the last one.
     mutating func append(_ piece: Data)
 
-    /// The next whole element; `nil` when it takes another piece.
+    /// The next whole element; `nil` if it needs another piece.
     mutating func next() throws -> Element?
 
-    /// There are no more pieces: what is left may be an element.
+    /// The element that the end of the body completes, if there is one.
     mutating func finish() throws -> Element?
 
-    /// Lets go of everything: there are no more elements.
+    /// Releases all data: there are no more elements.
     mutating func close()
 }
 
-/// The elements of a body, read piece by piece up to its end or the first failure; then it lets go of the body.
-struct ParsedBody<Parser: PieceParser>: Sendable {
+/// Reads the elements of a body up to its end or the first failure, and then releases the body.
+struct ParsedBody<Element>: Sendable {
     private let response: Response
     private var body: ResponseBody?
-    private(set) var parser: Parser
+    private(set) var parser: any BodyParser<Element>
 
-    init(_ body: ResponseBody, of response: Response, by parser: Parser) {
+    init(_ body: ResponseBody, of response: Response, by parser: any BodyParser<Element>) {
         self.response = response
         self.body = body
         self.parser = parser
     }
 
-    /// The next element; `nil` at the end and ever after. It runs on the caller's actor, so that only a piece that has yet to
-    /// come costs a change of threads.
-    mutating func next(isolation actor: isolated (any Actor)?) async throws -> Parser.Element? {
+    /// The next element; `nil` at the end, and after a failure.
+    mutating func next(isolation actor: isolated (any Actor)?) async throws -> Element? {
         do {
             while true {
                 if let element = try parser.next() { return element }
@@ -47,7 +81,7 @@ struct ParsedBody<Parser: PieceParser>: Sendable {
     }
 
     private mutating func nextPiece() async throws -> Data? {
-        // Each iterator of a body reads on where the last one stopped.
+        // Each iterator of a body continues where the last one stopped.
         var pieces = body?.makeAsyncIterator()
         if let piece = try await pieces?.next() { return piece }
         body = nil

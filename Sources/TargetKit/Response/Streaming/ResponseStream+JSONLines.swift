@@ -2,64 +2,28 @@
 import Foundation
 
 extension ResponseStream {
-    /// The values of a body that has one JSON text on each line (NDJSON, JSON Lines), as they come.
+    /// The values of a body with one JSON text on each line (NDJSON, JSON Lines), as they arrive.
     ///
-    /// Lines end as those of ``lines(limit:)`` do. A line that is empty, or nothing but spaces and tabs, is passed
-    /// over.
+    /// Lines end like those of ``lines(limit:)``. Lines that are empty, or contain only spaces and tabs, are ignored.
     ///
     /// - Parameters:
-    ///   - type: What each line is decoded to.
-    ///   - decoder: Default `nil`: the target's, else the provider's; a plain one for a stream that was made by hand.
-    ///   - limit: How many bytes a line may have; default 1 MiB. A longer one ends the sequence with
-    ///     ``ResponseStreamError/lineTooLong(number:limit:)``.
+    ///   - type: The type to decode each line as.
+    ///   - decoder: Default `nil`: the target's, otherwise the provider's, otherwise a plain one.
+    ///   - limit: The maximum size of a line in bytes; default 1 MiB. A longer line ends the sequence with
+    ///     ``ResponseStreamError/lineTooLong(number:limit:)``, one that is not such a value with
+    ///     ``ResponseStreamError/undecodableLine(number:_:)``.
     public func jsonLines<Value: Decodable & Sendable>(
         of type: Value.Type,
         using decoder: JSONDecoder? = nil,
         limit: Int = 1 << 20
-    ) -> JSONLines<Value> {
-        JSONLines(response: response, body: body, decoder: response.decoder(decoder), limit: limit)
-    }
-
-    /// The values on the lines of a ``ResponseStream``.
-    public struct JSONLines<Value: Decodable & Sendable>: AsyncSequence, Sendable {
-        /// What a line was decoded to.
-        public typealias Element = Value
-
-        let response: Response
-        let body: ResponseBody
-        let decoder: JSONDecoder
-        let limit: Int
-
-        /// Reads the values; those that another iterator has taken are gone.
-        public func makeAsyncIterator() -> Iterator {
-            let parser = JSONLineParser<Value>(decoder: decoder, splitter: LineSplitter(limit: limit))
-            return Iterator(body: ParsedBody(body, of: response, by: parser))
-        }
+    ) -> Elements<Value> {
+        let parser = JSONLineParser<Value>(decoder: response.decoder(decoder), splitter: LineSplitter(limit: limit))
+        return Elements(response: response, body: body, parser: parser)
     }
 }
 
-extension ResponseStream.JSONLines {
-    /// Reads ``ResponseStream/JSONLines``.
-    public struct Iterator: AsyncIteratorProtocol {
-        fileprivate var body: ParsedBody<JSONLineParser<Value>>
-
-        /// The next value; `nil` at the end, and after a failure.
-        ///
-        /// - Throws: ``TargetKitError``; of stage `.decoding`, with ``ResponseStreamError/undecodableLine(number:_:)``
-        ///   in it, when a line is not such a value, and as the call's failures are when the body breaks off.
-        public mutating func next() async throws -> Value? {
-            try await next(isolation: nil)
-        }
-
-        /// The same on the caller's actor, so that only a piece that has yet to come costs a change of threads.
-        public mutating func next(isolation actor: isolated (any Actor)?) async throws -> Value? {
-            try await body.next(isolation: actor)
-        }
-    }
-}
-
-/// Decodes lines, each by itself.
-private struct JSONLineParser<Value: Decodable & Sendable>: PieceParser {
+/// Decodes each line.
+private struct JSONLineParser<Value: Decodable & Sendable>: BodyParser {
     let decoder: JSONDecoder
     var splitter: LineSplitter
 
@@ -84,7 +48,7 @@ private struct JSONLineParser<Value: Decodable & Sendable>: PieceParser {
 
     mutating func close() { splitter.close() }
 
-    /// The line's bytes; `nil` when it is blank.
+    /// The bytes of the line; `nil` if it is blank.
     private static func content(_ line: UnsafeRawBufferPointer) -> Data? {
         line.allSatisfy { $0 == 0x20 || $0 == 0x09 } ? nil : Data(line)
     }

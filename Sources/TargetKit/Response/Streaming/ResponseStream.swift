@@ -20,10 +20,7 @@ import FoundationNetworking
 /// Whoever lets go of the stream before its end, and of the loops over it, ends the exchange; so does cancelling the
 /// task that reads.
 public struct ResponseStream: AsyncSequence, Sendable {
-    /// Bytes as they came, decoded; never empty.
-    public typealias Element = Data
-
-    /// The head as a ``Response`` without data, to be looked at as any other: `try stream.response.filterSuccessful()`.
+    /// The head as a ``Response`` without data, to be looked at as any other: `try stream.response.filter()`.
     public let response: Response
     /// The body.
     public let body: ResponseBody
@@ -43,18 +40,6 @@ public struct ResponseStream: AsyncSequence, Sendable {
 
     /// The header fields, read from the received bytes each time: keep the list if you look at several.
     public var headers: HTTPHeaders { response.headers }
-
-    /// The version of HTTP that is spoken, `HTTP/1.1` or `HTTP/2`.
-    public var httpVersion: String { response.httpVersion }
-
-    /// The request that was answered, as it went out: the last one, when redirects were followed.
-    public var request: URLRequest? { response.request }
-
-    /// The way from the URL that was asked for to the one that answered; empty when that is the same.
-    public var redirects: [Redirect] { response.redirects }
-
-    /// Foundation's form of the head, made when it is asked for; `nil` when there is no URL to make it with.
-    public var httpResponse: HTTPURLResponse? { response.httpResponse }
 
     /// Continues where the last iteration stopped.
     ///
@@ -87,7 +72,7 @@ public enum ResponseStreamError: Error, Sendable {
     case alreadyRead
 }
 
-extension ResponseStreamError: CustomStringConvertible, LocalizedError, DeveloperError, CustomReflectable {
+extension ResponseStreamError: DeveloperError, ReflectsDescription {
     /// What is wrong, in one line, without what the server has sent in the body.
     public var description: String {
         switch self {
@@ -102,7 +87,4 @@ extension ResponseStreamError: CustomStringConvertible, LocalizedError, Develope
 
     /// The description, so that `localizedDescription` says what happened.
     public var errorDescription: String? { description }
-
-    /// Reflects only the description, so `dump` omits content that the decoder quotes.
-    public var customMirror: Mirror { Mirror(describing: self) }
 }

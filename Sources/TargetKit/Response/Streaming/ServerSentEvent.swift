@@ -82,7 +82,7 @@ enum ServerSentEventField: Sendable, Hashable {
 }
 
 /// Makes events of the bytes of an event stream, by the rules of the HTML standard (§9.2.5 and §9.2.6).
-struct ServerSentEventParser: PieceParser {
+struct ServerSentEventParser: BodyParser {
     /// The identifier that `Last-Event-ID` has to say: that of the last block that ended with an empty line.
     private(set) var lastEventID: String?
     /// The last waiting time that the server has named.

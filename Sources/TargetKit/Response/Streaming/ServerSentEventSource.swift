@@ -44,7 +44,7 @@ extension ServerSentEventSource {
     /// Reads a ``ServerSentEventSource``.
     public struct Iterator: AsyncIteratorProtocol {
         private let source: ServerSentEventSource
-        private var events: ResponseStream.ServerSentEvents.Iterator?
+        private var events: ParsedBody<ServerSentEvent>?
         private var lastEventID: String?
         /// The time that the server has named.
         private var delay: Duration?
@@ -78,18 +78,18 @@ extension ServerSentEventSource {
         private mutating func nextOfStream() async throws -> ServerSentEvent? {
             if events == nil { events = try await open() }
             defer {
-                if let parser = events?.parser {
+                if let parser = events?.parser as? ServerSentEventParser {
                     lastEventID = parser.lastEventID
                     delay = parser.retry ?? delay
                 }
             }
-            let event = try await events?.next()
+            let event = try await events?.next(isolation: nil)
             if event != nil { openingsWithoutEvent = 0 }
             return event
         }
 
         /// Opens the stream; `nil` when the server wants no more of it: status 204 (HTML standard §9.2.7).
-        private mutating func open() async throws -> ResponseStream.ServerSentEvents.Iterator? {
+        private mutating func open() async throws -> ParsedBody<ServerSentEvent>? {
             let stream: ResponseStream
             do {
                 stream = try await source.open(source.headers(lastEventID: lastEventID))
@@ -100,7 +100,8 @@ extension ServerSentEventSource {
             if stream.statusCode == 204 { isOver = true }
             guard !isOver else { return nil }
             try stream.response.checkEventStream()
-            return stream.serverSentEvents(limit: source.limit).makeAsyncIterator(lastEventID: lastEventID)
+            let parser = ServerSentEventParser(limit: source.limit, lastEventID: lastEventID)
+            return ParsedBody(stream.body, of: stream.response, by: parser)
         }
 
         /// Waits before the stream is opened again, or ends the sequence.
@@ -135,7 +136,7 @@ extension Error {
 extension Response {
     /// - Throws: ``TargetKitError`` when this is no head of an event stream (HTML standard §9.2.3).
     fileprivate func checkEventStream() throws {
-        _ = try filter(status: 200)
+        _ = try filter(.codes([200]))
         let contentType = headers[.contentType]
         let mediaType = contentType?.prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces) ?? ""
         guard mediaType.equalsIgnoringASCIICase("text/event-stream") else {
@@ -144,10 +145,7 @@ extension Response {
     }
 }
 
-extension ServerSentEventSource: CustomStringConvertible, CustomReflectable {
+extension ServerSentEventSource: ReflectsDescription {
     /// The target, without its associated values, which can be secrets.
     public var description: String { "events of \(target.name)" }
-
-    /// Reflects only the description, so `dump` omits the target's associated values.
-    public var customMirror: Mirror { Mirror(describing: self) }
 }

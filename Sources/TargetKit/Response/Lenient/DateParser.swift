@@ -5,7 +5,7 @@ import Foundation
 ///
 /// ISO 8601 and RFC 3339, with or without seconds, fraction and zone, `T` or a space between date and time; the date alone, with
 /// `-` or `/`; RFC 1123 (RFC 9110 §5.6.7); a number, which ``date(of:zone:)`` reads.
-struct DateText {
+struct DateParser {
     private let bytes: UnsafeBufferPointer<UInt8>
     private var index = 0
 
@@ -18,7 +18,7 @@ struct DateText {
     /// - Parameter zone: The zone of a time that names none; `nil` for UTC.
     static func date(_ text: String, zone: TimeZone?) -> Date? {
         ContiguousText.read(text) { bytes in
-            var reader = DateText(bytes)
+            var reader = DateParser(bytes)
             if let date = reader.internetDate() ?? reader.calendarDate(zone: zone) { return date }
             guard let first = bytes.first, first.isDigit || first == UInt8(ascii: "-") else { return nil }
             // A year, or a year and a month, is not a date.

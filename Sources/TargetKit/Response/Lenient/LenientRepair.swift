@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+
+/// A value that lenient decoding repaired: where, of which type, and why. It contains no value of the body.
+///
+/// ```swift
+/// decoder.lenientObserver = { repair in logger.warning("\(repair)") }
+/// ```
+public struct LenientRepair: Sendable, Hashable, CustomStringConvertible {
+    /// The reason for a repair.
+    package enum Reason: Sendable, Hashable, CaseIterable {
+        /// The key is missing: the default is used.
+        case missing
+        /// The value is null: the default is used.
+        case null
+        /// The value is of another type, and was converted.
+        case converted
+        /// The value is of another type, and cannot be converted: the default is used.
+        case mistyped
+        /// An element of an array or dictionary was omitted.
+        case dropped
+    }
+
+    package let reason: Reason
+
+    /// The expected type, for example `Int`.
+    package let type: String
+
+    /// The key path of the value: keys and indices separated by dots, `items.0.price`. Empty for the whole body.
+    public let keyPath: String
+
+    package init(_ reason: Reason, type: String, at keyPath: String) {
+        self.reason = reason
+        self.type = type
+        self.keyPath = keyPath
+    }
+
+    init(_ reason: Reason, type: String, codingPath: [any CodingKey]) {
+        let keys = codingPath.map { key in key.intValue.map { "\($0)" } ?? key.stringValue }
+        self.init(reason, type: type, at: keys.joined(separator: "."))
+    }
+
+    /// One line: the key path, the type, and the reason.
+    public var description: String {
+        let place = keyPath.isEmpty ? "the body" : keyPath
+        return switch reason {
+        case .missing: "\(place): missing, replaced by the default of \(type)"
+        case .null: "\(place): null, replaced by the default of \(type)"
+        case .converted: "\(place): of another type, converted to \(type)"
+        case .mistyped: "\(place): not convertible to \(type), replaced by the default"
+        case .dropped: "\(place): not decodable as \(type), omitted"
+        }
+    }
+}
+
+extension CodingUserInfoKey {
+    /// Never `nil`: every text is a key.
+    fileprivate static let lenientObserver = CodingUserInfoKey(rawValue: "TargetKit.lenientObserver")
+}
+
+extension JSONDecoder {
+    /// A closure that is called for each repair, during decoding and on the thread that decodes; default: `nil`.
+    public var lenientObserver: (@Sendable (LenientRepair) -> Void)? {
+        get { CodingUserInfoKey.lenientObserver.flatMap { userInfo[$0] as? @Sendable (LenientRepair) -> Void } }
+        set { if let key = CodingUserInfoKey.lenientObserver { userInfo[key] = newValue } }
+    }
+}
+
+extension Decoder {
+    var lenientObserver: (@Sendable (LenientRepair) -> Void)? {
+        CodingUserInfoKey.lenientObserver.flatMap { userInfo[$0] as? @Sendable (LenientRepair) -> Void }
+    }
+}
