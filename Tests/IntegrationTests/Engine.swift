@@ -59,13 +59,13 @@ enum Engine: String, Sendable, CaseIterable {
 
     /// Makes one call to httpbin's `/anything`, or another address that answers the same, and reads what it has understood.
     func echo(of call: ServerCall) async throws -> Echo {
-        let response = try await response(to: call).filterSuccessful()
+        let response = try await response(to: call).filter()
         return try response.decode(Echo.self)
     }
 
     /// Makes one call to nginx's `/echo`, and reads what it has understood.
     func lines(of call: ServerCall) async throws -> EchoLines {
-        let response = try await response(to: call).filterSuccessful()
+        let response = try await response(to: call).filter()
         return try #require(EchoLines(String(decoding: response.data, as: UTF8.self)))
     }
 }

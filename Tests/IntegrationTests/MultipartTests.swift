@@ -34,14 +34,14 @@ struct MultipartTests {
     @Test("Parts of every kind in memory are read", arguments: Engine.allCases)
     func inMemory(engine: Engine) async throws {
         let bytes = Data([0, 0xFF, 0x0D, 0x0A, 0x2D, 0x2D])
-        let form = MultipartForm {
-            MultipartForm.Part.text("Holiday", name: "album")
-            MultipartForm.Part.text("second", name: "album")
-            MultipartForm.Part.json(["a": 1], name: "meta")
-            MultipartForm.Part.data(bytes, name: "photo", fileName: #"a "b" 汉字 🫖.png"#)
-            MultipartForm.Part.data(Data(), name: "empty", fileName: "empty.bin")
-            MultipartForm.Part.data(Data("plain".utf8), name: "raw")
-        }
+        let form: MultipartForm = [
+            .text("Holiday", name: "album"),
+            .text("second", name: "album"),
+            .json(["a": 1], name: "meta"),
+            .data(bytes, name: "photo", fileName: #"a "b" 汉字 🫖.png"#),
+            .data(Data(), name: "empty", fileName: "empty.bin"),
+            .data(Data("plain".utf8), name: "raw"),
+        ]
         let echo = try await engine.echo(of: .httpbin(.post, "/anything", .multipart(form)))
         #expect(echo.form == ["album": ["Holiday", "second"], "meta": #"{"a":1}"#, "raw": "plain"])
         #expect(echo.files["photo"] == Echo.Values("data:image/png;base64," + bytes.base64EncodedString()))
@@ -62,17 +62,13 @@ struct MultipartTests {
         let text = String(repeating: "汉字 \"tea\"\r\n--", count: 30_000)
         let file = try folder.file(#"my "notes" 🫖.txt"#, Data(text.utf8))
         let empty = try folder.file("empty.txt")
-        let form = MultipartForm {
-            MultipartForm.Part.text("before", name: "a")
-            for name in Awkward.names { MultipartForm.Part.file(file, name: name) }
-            MultipartForm.Part.file(empty, name: "none")
-            MultipartForm.Part.stream(
-                Repeated(byte: UInt8(ascii: "x"), count: 100_000),
-                name: "stream",
-                fileName: "x.txt"
-            )
-            MultipartForm.Part.text("after", name: "z")
-        }
+        var form: MultipartForm = [.text("before", name: "a")]
+        form.parts += Awkward.names.map { .file(file, name: $0) }
+        form.parts += [
+            .file(empty, name: "none"),
+            .stream(Repeated(byte: UInt8(ascii: "x"), count: 100_000), name: "stream", fileName: "x.txt"),
+            .text("after", name: "z"),
+        ]
         let length = try #require(try form.bodySource().length)
         let echo = try await engine.echo(of: .httpbin(.post, "/anything", .multipart(form)))
         #expect(echo.form == ["a": "before", "z": "after"])

@@ -33,7 +33,7 @@ struct OAuthTests {
     /// A call of the test's own, past the plugin.
     @discardableResult
     private func call(_ method: HTTPMethod, _ path: RequestPath, _ task: HTTPTask = .plain) async throws -> Response {
-        try await Provider<ServerCall>().request(.oauth(method, path, task)).filterSuccessful()
+        try await Provider<ServerCall>().request(.oauth(method, path, task)).filter()
     }
 
     /// Signs in as somebody in front of a screen does.

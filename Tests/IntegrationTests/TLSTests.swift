@@ -117,7 +117,7 @@ struct TLSTests {
         let call = ServerCall.nginxTLS(.post, "/echo/汉%2F字", .query(["a b": #""tea""#]).data(Data("x".utf8))).with {
             $0.headers = ["X-Probe": "汉字", "X-Empty": "", "Content-Type": "text/plain; charset=utf-8"]
         }
-        let response = try await provider().request(call).filterSuccessful()
+        let response = try await provider().request(call).filter()
         let lines = try #require(EchoLines(String(decoding: response.data, as: UTF8.self)))
         #expect(lines.method == "POST")
         #expect(lines.target == "/echo/%E6%B1%89%2F%E5%AD%97?a%20b=%22tea%22")

@@ -31,7 +31,7 @@ struct ResponsesPageTests {
         let products = try await provider.request(.products, as: [Product].self, atKeyPath: "data.items")
         #expect(products.map(\.id) == [7])
         #expect(products[0].tags == ["1", "a"])
-        let response = try await provider.request(.products).filterSuccessful()
+        let response = try await provider.request(.products).filter()
         let first = try response.decode(Product.self, atKeyPath: "data.items.0")
         #expect(first == products[0])
         let json = try response.json()
@@ -53,11 +53,10 @@ struct ResponsesPageTests {
         #expect(body == Data(#"{"filter":{"max":12.5,"tags":["tea","green"]}}"#.utf8))
     }
 
-    @Test("What is mended is heard of")
+    @Test("Repairs are reported")
     func observer() async throws {
         let repairs = Recorder<String>()
-        let observer = LenientObserver { repair in repairs.append("\(repair)") }
-        let decoder = JSONDecoder.snakeCase(observer: observer)
+        let decoder = JSONDecoder.snakeCase { repair in repairs.append("\(repair)") }
         let provider = Provider<TeaShop>(
             transport: StubTransport(.response(status: 200, data: Data(#"{"id":"7"}"#.utf8))),
             decoder: decoder

@@ -123,7 +123,11 @@ extension ErrorSentences {
     private static func englishOfApp(_ kind: TargetKitError.Kind) -> Self {
         switch kind {
         case .decoding:
-            Self("The data could not be read.", "It is not in the expected format.", "Try again later, or update the app.")
+            Self(
+                "The data could not be read.",
+                "It is not in the expected format.",
+                "Try again later, or update the app."
+            )
         case .rejected:
             Self(
                 "The operation could not be completed.",

@@ -78,4 +78,3 @@ extension MultipartForm: ExpressibleByArrayLiteral {
         self.init(parts: elements)
     }
 }
-

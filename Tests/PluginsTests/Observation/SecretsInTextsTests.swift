@@ -169,7 +169,7 @@ struct SecretsInTextsTests {
         Holder("MultipartForm") {
             MultipartForm(parts: [.data(bytes, name: "a"), .text("s3cret", name: "b", headers: fields)])
         },
-        Holder("ImagePart") { ImagePart(bytes) },
+        Holder("Image") { MultipartForm.Part.image(bytes) },
         Holder("Endpoint") {
             Endpoint(
                 url: url,

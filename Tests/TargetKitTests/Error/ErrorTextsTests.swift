@@ -34,7 +34,8 @@ struct ErrorTextsTests {
         case .decoding: TargetKitError(stage: .decoding)
         case .rejected: TargetKitError(stage: .envelope)
         case .invalidRequest: TargetKitError(stage: .endpoint)
-        case .unreadableFile: TargetKitError(stage: .request, underlying: InvalidRequest.unreadableFile(path: "/s3cret"))
+        case .unreadableFile:
+            TargetKitError(stage: .request, underlying: InvalidRequest.unreadableFile(path: "/s3cret"))
         case .storageFull: transport(.cannotWriteToFile)
         case .shutDown: TargetKitError(stage: .shutDown)
         case .unknown: TargetKitError(stage: .transport)
@@ -63,7 +64,10 @@ struct ErrorTextsTests {
         }
     }
 
-    @Test("The texts fit an alert and a toast", arguments: Kind.allCases.map(error) + [408, 410, 413, 503, 504].map(status))
+    @Test(
+        "The texts fit an alert and a toast",
+        arguments: Kind.allCases.map(error) + [408, 410, 413, 503, 504].map(status)
+    )
     func lengths(error: TargetKitError) {
         for piece in ErrorTexts.Piece.allCases {
             #expect(error.text(piece, in: .english).count <= 80)

@@ -12,11 +12,11 @@ struct ResponseTests {
     @Test("Filters let through what they name and hold the response in their error")
     func filters() throws {
         let found = Response(statusCode: 302, data: Data("x".utf8))
-        #expect(try found.filterSuccessfulAndRedirects().statusCode == 302)
-        #expect(try found.filter(status: 300...303).statusCode == 302)
-        #expect(try found.filter(status: 302).statusCode == 302)
-        #expect(try found.filter(status: [200, 302]).statusCode == 302)
-        let error = try #require(throws: TargetKitError.self) { try found.filterSuccessful() }
+        #expect(try found.filter(.successAndRedirectCodes).statusCode == 302)
+        #expect(try found.filter(.codes(300...303)).statusCode == 302)
+        #expect(try found.filter(.codes([302])).statusCode == 302)
+        #expect(try found.filter(.codes([200, 302])).statusCode == 302)
+        let error = try #require(throws: TargetKitError.self) { try found.filter() }
         #expect(error.stage == .status)
         #expect(error.response?.data == Data("x".utf8))
     }

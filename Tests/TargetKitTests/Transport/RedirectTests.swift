@@ -209,7 +209,7 @@ struct RedirectTests {
         async let stream = Provider<TestTarget>(transport: SystemTransport.patient).stream(target)
         await server.waitForConnections(closed: 2)
         gate.open()
-        #expect(try await stream.redirects.map(\.statusCode) == [302, 302])
+        #expect(try await stream.response.redirects.map(\.statusCode) == [302, 302])
     }
 
     @Test("Plugins see one willSend and one didReceive for the whole way")

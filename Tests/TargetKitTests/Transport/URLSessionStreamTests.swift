@@ -29,7 +29,7 @@ struct URLSessionStreamTests {
         }
         let provider = Provider<TestTarget>(transport: transport)
         let stream = try await provider.stream(TestTarget(server.baseURL))
-        #expect(stream.redirects.count == 1)
+        #expect(stream.response.redirects.count == 1)
         var lines: [String] = []
         for try await line in stream.lines { lines.append(line) }
         #expect(lines == ["one", "two", "three"])

@@ -62,11 +62,11 @@ struct JSONParsingTests {
         for (open, close) in [("[", "]"), (#"{"a":"#, "}")] {
             let inside = open == "[" ? "" : "1"
             let text = String(repeating: open, count: limit) + inside + String(repeating: close, count: limit)
-            if limit > 0 { #expect(try JSONValue(parsing: text, options: options) != nil) }
+            if limit > 0 { #expect(try JSONValue(parsing: Data(text.utf8), options: options) != nil) }
             let deeper = open + text + close
             let place = open.utf8.count * limit
             #expect(throws: JSONParsingError(.lessNesting, at: place)) {
-                try JSONValue(parsing: deeper, options: options)
+                try JSONValue(parsing: Data(deeper.utf8), options: options)
             }
         }
     }
@@ -76,16 +76,18 @@ struct JSONParsingTests {
         let options = JSONParsingOptions(maximumDepth: limit)
         for open in ["[", #"{"a":"#, "[{\"b\":"] {
             let text = String(repeating: open, count: 100_000)
-            let error = #expect(throws: JSONParsingError.self) { try JSONValue(parsing: text, options: options) }
+            let error = #expect(throws: JSONParsingError.self) {
+                try JSONValue(parsing: Data(text.utf8), options: options)
+            }
             #expect(error?.reason == .lessNesting)
         }
     }
 
     @Test("A text may be as long as the limit, and not longer")
     func size() throws {
-        #expect(try JSONValue(parsing: "[10]", options: .init(maximumSize: 4)) == [10])
+        #expect(try JSONValue(parsing: Data("[10]".utf8), options: .init(maximumSize: 4)) == [10])
         #expect(throws: JSONParsingError(.shorterText, at: 3)) {
-            try JSONValue(parsing: "[10]", options: .init(maximumSize: 3))
+            try JSONValue(parsing: Data("[10]".utf8), options: .init(maximumSize: 3))
         }
     }
 

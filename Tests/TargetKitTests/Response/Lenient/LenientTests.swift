@@ -31,7 +31,7 @@ struct LenientTests {
         @Lenient var counts: [String: Int]
     }
 
-    static func product(_ json: String, observer: LenientObserver? = nil) throws -> Product {
+    static func product(_ json: String, observer: (@Sendable (LenientRepair) -> Void)? = nil) throws -> Product {
         try JSONDecoder.lenient(observer: observer).decode(Product.self, from: Data(json.utf8))
     }
 
@@ -49,7 +49,6 @@ struct LenientTests {
         #expect(model.id == 7)
         #expect(model.price == 0)
         #expect(model.tags == ["a"])
-        #expect(model.$tags.map(\.position) == ["0", "2"])
     }
 
     @Test("Every property has its default when the object is empty, or all is null, or all is of another kind")
@@ -98,7 +97,7 @@ struct LenientTests {
         #expect(product.isNew == isNew)
     }
 
-    @Test("Optionals, enums, models, arrays and dictionaries are mended by what they hold")
+    @Test("Optionals, enums, models, arrays and dictionaries are converted by what they contain")
     func mends() throws {
         let product = try Self.product(
             #"""
@@ -115,7 +114,7 @@ struct LenientTests {
         #expect(try Self.product(#"{"status":"new one","level":3,"owner":{"nickname":"A"}}"#) == Self.product("{}"))
     }
 
-    @Test("Integers of every width, decimals, dates, URLs and JSON values are mended")
+    @Test("Integers of every width, decimals, dates, URLs and JSON values are converted")
     func types() throws {
         struct Model: Codable {
             @Lenient var small: Int8
@@ -145,11 +144,12 @@ struct LenientTests {
     }
 
     enum PageOne: LenientDefaultProvider { static let lenientDefault = 1 }
+    enum Visible: LenientDefaultProvider { static let lenientDefault = true }
 
     struct Query: Codable, Hashable {
         @LenientDefault<PageOne> var page: Int
-        @LenientDefault<LenientTrue> var isVisible: Bool
-        @LenientDefault<LenientOne> var size = 1
+        @LenientDefault<Visible> var isVisible: Bool
+        @LenientDefault<PageOne> var size = 1
     }
 
     @Test(
@@ -195,7 +195,6 @@ struct LenientTests {
         #expect(user.userName == "5")
         #expect(user.bestFriend?.firstName.isEmpty == true)
         #expect(user.lastLogins.map(\.timeIntervalSince1970) == [1_714_953_600, 0])
-        #expect(user.$lastLogins.map(\.position) == ["2"])
     }
 
     @Test("A property list is decoded as leniently as JSON")

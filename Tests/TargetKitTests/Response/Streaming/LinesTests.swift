@@ -104,7 +104,7 @@ struct LinesTests {
     @Test("A line without an end does not fill the memory, and its body is let go of")
     func endless() async throws {
         let (size, freed) = (Tally(), Tally())
-        var lines: ResponseStream.Lines.Iterator
+        var lines: ResponseStream.Elements<String>.Iterator
         do {
             let token = Token(freed)
             let body = ResponseBody {

@@ -11,12 +11,12 @@ struct ResponseStreamTests {
         let stream = ResponseStream(statusCode: 404, headers: ["X-Trace": "7"], body: ResponseBody { nil })
         #expect(stream.statusCode == 404)
         #expect(stream.headers["x-trace"] == "7")
-        #expect(stream.httpVersion == "HTTP/1.1")
-        #expect(stream.request == nil)
-        #expect(stream.redirects.isEmpty)
-        #expect(stream.httpResponse == nil)
-        #expect(try stream.response.filter(status: 404).data.isEmpty)
-        #expect(throws: TargetKitError.self) { try stream.response.filterSuccessful() }
+        #expect(stream.response.httpVersion == "HTTP/1.1")
+        #expect(stream.response.request == nil)
+        #expect(stream.response.redirects.isEmpty)
+        #expect(stream.response.httpResponse == nil)
+        #expect(try stream.response.filter(.codes([404])).data.isEmpty)
+        #expect(throws: TargetKitError.self) { try stream.response.filter() }
     }
 
     @Test("Pieces come as they are, and each once")
@@ -113,7 +113,7 @@ struct ResponseStreamTests {
     @Test("An iterator lets go of the body at its end", arguments: [nil, Boom()])
     func atEnd(failure: Boom?) async throws {
         let freed = Tally()
-        func lines() -> ResponseStream.Lines.Iterator {
+        func lines() -> ResponseStream.Elements<String>.Iterator {
             let token = Token(freed)
             let body = ResponseBody {
                 if let failure { throw failure }

@@ -107,7 +107,7 @@ struct ServerSentEventSourceTests {
         let script = EventStreamScript(
             { .events("data:a\n\n") },
             {
-                _ = try Response(statusCode: 204).filter(status: 200); throw Boom()
+                _ = try Response(statusCode: 204).filter(.codes([200])); throw Boom()
             }
         )
         let (received, error, _) = await script.events(.always()).read(on: script.clock)

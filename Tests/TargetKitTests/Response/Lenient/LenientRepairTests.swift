@@ -4,12 +4,12 @@ import TargetKit
 import TestSupport
 import Testing
 
-@Suite("LenientObserver")
-struct LenientObserverTests {
+@Suite("Lenient repairs")
+struct LenientRepairTests {
     @Test("The observer hears of each repair once: where, for what type and why")
     func observer() throws {
         let repairs = Recorder<LenientRepair>()
-        let observer = LenientObserver { repairs.append($0) }
+        let observer: @Sendable (LenientRepair) -> Void = { repairs.append($0) }
         _ = try LenientTests.product(
             #"""
             {"id":"7","price":null,"isNew":[],"tags":["a",1,null],"note":5,"status":"active","level":1,"counts":{"b":{}}}
@@ -29,12 +29,12 @@ struct LenientObserverTests {
         #expect(repairs.elements.count == 8)
     }
 
-    @Test("What is mended in a model that does not decode after all is heard once, too")
+    @Test("Repairs in a model that cannot be decoded are reported once, too")
     func observerOfFailures() throws {
         struct Inner: Codable { @Lenient var count: Int; var name: String }
         struct Outer: Codable { @Lenient var one: Inner?; @Lenient var many: [Inner] }
         let repairs = Recorder<LenientRepair>()
-        let decoder = JSONDecoder.lenient(observer: LenientObserver { repairs.append($0) })
+        let decoder = JSONDecoder.lenient { repairs.append($0) }
         _ = try decoder.decode(Outer.self, from: Data(#"{"one":{"count":"1"},"many":[{"count":"2"}]}"#.utf8))
         #expect(
             repairs.elements == [
@@ -54,7 +54,7 @@ struct LenientObserverTests {
             @Lenient var counts: [String: Int]?
         }
         let repairs = Recorder<LenientRepair>()
-        let decoder = JSONDecoder.lenient(observer: LenientObserver { repairs.append($0) })
+        let decoder = JSONDecoder.lenient { repairs.append($0) }
         for filler in [nil, "null", "{}", #"["a"]"#, "7"] {
             let json = filler.map { #"{"name":\#($0),"tags":\#($0),"counts":\#($0)}"# } ?? "{}"
             let model = try decoder.decode(Model.self, from: Data(json.utf8))
@@ -71,13 +71,15 @@ struct LenientObserverTests {
         let repairs = Recorder<LenientRepair>()
         let json =
             #"{"id":7,"name":"a","price":1.5,"isNew":true,"tags":["a"],"status":"active","level":2,"counts":{"a":1}}"#
-        _ = try LenientTests.product(json, observer: LenientObserver { repairs.append($0) })
+        _ = try LenientTests.product(json, observer: { repairs.append($0) })
         #expect(repairs.elements.isEmpty)
     }
 
     @Test("A repair's text names the place and the type, for each reason")
     func repairText() {
-        #expect(LenientRepair(.converted, type: "Int", at: "a.0").description == "a.0: of another type, made into Int")
+        #expect(
+            LenientRepair(.converted, type: "Int", at: "a.0").description == "a.0: of another type, converted to Int"
+        )
         let texts = LenientRepair.Reason.allCases.map { LenientRepair($0, type: "Int", at: "").description }
         #expect(Set(texts).count == 5)
         #expect(texts.allSatisfy { $0.hasPrefix("the body: ") })
