@@ -34,7 +34,7 @@ enum RedactedError {
             return redacted(coding: error)
         default:
             let bridged = error as NSError
-            let info = [NSLocalizedDescriptionKey: "\(ErrorText(error))"]
+            let info = [NSLocalizedDescriptionKey: "\(ErrorDescription(error))"]
             return NSError(domain: bridged.domain, code: bridged.code, userInfo: info)
         }
     }

@@ -118,10 +118,10 @@ extension TargetKitError: ReflectsDescription {
         if let unreadable {
             text += ": \(unreadable)"
         } else if let underlying {
-            text += ": \(ErrorText(underlying))"
+            text += ": \(ErrorDescription(underlying))"
         }
         if let excerpt { text += ", in \(excerpt)" }
-        if let appError { text += "; for the app: \(ErrorText(appError))" }
+        if let appError { text += "; for the app: \(ErrorDescription(appError))" }
         return text.inOneLine
     }
 

@@ -14,7 +14,7 @@ extension SampleResponse: CustomStringConvertible, CustomReflectable {
     public var description: String {
         switch self {
         case .response(let status, _, let data): "HTTP \(status), \(data.count) bytes"
-        case .failure(let error): "a failure: \(ErrorText(error))"
+        case .failure(let error): "a failure: \(ErrorDescription(error))"
         }
     }
 

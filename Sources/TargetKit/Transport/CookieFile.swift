@@ -31,7 +31,7 @@ struct CookieFile: Sendable {
             decoder.dateDecodingStrategy = .secondsSince1970
             content = try decoder.decode(Content.self, from: data)
         } catch {
-            throw failure(.broken("\(ErrorText(error))"))
+            throw failure(.broken("\(ErrorDescription(error))"))
         }
         guard content.version == 1 else { throw failure(.broken("it has version \(content.version), not 1")) }
         return try content.cookies.enumerated().map { index, cookie throws(CookieFileError) in
@@ -49,7 +49,7 @@ struct CookieFile: Sendable {
         do {
             data = try encoder.encode(Content(cookies: cookies))
         } catch {
-            throw failure(.unwritable("\(ErrorText(error))"))
+            throw failure(.unwritable("\(ErrorDescription(error))"))
         }
         let number = String(UInt64.random(in: .min ... .max), radix: 36)
         let part = url.deletingLastPathComponent().appendingPathComponent(".cookies.\(number).part").path

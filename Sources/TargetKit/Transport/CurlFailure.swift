@@ -38,7 +38,7 @@ struct CurlFailure: Error {
         userInfo[CurlTransport.messageKey] = curlMessage
         userInfo[CurlTransport.codeKey] = curlCode.map { Int($0.rawValue) }
         userInfo[NSUnderlyingErrorKey] = underlying
-        if isOurs { userInfo[ErrorText.wordsKey] = message }
+        if isOurs { userInfo[ErrorDescription.wordsKey] = message }
         return URLError(code, userInfo: userInfo)
     }
 

@@ -78,7 +78,7 @@ extension ResponseStreamError: DeveloperError, ReflectsDescription {
         switch self {
         case .lineTooLong(let number, let limit): "line \(number) is longer than the limit of \(limit) bytes"
         case .eventTooLarge(let limit): "an event is larger than the limit of \(limit) bytes"
-        case .undecodableLine(let number, let error): "line \(number): \(ErrorText(error))"
+        case .undecodableLine(let number, let error): "line \(number): \(ErrorDescription(error))"
         case .notAnEventStream(let type?): "the Content-Type is \(type.prefix(100)), not text/event-stream"
         case .notAnEventStream(nil): "the response has no Content-Type, which should be text/event-stream"
         case .alreadyRead: "the body can be read once, and another loop reads it or has read it"

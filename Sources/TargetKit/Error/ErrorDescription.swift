@@ -6,7 +6,7 @@ import FoundationNetworking
 #endif
 
 /// An underlying error in one line. Only errors whose texts are known to hold no values of the caller speak for themselves.
-struct ErrorText: CustomStringConvertible {
+struct ErrorDescription: CustomStringConvertible {
     let description: String
 
     init(_ error: any Error) {
