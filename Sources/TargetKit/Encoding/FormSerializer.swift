@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// Writes the tree that an `Encodable` made as pairs, by the rules of a ``URLEncodedFormEncoder``.
+/// Writes the tree of an `Encodable` as `name=value` pairs, with the options of a ``URLEncodedFormEncoder``.
 struct FormSerializer: ~Copyable {
     private var form: FormWriter
     private let rules: URLEncodedFormEncoder
@@ -10,7 +10,7 @@ struct FormSerializer: ~Copyable {
         form = FormWriter(arrays: rules.arrayEncoding, spaces: rules.spaceEncoding, capacity: 256)
     }
 
-    /// Ends the writing, and hands out the bytes.
+    /// Returns the bytes.
     consuming func finish() -> ByteBuffer { form.finish() }
 
     mutating func write(root: FormNode) throws {
@@ -88,10 +88,10 @@ extension FormNode {
     }
 }
 
-/// A place in the form that an `Encodable` is being written into.
+/// A node in the tree of values that an `Encodable` encodes.
 ///
-/// It is an object with identity, since an `Encodable` may hold several containers for one place at once. Within one call
-/// of `encode` only; it never leaves that call.
+/// It is a class because an `Encodable` can have several containers for one node at the same time. It exists only during
+/// one call of `encode`.
 final class FormNode {
     enum Content {
         /// Nothing has been written.
@@ -103,22 +103,22 @@ final class FormNode {
 
     private(set) var content = Content.empty
 
-    /// Whatever was there, a text is there now.
+    /// Replaces the content with a text.
     func set(_ text: String) {
         content = .text(text)
     }
 
-    /// Makes an empty place a list, so that an empty array is known for one.
+    /// Makes an empty node a list, so that an empty array is distinct from no value.
     func becomeListIfEmpty() {
         if case .empty = content { content = .list([]) }
     }
 
-    /// Makes an empty place an object, so that an empty one is known for one.
+    /// Makes an empty node an object, so that an empty object is distinct from no value.
     func becomeObjectIfEmpty() {
         if case .empty = content { content = .object(FormObject()) }
     }
 
-    /// The place under a name: the one that is there, or a new one. What is no object becomes one.
+    /// The child with a name, which is created if needed. Any other content is replaced by an object.
     func child(named name: String) -> FormNode {
         let object: FormObject
         if case .object(let existing) = content {
@@ -130,7 +130,7 @@ final class FormNode {
         return object.child(named: name)
     }
 
-    /// A new place at the end of the list. What is no list becomes one.
+    /// A new element at the end of the list. Any other content is replaced by a list.
     func newElement() -> FormNode {
         let node = FormNode()
         if case .list(var nodes) = content {

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
 
-/// An array of any element type, seen without knowing that type.
+/// An array of any element type.
 protocol ParameterList {
     func forEachParameter(_ body: (Any) throws -> Void) rethrows
 }
 
-/// Names with values, of any types, seen without knowing them.
+/// Names and values of any types.
 protocol ParameterPairs {
     /// Calls `body` with the pairs in their own order; those of a dictionary sorted by name when `sorted`.
     func forEachParameter(sorted: Bool, _ body: (String, Any) throws -> Void) throws
 }
 
-/// An optional of any type, seen without knowing it.
+/// An optional of any type.
 protocol ParameterOptional {
     var wrappedParameter: Any? { get }
 }
@@ -39,7 +39,7 @@ extension ContiguousArray: ParameterList {
 
 extension Dictionary: ParameterPairs {
     func forEachParameter(sorted: Bool, _ body: (String, Any) throws -> Void) throws {
-        // Asked of an `Any`, the cast compares the types; asked of `self`, it would build the dictionary anew.
+        // A cast from `Any` compares the types; a cast from `self` would copy the dictionary.
         if Self.self == [String: any Sendable].self, let known = (self as Any) as? [String: any Sendable] {
             try KeyOrder.forEach(in: known, sorted: sorted, body)
         } else if Self.self == [String: Any].self, let known = (self as Any) as? [String: Any] {
@@ -79,7 +79,7 @@ extension Optional: ParameterOptional {
     }
 }
 
-/// The text of a dictionary's key that is no `String`.
+/// The text of a dictionary's key that is not a `String`.
 private enum ParameterKey {
     static func text(_ key: Any) throws -> String {
         switch key {

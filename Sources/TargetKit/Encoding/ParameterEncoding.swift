@@ -6,9 +6,9 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// Puts named parameters into a request: into its query or into its body.
+/// Encodes named parameters into the query or the body of a request.
 ///
-/// TargetKit comes with ``URLEncoding`` (`.url`, `.query`, `.form`) and ``JSONEncoding`` (`.json`). A format of your own
+/// TargetKit has ``URLEncoding`` (`.url`, `.query`, `.form`) and ``JSONEncoding`` (`.json`). A format of your own
 /// conforms to this protocol and returns the request with its bytes in it:
 /// ```swift
 /// struct LineEncoding: ParameterEncoding {
@@ -32,9 +32,9 @@ public protocol ParameterEncoding: Sendable {
     func encode(_ parameters: [String: any Sendable], into request: URLRequest) throws -> URLRequest
 }
 
-/// Why parameters could not be turned into bytes, and which of them was at fault.
+/// The reason why parameters could not be encoded, and which of them is invalid.
 ///
-/// It holds types and names, never a value: a parameter may be a password.
+/// It contains types and names, never a value: a parameter can be a password.
 public struct ParameterEncodingError: Error, Sendable, Hashable, CustomStringConvertible {
     /// What was wrong.
     package enum Reason: Sendable, Hashable {
@@ -60,7 +60,7 @@ public struct ParameterEncodingError: Error, Sendable, Hashable, CustomStringCon
     /// What was wrong.
     package let reason: Reason
 
-    /// Where the value stands, written as a form writes it: `user[tags][0]`. Empty when it is the whole.
+    /// The name of the value in a form: `user[tags][0]`. Empty for the whole.
     public let keyPath: String
 
     /// Makes an error about the value at a key path.
@@ -69,7 +69,7 @@ public struct ParameterEncodingError: Error, Sendable, Hashable, CustomStringCon
         self.keyPath = keyPath
     }
 
-    /// One line that says what was wrong and where, without the value.
+    /// The reason and the name of the value in one line, without the value.
     public var description: String {
         let place = keyPath.isEmpty ? "the parameters" : "the parameter \(keyPath)"
         switch reason {

@@ -96,7 +96,7 @@ public struct URLEncoding: ParameterEncoding {
     /// The parameters as an escaped query, names sorted at every level, without a leading `?`.
     ///
     /// - Throws: ``ParameterEncodingError``, or what a custom rule's closure throws.
-    package func queryString(_ parameters: [String: any Sendable]) throws -> String {
+    public func queryString(_ parameters: [String: any Sendable]) throws -> String {
         try formBytes(parameters).string
     }
 

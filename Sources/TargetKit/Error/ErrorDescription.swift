@@ -5,7 +5,7 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// An underlying error in one line. Only errors whose texts are known to hold no values of the caller speak for themselves.
+/// An underlying error in one line. Only errors whose texts are known to contain no values of the caller are shown in full.
 struct ErrorDescription: CustomStringConvertible {
     let description: String
 
@@ -34,28 +34,29 @@ struct ErrorDescription: CustomStringConvertible {
         if let words = error.userInfo[wordsKey] as? String { return "\(words) (URLError \(error.code.rawValue))" }
         let words =
             switch error.code {
-            case .notConnectedToInternet: "no connection to the network"
-            case .timedOut: "it took longer than it may"
-            case .cannotFindHost, .dnsLookupFailed: "the host's name is not known"
-            case .cannotConnectToHost: "the host does not take the connection"
+            case .notConnectedToInternet: "there is no connection to the network"
+            case .timedOut: "the request timed out"
+            case .cannotFindHost, .dnsLookupFailed: "the host could not be found"
+            case .cannotConnectToHost: "the connection was refused"
             case .networkConnectionLost: "the connection was lost"
-            case .badServerResponse, .cannotParseResponse: "the answer is not HTTP, or breaks its rules"
-            case .cannotDecodeContentData, .cannotDecodeRawData: "the body's encoding is broken"
+            case .badServerResponse, .cannotParseResponse: "the response is not valid HTTP"
+            case .cannotDecodeContentData, .cannotDecodeRawData: "the body's content coding is invalid"
             case .dataLengthExceedsMaximum: "the response is larger than the call allows"
             case .httpTooManyRedirects: "the server redirects too many times"
-            case .redirectToNonExistentLocation: "the server redirects to no http URL"
-            case .appTransportSecurityRequiresSecureConnection: "the way leads to an insecure connection"
-            case .secureConnectionFailed: "TLS could not be agreed"
+            case .redirectToNonExistentLocation: "the server redirects to a URL that is not http"
+            case .appTransportSecurityRequiresSecureConnection: "the connection would be insecure"
+            case .secureConnectionFailed: "the TLS handshake failed"
             case .serverCertificateUntrusted, .serverCertificateHasUnknownRoot:
                 "the server's certificate is not trusted"
             case .serverCertificateHasBadDate, .serverCertificateNotYetValid: "the server's certificate is out of date"
-            case .clientCertificateRequired, .clientCertificateRejected: "the server wants another client certificate"
-            case .resourceUnavailable: "the system has no descriptor left"
+            case .clientCertificateRequired, .clientCertificateRejected:
+                "the server requires another client certificate"
+            case .resourceUnavailable: "the system has no file descriptor left"
             case .cancelled: "cancelled"
-            case .badURL, .unsupportedURL: "the transport cannot call this URL"
+            case .badURL, .unsupportedURL: "the transport does not support this URL"
             case .fileDoesNotExist, .noPermissionsToReadFile, .fileIsDirectory: "the file cannot be read"
             case .cannotCreateFile, .cannotOpenFile, .cannotWriteToFile, .cannotMoveFile: "the file cannot be written"
-            default: "the exchange broke"
+            default: "the exchange failed"
             }
         return "\(words) (URLError \(error.code.rawValue))"
     }

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 
-/// Why a target or a request cannot be sent: the `underlying` error of stage `.endpoint` and `.request`.
+/// The reason why a request cannot be sent: the `underlying` error of the stages `.endpoint` and `.request`.
 package enum InvalidRequest: Error, Sendable, Hashable {
     /// The base URL has no `http` or `https` scheme, or no host.
     case unsupportedURL(String)
-    /// Path and base URL make no URL.
+    /// The path and the base URL form no valid URL.
     case unreadableURL(String)
     /// A segment of the path is `.` or `..`, which would name another resource.
     case dotSegment(path: String)
-    /// The method is no RFC 9110 §5.6.2 token.
+    /// The method is not a token (RFC 9110 §5.6.2).
     case invalidMethod(String)
-    /// The name of a header field is no RFC 9110 §5.6.2 token.
+    /// The name of a header field is not a token (RFC 9110 §5.6.2).
     case invalidHeaderName(String)
     /// The value of that header field holds CR, LF or NUL (RFC 9110 §5.5).
     case invalidHeaderValue(name: String)
@@ -44,15 +44,15 @@ extension InvalidRequest: ReflectsDescription {
         case .unsupportedURL(let url):
             "\"\(RedactedURL(url))\" cannot be called: the base URL needs the scheme http or https and a host"
         case .unreadableURL(let url):
-            "\"\(RedactedURL(url))\" is no URL: look at the target's path and base URL"
+            "\"\(RedactedURL(url))\" is not a valid URL: check the target's path and base URL"
         case .dotSegment(let path):
             "the path \"\(path.inOneLine)\" has a segment . or .., which names another resource: check what is interpolated"
         case .invalidMethod(let method):
-            "the method \(method.debugDescription) is no RFC 9110 token: letters, digits and !#$%&'*+-.^_`|~ only"
+            "the method \(method.debugDescription) is not an RFC 9110 token: letters, digits and !#$%&'*+-.^_`|~ only"
         case .invalidHeaderName(let name):
-            "the header name \(name.debugDescription) is no RFC 9110 token: letters, digits and !#$%&'*+-.^_`|~ only"
+            "the header name \(name.debugDescription) is not an RFC 9110 token: letters, digits and !#$%&'*+-.^_`|~ only"
         case .invalidHeaderValue(let name):
-            "the value of the header \(name.inOneLine) holds a CR, LF or NUL: remove it"
+            "the value of the header \(name.inOneLine) contains a CR, LF or NUL: remove it"
         case .reservedHeader(let name):
             "the header \(name.inOneLine) is set by the transport from the body itself: remove it"
         case .bodyNotAllowed(let method):

@@ -2,27 +2,27 @@
 
 import Foundation
 
-/// Which header fields hold secrets, and what stands in their place in a text for people.
+/// The header fields whose values are secrets, and the text that replaces these.
 public struct HeaderRedaction: Sendable, Hashable {
-    /// The names of the fields whose values are never shown.
+    /// The names of the fields with secret values.
     public var secretNames: Set<HTTPHeaderName>
 
-    /// A redaction of those fields.
+    /// Creates a redaction of fields.
     public init(secretNames: Set<HTTPHeaderName>) {
         self.secretNames = secretNames
     }
 
-    /// The fields that carry credentials by their definition or by wide custom.
+    /// The fields that contain credentials by definition or by convention.
     public static let standard = Self(secretNames: [
         .authorization, .proxyAuthorization, .cookie, .setCookie,
         "Authentication-Info", "Proxy-Authentication-Info", "X-Api-Key", "Api-Key", "X-Auth-Token", "X-Access-Token",
         "X-Csrf-Token", "X-Amz-Security-Token",
     ])
 
-    /// What stands in the place of a secret.
+    /// The text that replaces a secret.
     package static let placeholder = "<redacted>"
 
-    /// The value, or the placeholder when the field is secret.
+    /// The value, or the placeholder if the field is secret.
     package func value(_ value: String, for name: HTTPHeaderName) -> String {
         secretNames.contains(name) ? Self.placeholder : value
     }

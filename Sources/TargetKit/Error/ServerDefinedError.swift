@@ -2,7 +2,7 @@
 
 import Foundation
 
-/// What a server reports in the body of its answer: the `underlying` error of stage `.envelope`.
+/// A failure that the server reports in the body of a response: the `underlying` error of stage `.envelope`.
 ///
 /// ```swift
 /// catch {
@@ -12,12 +12,12 @@ import Foundation
 public struct ServerDefinedError: Error, Sendable, Hashable {
     /// The server's code for what went wrong; compares with a literal of a text or of a number.
     public var code: ServerCode
-    /// The server's sentence about it, or the envelope's in its place. It is written for the person in front of the screen.
+    /// The server's message, or else the envelope's, for the person who uses the app.
     public var message: String
     /// The status code of the response, 200 for most servers that report failures in the body.
     public var httpStatus: Int
 
-    /// A failure that a server reports.
+    /// Creates a failure.
     public init(code: ServerCode, message: String, httpStatus: Int) {
         self.code = code
         self.message = message

@@ -23,7 +23,7 @@ extension TargetKitError {
         case badRedirect
         /// The response exceeds the size that the call allows.
         case tooLarge
-        /// The call was cancelled: usually shown to nobody, `case .cancelled: break`.
+        /// The call was cancelled. This is usually not shown: `case .cancelled: break`.
         case cancelled
         /// Status 401: the request has no valid credentials (RFC 9110 §15.5.2).
         ///

@@ -7,16 +7,16 @@ import FoundationNetworking
 #endif
 
 extension TargetKitError: LocalizedError {
-    /// What happened, for the person in front of the screen, in the language of ``ErrorTexts/current``.
+    /// What happened, for the person who uses the app, in the language of ``ErrorTexts/current``.
     public var errorDescription: String? { text(.description) }
 
-    /// Why it happened, for the person in front of the screen, in the language of ``ErrorTexts/current``.
+    /// Why it happened, for the person who uses the app, in the language of ``ErrorTexts/current``.
     public var failureReason: String? { text(.failureReason) }
 
     /// What the person can do about it, in the language of ``ErrorTexts/current``.
     public var recoverySuggestion: String? { text(.recoverySuggestion) }
 
-    /// A sentence about this failure for the person in front of the screen; ``description`` is the developer's line.
+    /// A sentence about this failure for the person who uses the app; ``description`` is the developer's line.
     ///
     /// - Parameters:
     ///   - piece: Which sentence; default: what happened.
@@ -46,10 +46,10 @@ extension TargetKitError: LocalizedError {
 }
 
 extension TargetKitError: CustomNSError {
-    /// `TargetKitError`, for code that sorts errors by the domain of `NSError`.
+    /// `TargetKitError`.
     public static var errorDomain: String { "TargetKitError" }
 
-    /// The number of the ``kind``; the numbers stay as they are from version to version.
+    /// The number of the ``kind``, which is the same in all versions.
     public var errorCode: Int { kind.number }
 
     /// The failing URL, without user, query and fragment, which can contain secrets; the underlying error; and the

@@ -5,7 +5,7 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// Why a call failed: where on its path, for which target, and the error underneath.
+/// The failure of a call: the stage, the target, and the underlying error.
 ///
 /// ```swift
 /// do {
@@ -20,36 +20,36 @@ import FoundationNetworking
 /// }
 /// ```
 public struct TargetKitError: Error, Sendable {
-    /// The step of the request's path that failed.
+    /// The step of a call that failed.
     public enum Stage: Sendable, Hashable, CaseIterable {
-        /// The target did not become an endpoint: its path, or the endpoint closure.
+        /// The endpoint could not be built from the target: its path, or the endpoint closure.
         case endpoint
-        /// The endpoint did not become a request: an encoding, the request closure, or a plugin's `prepare`.
+        /// The request could not be built from the endpoint: an encoding, the request closure, or a plugin's `prepare`.
         case request
-        /// The exchange failed: no response, or not all of it.
+        /// The exchange failed: there is no response, or it is incomplete.
         case transport
-        /// The call was cancelled, at whatever step it was.
+        /// The call was cancelled, at any step.
         case cancelled
-        /// The response's status code is not among those that the target accepts.
+        /// The target does not accept the response's status code.
         case status
-        /// The response's body is not what was asked for.
+        /// The response's body could not be decoded.
         case decoding
-        /// The response's body says that the call failed.
+        /// The response's body reports a failure.
         case envelope
-        /// The scope of the provider has been shut down, and takes no new calls.
+        /// The scope of the provider has been shut down and accepts no new calls.
         case shutDown
     }
 
     /// The step that failed.
     public var stage: Stage
-    /// The target of the call, the inner one of a ``MultiTarget``; `nil` where no target was known, in a response that was
-    /// made by hand for one.
+    /// The target of the call, the inner one of a ``MultiTarget``; `nil` if no target is known, for example of a response
+    /// that was created by hand.
     public var target: (any TargetType)?
-    /// The request, as far as it had come; `nil` when the call failed before there was one.
+    /// The request as it was built so far; `nil` if the call failed before that.
     public var request: URLRequest?
-    /// The response; `nil` when none arrived.
+    /// The response; `nil` if there is none.
     public var response: Response?
-    /// The underlying error: an ``InvalidRequest``, a `URLError`, a `DecodingError`, or the error that a closure or
+    /// The underlying error: a `URLError`, a `DecodingError`, or the error that a closure or
     /// plugin threw; `nil` when there is none, for example at stage `.status`.
     ///
     /// URLs within an error of Foundation omit user, query and fragment, which can contain secrets: ``request`` has the
@@ -57,12 +57,12 @@ public struct TargetKitError: Error, Sendable {
     public var underlying: (any Error)? {
         didSet { underlying = underlying.map(RedactedError.of) }
     }
-    /// The app's own error for this failure, as an ``ErrorMappingTarget`` has made it; `nil` where none has.
+    /// The app's own error for this failure, from an ``ErrorMappingTarget``; `nil` if there is none.
     public var appError: (any Error)?
     /// The reason the body is unreadable, when it is more specific than ``underlying``.
     var unreadable: UnreadableBody?
 
-    /// An error of that stage.
+    /// Creates an error.
     public init(
         stage: Stage,
         target: (any TargetType)? = nil,
@@ -136,14 +136,14 @@ extension TargetKitError: ReflectsDescription {
 extension TargetKitError.Stage {
     fileprivate var sentence: String {
         switch self {
-        case .endpoint: "the target makes no endpoint"
-        case .request: "the request could not be made"
+        case .endpoint: "the endpoint could not be built"
+        case .request: "the request could not be built"
         case .transport: "the exchange failed"
         case .cancelled: "the call was cancelled"
         case .status: "the status code is not accepted"
         case .decoding: "the body could not be decoded"
         case .envelope: "the server reports a failure"
-        case .shutDown: "the scope is shut down and takes no new calls"
+        case .shutDown: "the scope is shut down and accepts no new calls"
         }
     }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 extension UInt8 {
-    /// The byte with A–Z turned into a–z, every other byte as it is.
+    /// The byte in lowercase if it is an ASCII letter.
     package var asciiLowercased: UInt8 {
         (0x41...0x5A).contains(self) ? self | 0x20 : self
     }
@@ -18,7 +18,7 @@ extension UInt8 {
 }
 
 extension StringProtocol {
-    /// Whether both hold the same bytes when A–Z and a–z count as the same: how RFC 9110 compares names.
+    /// Whether both are equal if the case of ASCII letters is ignored, as RFC 9110 compares names.
     package func equalsIgnoringASCIICase(_ other: some StringProtocol) -> Bool {
         guard utf8.count == other.utf8.count else { return false }
         return ContiguousText.read(self) { left in
@@ -28,7 +28,7 @@ extension StringProtocol {
         }
     }
 
-    /// Feeds the bytes with A–Z turned into a–z.
+    /// Hashes the bytes, with ASCII letters in lowercase.
     package func hashIgnoringASCIICase(into hasher: inout Hasher) {
         // Eight bytes at a time: combining eight costs as much as combining one.
         let last = ContiguousText.read(self) { bytes in
@@ -46,7 +46,7 @@ extension StringProtocol {
     }
 }
 
-/// A set of ASCII characters, one bit each: this is asked for every byte of every boundary.
+/// A set of ASCII characters, one bit each.
 struct ASCIISet: Sendable {
     private var low: UInt64 = 0
     private var high: UInt64 = 0
@@ -67,9 +67,9 @@ struct ASCIISet: Sendable {
     }
 
     private static let alphanumerics = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-    /// RFC 9110 §5.6.2, what the name of a header field is made of.
+    /// The characters of a token (RFC 9110 §5.6.2).
     static let token = ASCIISet(alphanumerics + "!#$%&'*+-.^_`|~")
-    /// RFC 2046 §5.1.1, what a boundary is made of.
+    /// The characters of a boundary (RFC 2046 §5.1.1).
     static let boundary = ASCIISet(alphanumerics + "'()+_,-./:=? ")
 }
 
@@ -79,7 +79,7 @@ extension String {
         !isEmpty && ASCIISet.token.containsAll(of: self)
     }
 
-    /// Whether it holds a CR, LF or NUL (RFC 9110 §5.5), which would end a header field and begin another.
+    /// Whether it contains a CR, LF or NUL (RFC 9110 §5.5), which would end a header field.
     package var endsHeaderField: Bool {
         utf8.contains { $0 == 0x0D || $0 == 0x0A || $0 == 0 }
     }

@@ -2,9 +2,9 @@
 import Foundation
 
 extension URL {
-    /// The URL of a text that is escaped already, which is kept to the byte; `nil` when it is no URL (RFC 3986).
+    /// Creates a URL from an escaped text, which is not changed; `nil` if it is not a valid URL (RFC 3986).
     package init?(escaped text: String) {
-        // The plain initializer escapes a text that is not valid, and then every `%` of it again.
+        // The plain initializer escapes an invalid text, its percent signs included.
         if #available(iOS 17, macOS 14, tvOS 17, watchOS 10, visionOS 1, *) {
             self.init(string: text, encodingInvalidCharacters: false)
         } else {
@@ -14,14 +14,14 @@ extension URL {
 }
 
 extension URL {
-    /// This URL with a query after its own, which is kept byte for byte; `nil` when the query is not escaped.
+    /// This URL with a query after its own, which is not changed; `nil` if the query is not escaped.
     package func appending(escapedQuery query: String) -> URL? {
         guard !query.isEmpty else { return self }
         let (base, fragment) = openForQuery
         return URL(escaped: base + query + fragment)
     }
 
-    /// This URL's text up to where more of a query can be appended, and the fragment that comes after it.
+    /// The text of this URL up to the end of its query, and the fragment after it.
     var openForQuery: (base: String, fragment: String) {
         var base = absoluteString
         var fragment = ""

@@ -1,41 +1,41 @@
 // SPDX-License-Identifier: MIT
 
-/// The name of a header field (RFC 9110 §5.1): an open set, compared without regard to case.
+/// The name of a header field (RFC 9110 §5.1), compared case-insensitively.
 ///
-/// A name that is no RFC 9110 token is refused when the request is built.
+/// A name that is not an RFC 9110 token is an error when the request is built.
 public struct HTTPHeaderName: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible
 {
-    /// The name as it goes over the wire, `Content-Type` for one.
+    /// The name as it is sent, for example `Content-Type`.
     public let rawValue: String
 
-    /// The name, sent as it is written.
+    /// Creates a name, which is sent as it is written.
     public init(rawValue: String) {
         self.rawValue = rawValue
     }
 
-    /// The name, sent as it is written.
+    /// Creates a name, which is sent as it is written.
     public init(stringLiteral value: String) {
         rawValue = value
     }
 
-    /// The name as it goes over the wire.
+    /// The name as it is sent.
     public var description: String { rawValue }
 
-    /// Whether both name the same field: ASCII letters are compared without regard to case.
+    /// Whether both names are the same: ASCII letters are compared case-insensitively.
     public static func == (left: Self, right: Self) -> Bool {
         left.rawValue.equalsIgnoringASCIICase(right.rawValue)
     }
 
-    /// Feeds the name in lower case, so that equal names hash alike.
+    /// Hashes the lowercase name, so that equal names have the same hash.
     public func hash(into hasher: inout Hasher) {
         rawValue.hashIgnoringASCIICase(into: &hasher)
     }
 
-    /// What the client understands (RFC 9110 §12.5.1).
+    /// The media types that the client accepts (RFC 9110 §12.5.1).
     public static let accept = Self(rawValue: "Accept")
-    /// The content codings the client understands (RFC 9110 §12.5.3).
+    /// The content codings that the client accepts (RFC 9110 §12.5.3).
     package static let acceptEncoding = Self(rawValue: "Accept-Encoding")
-    /// The languages the person prefers (RFC 9110 §12.5.4).
+    /// The languages that the person prefers (RFC 9110 §12.5.4).
     public static let acceptLanguage = Self(rawValue: "Accept-Language")
     /// Credentials for the server (RFC 9110 §11.6.2).
     public static let authorization = Self(rawValue: "Authorization")
@@ -55,11 +55,11 @@ public struct HTTPHeaderName: RawRepresentable, Hashable, Sendable, ExpressibleB
     package static let host = Self(rawValue: "Host")
     /// Makes a POST safe to repeat (draft-ietf-httpapi-idempotency-key-header).
     public static let idempotencyKey = Self(rawValue: "Idempotency-Key")
-    /// Where to go next (RFC 9110 §10.2.2).
+    /// The URL of a redirect (RFC 9110 §10.2.2).
     package static let location = Self(rawValue: "Location")
     /// Credentials for a proxy (RFC 9110 §11.7.2).
     package static let proxyAuthorization = Self(rawValue: "Proxy-Authorization")
-    /// How long to wait before the next try (RFC 9110 §10.2.3).
+    /// The time to wait before the next request (RFC 9110 §10.2.3).
     package static let retryAfter = Self(rawValue: "Retry-After")
     /// Stores a cookie (RFC 6265 §4.1).
     public static let setCookie = Self(rawValue: "Set-Cookie")

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// Header fields in the order they were added, their names compared without regard to case (RFC 9110 §5).
+/// Header fields in the order in which they were added. Names are case-insensitive (RFC 9110 §5).
 ///
 /// ```swift
 /// var headers: HTTPHeaders = ["Accept": "application/json"]
@@ -16,10 +16,10 @@ public struct HTTPHeaders: Sendable {
     public struct Field: Sendable, Hashable {
         /// The field's name.
         public var name: HTTPHeaderName
-        /// The field's value, without white space around it.
+        /// The field's value, without surrounding white space.
         public var value: String
 
-        /// A field of that name and value.
+        /// Creates a field.
         public init(name: HTTPHeaderName, value: String) {
             self.name = name
             self.value = value
@@ -29,7 +29,7 @@ public struct HTTPHeaders: Sendable {
         fileprivate var separator: String { name == .cookie ? "; " : ", " }
     }
 
-    /// The fields, in order; a name that was added twice is there twice.
+    /// The fields, in order, repeated names included.
     public var fields: [Field]
 
     /// Creates a list of the fields, in their order; default: none. Repeated names stay.
@@ -37,49 +37,49 @@ public struct HTTPHeaders: Sendable {
         self.fields = fields
     }
 
-    /// The pairs of a dictionary, sorted by name so that the order is the same every time.
+    /// Creates a list of the pairs of a dictionary, sorted by name so that the order is always the same.
     public init(_ dictionary: [String: String]) {
         fields = dictionary.sorted { $0.key < $1.key }
             .map { Field(name: HTTPHeaderName(rawValue: $0.key), value: $0.value) }
     }
 
-    /// The value of the field of that name; `nil` when there is none.
+    /// The value of the field with a name; `nil` if there is none.
     ///
-    /// - Reading a name that is there several times gives the values joined by `", "` (RFC 9110 §5.3), those of `Cookie` by
-    ///   `"; "` (RFC 6265 §5.4). Use ``values(for:)`` for `Set-Cookie`, whose values hold commas.
-    /// - Writing replaces every field of that name by one, in the place of the first; `nil` removes them.
+    /// - Reading a repeated name returns the values joined by `", "` (RFC 9110 §5.3), those of `Cookie` by `"; "`
+    ///   (RFC 6265 §5.4). Use ``values(for:)`` for `Set-Cookie`, whose values contain commas.
+    /// - Writing replaces all fields with the name by one, at the position of the first; `nil` removes them.
     package subscript(_ name: String) -> String? {
         get { joinedValue(for: name) }
         set { set(name, to: newValue) }
     }
 
-    /// The value of the field of that name, as the subscript by string has it.
+    /// The value of the field with a name; `nil` if there is none. See the subscript by string for repeated names.
     public subscript(_ name: HTTPHeaderName) -> String? {
         get { joinedValue(for: name.rawValue) }
         set { set(name.rawValue, to: newValue) }
     }
 
-    /// Adds a field after the others, also when one of that name is there.
+    /// Adds a field after the others, even if there is one with the same name.
     package mutating func add(_ name: String, value: String) {
         fields.append(Field(name: HTTPHeaderName(rawValue: name), value: value))
     }
 
-    /// Adds a field after the others, also when one of that name is there.
+    /// Adds a field after the others, even if there is one with the same name.
     public mutating func add(_ name: HTTPHeaderName, value: String) {
         fields.append(Field(name: name, value: value))
     }
 
-    /// The values of all fields of that name, in order; empty when there is none.
+    /// The values of all fields with a name, in order; empty if there are none.
     public func values(for name: HTTPHeaderName) -> [String] {
         fields.filter { $0.name == name }.map(\.value)
     }
 
-    /// Whether a field of that name is there.
+    /// Whether there is a field with a name.
     package func contains(_ name: HTTPHeaderName) -> Bool {
         fields.contains { $0.name == name }
     }
 
-    /// These fields with the other ones set over them: a name that both have takes the other's values.
+    /// These fields and others, which replace fields with the same names.
     public func merging(_ other: HTTPHeaders) -> HTTPHeaders {
         guard !fields.isEmpty else { return other }
         var merged = self
@@ -93,7 +93,7 @@ public struct HTTPHeaders: Sendable {
         return merged
     }
 
-    /// The fields as a dictionary, which is what `URLRequest` takes: repeated names joined as the subscript joins them.
+    /// The fields as a dictionary, as `URLRequest` expects them: repeated names are joined like by the subscript.
     public var dictionary: [String: String] {
         guard !fields.isEmpty else { return [:] }
         var result = [String: String](minimumCapacity: fields.count)
@@ -152,7 +152,7 @@ public struct HTTPHeaders: Sendable {
 }
 
 extension HTTPHeaders: Hashable {
-    /// Whether both hold the same values for each name, in the same order for one name (RFC 9110 §5.3).
+    /// Whether both have the same values for each name, in the same order (RFC 9110 §5.3).
     public static func == (left: Self, right: Self) -> Bool {
         guard left.fields.count == right.fields.count else { return false }
         guard !left.isLong else {
@@ -161,7 +161,7 @@ extension HTTPHeaders: Hashable {
         return left.fields.allSatisfy { left.values(for: $0.name) == right.values(for: $0.name) }
     }
 
-    /// Feeds the fields so that their order does not count, as it does not for `==`.
+    /// Hashes the fields regardless of their order.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(fields.reduce(0) { $0 ^ $1.hashValue })
         hasher.combine(fields.count)
@@ -169,14 +169,14 @@ extension HTTPHeaders: Hashable {
 }
 
 extension HTTPHeaders: ExpressibleByDictionaryLiteral {
-    /// The fields of the literal, in its order; repeated names stay.
+    /// Creates a list of the fields in a literal, in their order.
     public init(dictionaryLiteral elements: (String, String)...) {
         fields = elements.map { Field(name: HTTPHeaderName(rawValue: $0.0), value: $0.1) }
     }
 }
 
 extension HTTPHeaders: Sequence {
-    /// Goes through the fields in order.
+    /// Iterates over the fields in order.
     public func makeIterator() -> Array<Field>.Iterator {
         fields.makeIterator()
     }

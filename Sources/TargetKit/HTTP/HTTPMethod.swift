@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: MIT
 
-/// The method of a request, as RFC 9110 §9 defines it: an open set, so any other token can be made with `init(rawValue:)`.
+/// The method of a request (RFC 9110 §9). Any other token can be created with `init(rawValue:)` or a literal.
 ///
-/// A method is compared as it is written: `"get"` is not `GET` (RFC 9110 §9.1). One that is no RFC 9110 token is refused
-/// when the request is built.
+/// Methods are case-sensitive: `"get"` is not `GET` (RFC 9110 §9.1). One that is not an RFC 9110 token is an error when the
+/// request is built.
 public struct HTTPMethod: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
-    /// The method as it goes over the wire, `GET` for one.
+    /// The method as it is sent, for example `GET`.
     public let rawValue: String
 
-    /// The method with that name, sent as it is written.
+    /// Creates a method, which is sent as it is written.
     public init(rawValue: String) {
         self.rawValue = rawValue
     }
 
-    /// The method with that name, sent as it is written.
+    /// Creates a method, which is sent as it is written.
     public init(stringLiteral value: String) {
         rawValue = value
     }
 
-    /// The method as it goes over the wire.
+    /// The method as it is sent.
     public var description: String { rawValue }
 
     /// Reads (RFC 9110 §9.3.1).

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// Why a ``MultipartForm`` cannot be sent: the part, the file where there is one, the reason and what to do.
+/// The reason why a ``MultipartForm`` cannot be sent, and the part that it is about.
 public struct MultipartError: Error, Sendable, Hashable {
     /// What is wrong.
     package enum Reason: Error, Sendable, Hashable {
@@ -8,9 +8,9 @@ public struct MultipartError: Error, Sendable, Hashable {
         case emptyForm
         /// RFC 2046 §5.1.1 does not allow that boundary.
         case boundary(String)
-        /// A header field's name is no RFC 9110 token, or it is `Content-Disposition`, which the form writes.
+        /// A header field's name is not an RFC 9110 token, or it is `Content-Disposition`, which the form writes.
         case headerName(String)
-        /// The value of that header field, the MIME type for one, holds CR, LF or NUL.
+        /// The value of a header field, for example the MIME type, contains CR, LF or NUL.
         case headerValue(name: String)
         /// A value could not be encoded; the text says where and why.
         case notEncodable(String)
@@ -36,9 +36,9 @@ public struct MultipartError: Error, Sendable, Hashable {
 
     /// What is wrong.
     package let reason: Reason
-    /// The part's place in the form, from 0; `nil` when the form as a whole is wrong.
+    /// The part's index in the form, from 0; `nil` if the error is about the whole form.
     public let partIndex: Int?
-    /// The part's name, as it was given; `nil` when the form as a whole is wrong.
+    /// The part's name; `nil` if the error is about the whole form.
     public let partName: String?
 
     /// The path of the file that is wrong; `nil` when it is no file that is.
@@ -59,7 +59,7 @@ public struct MultipartError: Error, Sendable, Hashable {
 }
 
 extension MultipartError: CustomStringConvertible {
-    /// One line: the part, what is wrong and what to do. The parts' contents are never in it.
+    /// The part, the reason and what to do in one line, without the contents of parts.
     public var description: String {
         guard let partIndex, let partName else { return "multipart form: \(reason)" }
         return "multipart form, part \(partIndex + 1) \(partName.debugDescription): \(reason)"

@@ -8,7 +8,7 @@ extension MultipartForm {
     ///
     /// - Throws: ``MultipartError``: no parts, a wrong boundary, a wrong part, or a part that is a file or a stream:
     ///   those forms are sent with ``bodySource()``.
-    package func data() throws(MultipartError) -> Data {
+    public func data() throws(MultipartError) -> Data {
         var framing = try emptyFraming()
         var contents: [(data: Data, offset: Int)] = []
         contents.reserveCapacity(parts.count)

@@ -24,7 +24,7 @@ public struct MultipartForm: Sendable {
     /// The line between the parts, without its leading `--`: 1–70 characters of RFC 2046 §5.1.1, not ending in a space.
     public var boundary: String
 
-    /// A form of those parts.
+    /// Creates a form.
     ///
     /// - Parameters:
     ///   - parts: the parts in order; none is an error when the body is made.
@@ -61,19 +61,19 @@ public struct MultipartForm: Sendable {
 }
 
 extension MultipartForm: Hashable {
-    /// Whether both have equal parts in the same order; the boundary does not count.
+    /// Whether both have equal parts in the same order, regardless of the boundary.
     public static func == (left: Self, right: Self) -> Bool {
         left.parts == right.parts
     }
 
-    /// Feeds the parts.
+    /// Hashes the parts.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(parts)
     }
 }
 
 extension MultipartForm: ExpressibleByArrayLiteral {
-    /// A form of those parts with a random boundary.
+    /// Creates a form with a random boundary.
     public init(arrayLiteral elements: Part...) {
         self.init(parts: elements)
     }

@@ -48,7 +48,7 @@ struct MultipartFraming {
         append("--\r\n")
     }
 
-    /// Gives what has been gathered and begins anew.
+    /// Returns the bytes so far, and removes them.
     mutating func take() -> [UInt8] {
         defer { bytes.removeAll(keepingCapacity: true) }
         return bytes

@@ -2,23 +2,23 @@
 
 import Foundation
 
-/// What decoding makes of a body without bytes.
+/// The result of decoding an empty body.
 public enum EmptyBody: Sendable, Hashable {
     /// An error of stage `.decoding`.
     case fail
-    /// The value that `{}` decodes to, or else the one that `[]` decodes to.
+    /// The value of `{}`, or else of `[]`.
     case emptyValue
 }
 
 extension Response {
-    /// The value in the body's JSON.
+    /// Decodes the JSON of the body.
     ///
     /// - Parameters:
-    ///   - type: What to decode.
-    ///   - keyPath: Where the value lies, `data.user` or `items.0` for one; default `nil`: the whole body.
-    ///   - decoder: Default `nil`: the target's, else the provider's; a plain one for a response that was made by hand.
-    ///   - emptyBody: What to make of a body without bytes; default: an error.
-    /// - Throws: ``TargetKitError`` of stage `.decoding`, which holds the response and the error underneath.
+    ///   - type: The type of the value.
+    ///   - keyPath: The key path of the value, for example `data.user` or `items.0`; default `nil`: the whole body.
+    ///   - decoder: Default `nil`: the target's, otherwise the provider's, otherwise a plain one.
+    ///   - emptyBody: The result for an empty body; default: an error.
+    /// - Throws: ``TargetKitError`` of stage `.decoding`, with the response and the underlying error.
     public func decode<Value: Decodable>(
         _ type: Value.Type,
         atKeyPath keyPath: String? = nil,
@@ -66,13 +66,13 @@ extension Response {
 }
 
 extension Response {
-    /// The body's JSON as a dynamic value.
+    /// Parses the JSON of the body.
     ///
     /// - Parameters:
-    ///   - keyPath: Where the value lies, `data.user` or `items.0` for one; default `nil`: the whole body.
-    ///   - emptyBody: What to make of a body without bytes: an error, which is the default, or ``JSONValue/null``.
+    ///   - keyPath: The key path of the value, for example `data.user` or `items.0`; default `nil`: the whole body.
+    ///   - emptyBody: The result for an empty body: an error, which is the default, or ``JSONValue/null``.
     /// - Throws: ``TargetKitError`` of stage `.decoding`, whose underlying error is a ``JSONParsingError``, or a `DecodingError`
-    ///   when the key path leads nowhere.
+    ///   if there is no value at the key path.
     public func json(
         atKeyPath keyPath: String? = nil,
         whenEmpty emptyBody: EmptyBody = .fail
@@ -93,7 +93,7 @@ extension Response {
         return error
     }
 
-    /// The error of a body that is not what was asked for.
+    /// The error for a body that cannot be decoded.
     func decodingError(_ underlying: any Error) -> TargetKitError {
         TargetKitError(stage: .decoding, target: target, request: request, response: self, underlying: underlying)
     }

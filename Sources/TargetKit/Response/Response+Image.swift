@@ -17,7 +17,7 @@ public typealias ResponseImage = NSImage
 extension Response {
     /// The image in the body, or in ``file``.
     ///
-    /// - Throws: ``TargetKitError`` of stage `.decoding` when it is no image that the system reads.
+    /// - Throws: ``TargetKitError`` of stage `.decoding` if it is not an image in a format of the system.
     public func image() throws(TargetKitError) -> ResponseImage {
         let image = file.map { ResponseImage(contentsOfFile: $0.path) } ?? ResponseImage(data: data)
         guard let image else {

@@ -5,13 +5,13 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// What a call brought back: status, header fields, and the body in memory or in a file.
+/// The response to a call: the status, the header fields, and the body in memory or in a file.
 public struct Response: Sendable {
-    /// The status code, 200 for one (RFC 9110 §15).
+    /// The status code (RFC 9110 §15).
     public var statusCode: Int
-    /// The body; empty when there is none, and when it went to ``file``.
+    /// The body; empty if there is none, or if it was written to ``file``.
     public var data: Data
-    /// Everything that is looked at more seldom, in one place, so that passing a response on costs little.
+    /// The properties that are rarely used, in one object so that copying a response is cheap.
     private let exchange: Exchange
 
     private final class Exchange: Sendable {
@@ -48,7 +48,7 @@ public struct Response: Sendable {
         }
     }
 
-    /// A response made by hand, for a test or by a plugin that answers in the server's place.
+    /// Creates a response, for a test or a plugin that replaces the server's.
     public init(
         statusCode: Int,
         data: Data = Data(),
@@ -69,7 +69,7 @@ public struct Response: Sendable {
         )
     }
 
-    /// - Throws: `URLError(.cannotParseResponse)` when the transport brings a stream that nobody asked for.
+    /// - Throws: `URLError(.cannotParseResponse)` if the transport returns a stream that was not requested.
     init(
         _ arrival: RedirectFollower.Arrival,
         target: any TargetType,
@@ -119,37 +119,37 @@ public struct Response: Sendable {
         )
     }
 
-    /// This response as that of another call, which has shared it.
+    /// This response for another call that shares it.
     func of(_ target: any TargetType) -> Response {
         Response(self, target: target, body: body)
     }
 
-    /// This response without the body that has yet to come, so that keeping the one does not keep the other.
+    /// This response without the body of a stream, so that keeping it does not keep the connection.
     var head: Response {
         Response(self, target: target, body: nil)
     }
 
-    /// The header fields, read from the received bytes each time: keep the list if you look at several.
+    /// The header fields, parsed at each access: keep the list to read several of them.
     public var headers: HTTPHeaders { exchange.head.headers }
 
-    /// The version of HTTP that was spoken, `HTTP/1.1` or `HTTP/2`.
+    /// The version of HTTP: `HTTP/1.1` or `HTTP/2`.
     public var httpVersion: String { exchange.head.httpVersion }
 
-    /// The request that was answered, as it went out: the last one, when redirects were followed.
+    /// The request as it was sent: the last one if redirects were followed.
     public var request: URLRequest? { exchange.request }
 
-    /// The way from the URL that was asked for to the one that answered; empty when that is the same.
+    /// The redirects that were followed.
     public var redirects: [Redirect] { exchange.redirects }
 
     /// The file with the body, if the task downloads to a file and the response is an accepted success.
     public var file: URL? { exchange.file }
 
-    /// How long the steps of the exchange took; `nil` when the transport does not measure them.
+    /// The durations of the exchange's steps; `nil` if the transport does not measure them.
     public var metrics: TransportMetrics? { exchange.metrics }
 
-    /// Foundation's form of the head, made when it is asked for; `nil` when there is no URL to make it with.
+    /// The head as an `HTTPURLResponse`, created at each access; `nil` if there is no URL.
     ///
-    /// Repeated fields are joined by `", "`, since Foundation's list has each name once.
+    /// Repeated fields are joined by `", "`, because Foundation's dictionary has each name once.
     public var httpResponse: HTTPURLResponse? {
         guard let url = request?.url else { return nil }
         return HTTPURLResponse(
@@ -160,18 +160,18 @@ public struct Response: Sendable {
         )
     }
 
-    /// The target of the call, for the errors that are made from this response.
+    /// The target of the call, for errors about this response.
     var target: (any TargetType)? { exchange.target }
 
-    /// What decodes the body: what is named, else the target's decoder, else the provider's, else a plain one.
+    /// The decoder of the body: the argument, otherwise the target's, otherwise the provider's, otherwise a plain one.
     func decoder(_ named: JSONDecoder?) -> JSONDecoder {
         .chosen(named, for: target, provider: exchange.decoder)
     }
 
-    /// Whether it is a stub's sample.
+    /// Whether it is the sample of a stub.
     var isSample: Bool { exchange.isSample }
 
-    /// The body of a stream's head, which has yet to come.
+    /// The body of a stream; `nil` for other responses.
     var body: ResponseBody? { exchange.body }
 }
 

@@ -71,9 +71,9 @@ struct UnreadableBodyTests {
     @Test(
         "The error names the byte at which JSON is truncated or invalid",
         arguments: [
-            (#"{"id":7"#, "the JSON is broken at byte 7: expected a comma or the end of the object"),
-            (#"{"id":s3cret}"#, "the JSON is broken at byte 6: expected a value"),
-            (#"[1,2}"#, "the JSON is broken at byte 4: expected a comma or the end of the array"),
+            (#"{"id":7"#, "the JSON is invalid at byte 7: expected a comma or the end of the object"),
+            (#"{"id":s3cret}"#, "the JSON is invalid at byte 6: expected a value"),
+            (#"[1,2}"#, "the JSON is invalid at byte 4: expected a comma or the end of the array"),
         ]
     )
     func broken(body: String, words: String) throws {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 
-/// A number as JSON has it (RFC 8259 §6): a decimal of any length, kept exactly.
+/// A number of JSON (RFC 8259 §6): a decimal of any length, kept exactly.
 ///
 /// Two are equal when they are the same decimal: `1`, `1.0` and `10e-1` are. A `Double` stands for the shortest decimal that
 /// reads back to it, so `JSONNumber(0.1)` is the number of the text `0.1`.
@@ -82,7 +82,7 @@ public struct JSONNumber: Sendable {
     /// The integer, when it is one that fits `Int`.
     public var int: Int? { int64.flatMap { Int(exactly: $0) } }
 
-    /// The nearest `Double`; `nil` when the number is beyond all of them, `1e400` for one.
+    /// The nearest `Double`; `nil` if the number exceeds its range, for example `1e400`.
     public var double: Double? {
         switch form {
         case .signed(let value): return Double(value)
@@ -121,7 +121,7 @@ extension JSONNumber: Hashable {
         }
     }
 
-    /// Feeds what makes the decimal.
+    /// Hashes the decimal.
     public func hash(into hasher: inout Hasher) {
         switch form {
         case .signed(let value): hasher.combine(value)
@@ -134,17 +134,17 @@ extension JSONNumber: Hashable {
 }
 
 extension JSONNumber: CustomStringConvertible, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral {
-    /// An integer that is written in the source.
+    /// Creates a number from a literal.
     public init(integerLiteral value: Int64) {
         self.init(value)
     }
 
-    /// A number that is written in the source; one beyond `Double` is 0.
+    /// Creates a number from a literal; 0 if it exceeds `Double`.
     public init(floatLiteral value: Double) {
         self = Self(value) ?? 0
     }
 
-    /// The number as JSON writes it.
+    /// The number in JSON's grammar.
     public var description: String {
         var json = ByteBuffer(capacity: 24)
         append(to: &json)

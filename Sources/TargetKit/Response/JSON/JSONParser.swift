@@ -136,7 +136,7 @@ struct JSONParser: ~Copyable {
         }
     }
 
-    /// Adds a member, or puts its value in the place of the one that has the key already.
+    /// Adds a member, or replaces the value of the one with the same key.
     private mutating func addComparing(_ value: JSONValue) {
         let first = container.first
         let key = container.key.text
@@ -229,7 +229,7 @@ struct MoveStack<Element>: ~Copyable {
         }
     }
 
-    /// Puts a value in the place of another.
+    /// Replaces a value.
     mutating func replace(at offset: Int, with element: consuming Element) {
         guard offset >= 0, offset < count else { return }
         base[offset] = element

@@ -2,7 +2,7 @@
 
 import Foundation
 
-/// Why a text is not JSON (RFC 8259): the place, and what was expected there. It never quotes the text.
+/// The reason why a text is not JSON (RFC 8259): the offset, and what was expected there. It never quotes the text.
 public struct JSONParsingError: Error, Sendable, Hashable {
     /// What should have been at the place.
     package enum Reason: Sendable, Hashable, CaseIterable {
@@ -38,7 +38,7 @@ public struct JSONParsingError: Error, Sendable, Hashable {
         case shorterText
     }
 
-    /// The offset, in bytes from the start of the text, of the first byte that cannot be right.
+    /// The offset of the first invalid byte.
     public let offset: Int
 
     /// What should have been there.
@@ -52,8 +52,8 @@ public struct JSONParsingError: Error, Sendable, Hashable {
 }
 
 extension JSONParsingError: CustomStringConvertible, LocalizedError, DeveloperError {
-    /// One line: the place, and what was expected there.
-    public var description: String { "the JSON is broken at byte \(offset): expected \(reason.words)" }
+    /// One line: the offset, and what was expected there.
+    public var description: String { "the JSON is invalid at byte \(offset): expected \(reason.words)" }
 
     /// The description.
     public var errorDescription: String? { description }

@@ -2,15 +2,15 @@
 
 import Foundation
 
-/// A place in a JSON value: keys and array indices with dots between them, `data.items.0.name`. A dot that belongs to a key is
-/// written `\.`, a backslash `\\`. An empty text is the whole value.
+/// A key path in a JSON value: keys and array indices separated by dots, `data.items.0.name`. A dot in a key is escaped as
+/// `\.`, a backslash as `\\`. An empty text is the whole value.
 ///
 /// The bytes of the value are found without decoding what lies around it. An index is a number from 0 on; in an object it is
 /// a key like any other.
 public struct JSONPath: Sendable, Hashable {
     package let keys: [String]
 
-    /// The place that a text names. Every text names one.
+    /// Creates a key path. Every text is valid.
     public init(_ text: String) {
         guard !text.isEmpty else {
             keys = []
@@ -67,7 +67,7 @@ public struct JSONPath: Sendable, Hashable {
 }
 
 extension JSONPath: ExpressibleByStringLiteral {
-    /// The place that a text in the source names.
+    /// Creates a key path from a literal.
     public init(stringLiteral text: String) {
         self.init(text)
     }
@@ -203,6 +203,6 @@ struct JSONScanner {
     }
 
     private var corrupted: DecodingError {
-        .dataCorrupted(.init(codingPath: [], debugDescription: "The JSON is broken at byte \(index)."))
+        .dataCorrupted(.init(codingPath: [], debugDescription: "The JSON is invalid at byte \(index)."))
     }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 
-/// Any JSON value, to look at without a model.
+/// A JSON value, for reading JSON without a model.
 ///
 /// ```swift
 /// let json = try JSONValue(parsing: response.data)
@@ -9,15 +9,15 @@ import Foundation
 /// let total = json[path: "meta.total"].lenient.int ?? 0
 /// ```
 ///
-/// What is not there reads as ``null``, however far one goes, so a chain needs no `?`. Names of this type's own properties
-/// (`string`, `number`, `description`, …) win over keys: take `json["string"]` for such a key.
+/// A missing value is ``null``, at any depth, so a chain needs no `?`. The names of this type's own properties (`string`,
+/// `number`, `description`, …) take precedence over keys: use `json["string"]` for such a key.
 @dynamicMemberLookup
 public enum JSONValue: Sendable, Hashable {
     /// `null`.
     case null
     /// `true` or `false`.
     case bool(Bool)
-    /// A number, exactly as it was.
+    /// A number, kept exactly.
     case number(JSONNumber)
     /// A text.
     case string(String)
@@ -63,8 +63,7 @@ public enum JSONValue: Sendable, Hashable {
 }
 
 extension JSONValue {
-    /// Feeds what equal values have in common. Of arrays and objects in arrays and objects only the size counts, so that it takes
-    /// neither time nor stack to go down to the last of them.
+    /// Hashes the value. Of nested arrays and objects, only the size is hashed, which needs little time and stack.
     public func hash(into hasher: inout Hasher) {
         switch self {
         case .array(let elements):
@@ -91,37 +90,37 @@ extension JSONValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, Expre
     ExpressibleByFloatLiteral, ExpressibleByStringInterpolation, ExpressibleByArrayLiteral,
     ExpressibleByDictionaryLiteral
 {
-    /// `nil` in the source.
+    /// Creates a null from a literal.
     public init(nilLiteral: ()) {
         self = .null
     }
 
-    /// `true` or `false` in the source.
+    /// Creates a Boolean from a literal.
     public init(booleanLiteral value: Bool) {
         self = .bool(value)
     }
 
-    /// An integer in the source.
+    /// Creates a number from a literal.
     public init(integerLiteral value: Int64) {
         self = .number(JSONNumber(value))
     }
 
-    /// A number in the source; one beyond `Double` is ``null``.
+    /// Creates a number from a literal; ``null`` if it exceeds `Double`.
     public init(floatLiteral value: Double) {
         self.init(value)
     }
 
-    /// A text in the source.
+    /// Creates a string from a literal.
     public init(stringLiteral value: String) {
         self = .string(value)
     }
 
-    /// An array in the source.
+    /// Creates an array from a literal.
     public init(arrayLiteral elements: JSONValue...) {
         self = .array(elements)
     }
 
-    /// An object in the source; of the same keys the last counts.
+    /// Creates an object from a literal; of repeated keys the last is kept.
     public init(dictionaryLiteral elements: (String, JSONValue)...) {
         self = .object(JSONObject(elements.lazy.map { (key: $0, value: $1) }))
     }

@@ -18,7 +18,7 @@ extension ResponseStream {
     }
 }
 
-/// Makes texts of lines.
+/// Decodes lines as UTF-8.
 private struct LineParser: BodyParser {
     var splitter: LineSplitter
 
@@ -36,17 +36,17 @@ private struct LineParser: BodyParser {
     mutating func close() { splitter.close() }
 }
 
-/// Cuts bytes that come in pieces into lines, wherever the pieces are cut.
+/// Splits bytes that arrive in pieces into lines.
 ///
 /// LF, CR and CR LF end a line, as in an event stream (HTML standard §9.2.5). A line is given as soon as its end is
 /// there: an LF that follows a CR is passed over when it comes. A byte order mark before the first line is dropped.
 ///
-/// Lines are found by `memchr` and lent where they lie; only one that is cut by the end of a piece is copied.
+/// Lines are found by `memchr` and read in place; only a line that spans two pieces is copied.
 struct LineSplitter: Sendable {
     private static let lineFeed: UInt8 = 0x0A
     private static let carriageReturn: UInt8 = 0x0D
 
-    /// How many lines were given.
+    /// The number of lines so far.
     private(set) var lineCount = 0
     private let limit: Int
     private var piece = Data()
@@ -60,12 +60,12 @@ struct LineSplitter: Sendable {
     private var skipsLineFeed = false
     private var isFinished = false
 
-    /// - Parameter limit: How many bytes a line may have, without its end.
+    /// - Parameter limit: The maximum size of a line in bytes, without its end.
     init(limit: Int) {
         self.limit = limit
     }
 
-    /// Takes the next piece, once ``next(_:)`` has no more lines of the last one.
+    /// Adds the next piece, after ``next(_:)`` has returned all lines of the last one.
     mutating func append(_ piece: Data) {
         self.piece = piece
         position = 0
@@ -73,17 +73,17 @@ struct LineSplitter: Sendable {
         nextCarriageReturn = -1
     }
 
-    /// There are no more pieces: what is left is the last line.
+    /// There are no more pieces: the rest is the last line.
     mutating func finish() {
         isFinished = true
     }
 
-    /// Lets go of everything: there are no more lines.
+    /// Releases all data: there are no more lines.
     mutating func close() {
         self = LineSplitter(limit: 0)
     }
 
-    /// Lends the next line without its end; `nil` when there is no whole one.
+    /// Reads the next line without its end; `nil` if there is no complete one.
     ///
     /// - Throws: ``ResponseStreamError/lineTooLong(number:limit:)``, and what the closure throws.
     mutating func next<Value>(_ read: (UnsafeRawBufferPointer) throws -> Value) throws -> Value? {
@@ -123,7 +123,7 @@ struct LineSplitter: Sendable {
         return min(nextLineFeed, nextCarriageReturn)
     }
 
-    /// Where the byte is next; the count when it is not there.
+    /// The next index of the byte; the count if there is none.
     private func index(of byte: UInt8, in bytes: UnsafeRawBufferPointer) -> Int {
         guard let base = bytes.baseAddress, position < bytes.count,
             let found = memchr(base + position, Int32(byte), bytes.count - position)

@@ -6,21 +6,21 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// A response whose head is there and whose body comes piece by piece.
+/// A response whose body arrives in pieces.
 ///
 /// ```swift
 /// let stream = try await provider.stream(.export)
 /// for try await line in stream.lines { table.add(line) }
 /// ```
 ///
-/// A piece is only asked for when it is needed, so a slow reader holds up the server and not the memory. The body can
-/// be read once, as pieces, ``lines``, ``serverSentEvents`` or ``jsonLines(of:using:limit:)``: a loop that is left in
-/// the middle of a piece takes the rest of that piece with it.
+/// Each piece is requested when it is needed, so a slow reader slows down the server instead of filling the memory. The body
+/// can be read once, as pieces, ``lines``, ``serverSentEvents`` or ``jsonLines(of:using:limit:)``. If a loop ends in the
+/// middle of a piece, the rest of that piece is lost.
 ///
-/// Whoever lets go of the stream before its end, and of the loops over it, ends the exchange; so does cancelling the
-/// task that reads.
+/// Releasing the stream and its iterators before the end of the body cancels the exchange, and so does cancelling the task
+/// that reads.
 public struct ResponseStream: AsyncSequence, Sendable {
-    /// The head as a ``Response`` without data, to be looked at as any other: `try stream.response.filter()`.
+    /// The head as a ``Response`` without data: `try stream.response.filter()`.
     public let response: Response
     /// The body.
     public let body: ResponseBody
@@ -30,15 +30,15 @@ public struct ResponseStream: AsyncSequence, Sendable {
         self.body = body.refusing { response.streamFailure(ResponseStreamError.alreadyRead) }
     }
 
-    /// A stream made by hand, for a test.
+    /// Creates a stream for a test.
     public init(statusCode: Int, headers: HTTPHeaders = [:], body: ResponseBody) {
         self.init(response: Response(statusCode: statusCode, headers: headers), body: body)
     }
 
-    /// The status code, 200 for one (RFC 9110 §15).
+    /// The status code (RFC 9110 §15).
     public var statusCode: Int { response.statusCode }
 
-    /// The header fields, read from the received bytes each time: keep the list if you look at several.
+    /// The header fields, parsed at each access: keep the list to read several of them.
     public var headers: HTTPHeaders { response.headers }
 
     /// Continues where the last iteration stopped.
@@ -51,29 +51,29 @@ public struct ResponseStream: AsyncSequence, Sendable {
 }
 
 extension Response {
-    /// The failure of reading this response's body: what is wrong with its content has stage `.decoding`.
+    /// The failure of reading this response's body: invalid content has stage `.decoding`.
     func streamFailure(_ error: any Error) -> any Error {
         guard error is ResponseStreamError else { return error }
         return TargetKitError(stage: .decoding, target: target, request: request, response: self, underlying: error)
     }
 }
 
-/// Why a body that comes in lines or events cannot be read on: the `underlying` error of stage `.decoding`.
+/// The reason why the lines or events of a body cannot be read: the `underlying` error of stage `.decoding`.
 public enum ResponseStreamError: Error, Sendable {
-    /// The line of that number, from 1, has more bytes than the limit allows.
+    /// The line with a number, from 1, exceeds the limit in bytes.
     case lineTooLong(number: Int, limit: Int)
-    /// An event's data have more bytes than the limit allows.
+    /// The data of an event exceed the limit in bytes.
     case eventTooLarge(limit: Int)
-    /// The line of that number, from 1, is not the JSON that was asked for; with the decoder's error.
+    /// The line with a number, from 1, could not be decoded; with the decoder's error.
     case undecodableLine(number: Int, any Error)
-    /// The response is no event stream; with its `Content-Type`, `nil` when it has none.
+    /// The response is not an event stream; with its `Content-Type`.
     case notAnEventStream(contentType: String?)
-    /// The body can be read only once, and another loop is reading it or has read it to its end.
+    /// The body can be read only once, and another loop reads it or has read it.
     case alreadyRead
 }
 
 extension ResponseStreamError: DeveloperError, ReflectsDescription {
-    /// What is wrong, in one line, without what the server has sent in the body.
+    /// The reason in one line, without content of the body.
     public var description: String {
         switch self {
         case .lineTooLong(let number, let limit): "line \(number) is longer than the limit of \(limit) bytes"
@@ -85,6 +85,6 @@ extension ResponseStreamError: DeveloperError, ReflectsDescription {
         }
     }
 
-    /// The description, so that `localizedDescription` says what happened.
+    /// The description.
     public var errorDescription: String? { description }
 }

@@ -32,7 +32,7 @@ enum ServerSentEventField: Sendable, Hashable {
     case event(String)
     case id(String)
     case retry(Duration)
-    /// A comment, a field that nobody knows, or one whose value breaks its rules.
+    /// A comment, an unknown field, or one with an invalid value.
     case ignored
 
     /// Bytes that are not UTF-8 become U+FFFD.
@@ -116,7 +116,7 @@ struct ServerSentEventParser: BodyParser {
         lines.append(piece)
     }
 
-    /// Lets go of everything but what a next stream has to know: there are no more events.
+    /// Releases all data except what the next stream needs: there are no more events.
     mutating func close() {
         lines.close()
         block = Block()

@@ -94,7 +94,7 @@ struct JSONParsingTests {
     @Test("An error's text names the place and quotes nothing of what was sent")
     func errorText() throws {
         let error = try #require(throws: JSONParsingError.self) { try JSONValue(parsing: #"{"password":"secret"x}"#) }
-        #expect(error.description == "the JSON is broken at byte 20: expected a comma or the end of the object")
+        #expect(error.description == "the JSON is invalid at byte 20: expected a comma or the end of the object")
         #expect(error.localizedDescription == error.description)
         #expect(Set(JSONParsingError.Reason.allCases.map { JSONParsingError($0, at: 0).description }).count == 15)
     }
