@@ -121,7 +121,7 @@ struct ResiliencePageTests {
         } catch {
             let open = error.underlying as? CircuitOpenError
             #expect(open?.remaining == .seconds(30))
-            #expect(error.kind == .cannotConnect)
+            #expect(error.kind == .server)
         }
         #expect(hosts.visits == "aa")
         #expect(changes.elements == [CircuitChange(key: "https://a.example", from: .closed, to: .open)])

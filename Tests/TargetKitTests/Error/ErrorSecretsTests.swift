@@ -50,6 +50,9 @@ struct ErrorSecretsTests {
         let provider = Provider<Login>(
             requestClosure: { endpoint in
                 if kind == .unknown { throw TargetKitError(stage: .transport, underlying: Unsayable()) }
+                if kind == .unreadableFile {
+                    throw InvalidRequest.unreadableFile(path: "https://h.example/?token=s3cret")
+                }
                 return try endpoint.urlRequest()
             },
             stubClosure: { _ in .immediate }

@@ -248,7 +248,7 @@ struct DownloadTests {
             let error = try await #require(throws: TargetKitError.self) {
                 try await Provider<TestTarget>(transport: running.transport).request(target)
             }
-            #expect(error.kind == .invalidRequest)
+            #expect(error.kind == .unreadableFile)
             #expect(error.description.contains(pipe.path))
         }
         #expect(running.requests.isEmpty)

@@ -189,7 +189,7 @@ struct ProviderTests {
         let broken = target
         let error = try await #require(throws: TargetKitError.self) { try await provider.request(broken) }
         #expect(error.stage == mistake.stage)
-        #expect(error.kind == .invalidRequest)
+        #expect(error.kind == (mistake == .missingFile ? .unreadableFile : .invalidRequest))
         #expect(error.target is TestTarget)
         #expect(error.underlying != nil)
         #expect(running.requests.isEmpty)

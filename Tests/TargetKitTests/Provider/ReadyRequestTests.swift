@@ -68,7 +68,7 @@ struct ReadyRequestTests {
             try await Provider<TestTarget>(transport: transport).request(broken)
         }
         #expect(error.stage == mistake.stage)
-        #expect(error.kind == .invalidRequest)
+        #expect(error.kind == (mistake == .missingFile ? .unreadableFile : .invalidRequest))
         #expect(transport.sent.value == 0)
     }
 

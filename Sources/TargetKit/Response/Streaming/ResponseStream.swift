@@ -72,7 +72,7 @@ public enum ResponseStreamError: Error, Sendable {
     case alreadyRead
 }
 
-extension ResponseStreamError: DeveloperError, ReflectsDescription {
+extension ResponseStreamError: DeveloperError, LocalizedError, ReflectsDescription {
     /// The reason in one line, without content of the body.
     public var description: String {
         switch self {
