@@ -32,11 +32,7 @@ final class CurlCall: Sendable {
     static let nowhere = -1
 
     let url: URL
-    /// The URL as libcurl gets it: without user name and password.
-    let address: String
-    let isSecure: Bool
-    /// The scheme, host and port.
-    let origin: String
+    let address: CurlAddress
     let method: String
     let fields: [String: String]
     let body: Body
@@ -73,14 +69,11 @@ final class CurlCall: Sendable {
         let urlRequest = request.urlRequest
         guard let url = urlRequest.url else { throw URLError(.badURL) }
         self.url = url
-        let address = url.absoluteString
-        isSecure = Self.hasScheme("https://", address)
-        guard isSecure || Self.hasScheme("http://", address) else {
-            throw CurlFailure(.unsupportedURL, "only http and https are spoken").error(for: url)
+        guard let address = CurlAddress(url.absoluteString) else {
+            throw CurlFailure(.unsupportedURL, "only http and https are supported").error(for: url)
         }
         guard url.isCallable else { throw CurlFailure(.badURL, "the URL has no host").error(for: url) }
-        self.address = Self.withoutUser(address)
-        origin = Self.origin(of: self.address)
+        self.address = address
         method = urlRequest.httpMethod ?? "GET"
         fields = urlRequest.allHTTPHeaderFields ?? [:]
         do { body = try Body(request.body) } catch { throw error.error(for: url) }
@@ -97,37 +90,69 @@ final class CurlCall: Sendable {
     func hasField(_ name: String) -> Bool {
         fields.keys.contains { $0.equalsIgnoringASCIICase(name) }
     }
+}
 
-    private static func hasScheme(_ scheme: StaticString, _ address: String) -> Bool {
-        ContiguousText.read(address) { address in
-            scheme.withUTF8Buffer { scheme in
-                guard address.count >= scheme.count else { return false }
-                for index in 0..<scheme.count where address[index].asciiLowercased != scheme[index] { return false }
-                return true
+/// The URL of a call as libcurl gets it.
+struct CurlAddress: Sendable {
+    /// The URL without `user:password@` (RFC 3986 §3.2.1), which libcurl would send as an Authorization header.
+    let text: String
+    let isSecure: Bool
+    /// The scheme, host and port, in lowercase.
+    let origin: String
+
+    /// - Returns: `nil` when the scheme is neither http nor https.
+    init?(_ text: String) {
+        let parts = ContiguousText.read(text) { Self.parts($0) }
+        guard let parts else { return nil }
+        isSecure = parts.schemeEnd == Self.secureScheme.utf8CodeUnitCount
+        origin = parts.origin
+        guard let hostStart = parts.hostStart else {
+            self.text = text
+            return
+        }
+        let bytes = text.utf8
+        let user = bytes.index(bytes.startIndex, offsetBy: parts.schemeEnd)
+        let host = bytes.index(bytes.startIndex, offsetBy: hostStart)
+        self.text = String(text[..<user] + text[host...])
+    }
+
+    private static let secureScheme: StaticString = "https://"
+    private static let plainScheme: StaticString = "http://"
+
+    /// - Returns: Where the scheme ends, where the host starts if a user precedes it, and the origin.
+    private static func parts(
+        _ bytes: UnsafeBufferPointer<UInt8>
+    ) -> (schemeEnd: Int, hostStart: Int?, origin: String)? {
+        let scheme = bytes.starts(ignoringASCIICase: secureScheme) ? secureScheme : plainScheme
+        guard bytes.starts(ignoringASCIICase: scheme) else { return nil }
+        let schemeEnd = scheme.utf8CodeUnitCount
+        var end = schemeEnd
+        var hostStart: Int?
+        authority: while end < bytes.count {
+            switch bytes[end] {
+            case UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: "#"): break authority
+            case UInt8(ascii: "@"): hostStart = end + 1
+            default: break
             }
+            end += 1
         }
+        let userLength = (hostStart ?? schemeEnd) - schemeEnd
+        let origin = String(unsafeUninitializedCapacity: end - userLength) { origin in
+            for index in 0..<schemeEnd { origin[index] = scheme.utf8Start[index] }
+            for index in schemeEnd..<(end - userLength) { origin[index] = bytes[userLength + index].asciiLowercased }
+            return end - userLength
+        }
+        return (schemeEnd, hostStart, origin)
     }
+}
 
-    /// The URL up to its path, in lowercase.
-    private static func origin(of address: String) -> String {
-        let length = ContiguousText.read(address) { bytes in
-            let start = bytes.count > 8 ? 8 : bytes.count
-            return bytes[start...].firstIndex { "/?#".utf8.contains($0) } ?? bytes.count
+extension UnsafeBufferPointer<UInt8> {
+    fileprivate func starts(ignoringASCIICase text: StaticString) -> Bool {
+        guard count >= text.utf8CodeUnitCount else { return false }
+        for index in 0..<text.utf8CodeUnitCount where self[index].asciiLowercased != text.utf8Start[index] {
+            return false
         }
-        return String(address[..<address.utf8.index(address.startIndex, offsetBy: length)]).lowercased()
-    }
-
-    /// The URL without `user:password@` (RFC 3986 §3.2.1): libcurl would send them as an Authorization header.
-    private static func withoutUser(_ address: String) -> String {
-        guard ContiguousText.read(address, { $0.contains(UInt8(ascii: "@")) }) else { return address }
-        let bytes = address.utf8
-        guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")) else {
-            return address
-        }
-        let start = bytes.index(colon, offsetBy: 3, limitedBy: bytes.endIndex) ?? bytes.endIndex
-        let authority = bytes[start...].prefix { !"/?#".utf8.contains($0) }
-        guard let at = authority.lastIndex(of: UInt8(ascii: "@")) else { return address }
-        return String(address[..<start] + address[bytes.index(after: at)...])
+        return true
     }
 }
 

@@ -23,7 +23,9 @@ struct CurlFraming {
         switch first.asciiLowercased {
         case UInt8(ascii: "c"):
             isLastFieldLength = line.isField(named: "content-length")
-            if isLastFieldLength { readLength(line.dropFirst("content-length:".utf8.count)) }
+            if isLastFieldLength {
+                readLength(UnsafeRawBufferPointer(rebasing: line.dropFirst("content-length:".utf8.count)))
+            }
         case UInt8(ascii: "t"):
             isLastFieldLength = false
             if line.isField(named: "transfer-encoding") { isChunked = true }
@@ -36,30 +38,38 @@ struct CurlFraming {
     }
 
     /// Parses digits, or a list of the same number (RFC 9110 §8.6).
-    private mutating func readLength(_ value: Slice<UnsafeRawBufferPointer>) {
-        for element in value.split(separator: UInt8(ascii: ","), omittingEmptySubsequences: false) {
+    private mutating func readLength(_ value: UnsafeRawBufferPointer) {
+        var start = 0
+        while start <= value.count {
+            let end = value[start...].firstIndex(of: UInt8(ascii: ",")) ?? value.count
+            let element = UnsafeRawBufferPointer(rebasing: value[start..<end])
             guard let number = Self.number(element), length == nil || length == number else {
                 isMalformed = true
                 return
             }
             length = number
+            start = end + 1
         }
     }
 
-    private static func number(_ text: Slice<UnsafeRawBufferPointer>) -> Int64? {
-        let isSpace = { (byte: UInt8) in byte == 0x20 || byte == 0x09 || byte == 0x0D || byte == 0x0A }
-        var digits = text.drop(while: isSpace)
-        while let last = digits.last, isSpace(last) { digits.removeLast() }
-        guard !digits.isEmpty else { return nil }
+    private static func number(_ text: UnsafeRawBufferPointer) -> Int64? {
+        var (start, end) = (0, text.count)
+        while start < end, isSpace(text[start]) { start += 1 }
+        while start < end, isSpace(text[end - 1]) { end -= 1 }
+        guard start < end else { return nil }
         var number: Int64 = 0
-        for byte in digits {
-            guard (0x30...0x39).contains(byte) else { return nil }
+        for index in start..<end {
+            guard (0x30...0x39).contains(text[index]) else { return nil }
             let (tens, isTooLarge) = number.multipliedReportingOverflow(by: 10)
-            let (sum, isSumTooLarge) = tens.addingReportingOverflow(Int64(byte - 0x30))
+            let (sum, isSumTooLarge) = tens.addingReportingOverflow(Int64(text[index] - 0x30))
             guard !isTooLarge, !isSumTooLarge else { return nil }
             number = sum
         }
         return number
+    }
+
+    private static func isSpace(_ byte: UInt8) -> Bool {
+        byte == 0x20 || byte == 0x09 || byte == 0x0D || byte == 0x0A
     }
 }
 

@@ -20,6 +20,7 @@ extension CurlLoop {
             clock.setAlarm(deadline)
         }
         let key = settings.hostKey(of: start.call)
+        if let host = queue.admit(key) { return begin(start, at: host) }
         queue.add(start, for: key)
     }
 

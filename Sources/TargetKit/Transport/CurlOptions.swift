@@ -55,12 +55,12 @@ extension CurlTransfer {
         try prepareBody(call)
         try prepareHeaders(call)
         resumeDefaults()
-        if call.isSecure, settings.asksForHost { prepareTrust(call) }
+        if call.address.isSecure, settings.asksForHost { prepareTrust(call) }
         if options.hasProgress != (call.progress != nil) {
             options.hasProgress = call.progress != nil
             set(CURLOPT_NOPROGRESS, options.hasProgress ? 0 : 1)
         }
-        ccurl_setopt_string(easy, CURLOPT_URL, call.address)
+        ccurl_setopt_string(easy, CURLOPT_URL, call.address.text)
     }
 
     private func prepareBody(_ call: CurlCall) throws {

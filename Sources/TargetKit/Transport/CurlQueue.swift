@@ -81,6 +81,8 @@ final class CurlQueue {
 
     private let limits: Limits
     private var hosts: [Host.Key: Host] = [:]
+    /// The host of the last call.
+    private var recent: Host?
     private var entries: [Entry] = []
     /// The index of the first unused entry; the others follow by `next`.
     private var unused = CurlCall.nowhere
@@ -118,16 +120,23 @@ final class CurlQueue {
         giveTurn(to: host)
     }
 
+    /// Counts a call that does not have to wait as running; returns `nil` when it has to.
+    func admit(_ key: Host.Key) -> Host? {
+        // A call that waits goes first.
+        guard count == 0 else { return nil }
+        let host = host(key)
+        guard hasConnection(for: host), hasRoom(host) else { return nil }
+        start(at: host)
+        return host
+    }
+
     /// Removes the next call for which there is room, and counts it as running; returns `nil` when there is none.
     func next() -> (start: CurlStart, host: Host)? {
         while let host = firstInTurn {
-            // Another stream on a host's connection does not use a further one.
-            guard connections < limits.connections || (host.version == .http2 && host.running > 0) else { return nil }
+            guard hasConnection(for: host) else { return nil }
             dropTurn(of: host)
             guard hasRoom(host), let start = take(host.first) else { continue }
-            connections -= taken(by: host)
-            host.running += 1
-            connections += taken(by: host)
+            self.start(at: host)
             giveTurn(to: host)
             return (start, host)
         }
@@ -186,14 +195,31 @@ final class CurlQueue {
 
 extension CurlQueue {
     private func host(_ key: Host.Key) -> Host {
-        if let host = hosts[key] { return host }
+        // Most calls of an app go to one host.
+        if let recent, recent.key == key { return recent }
+        if let host = hosts[key] {
+            recent = host
+            return host
+        }
         let host = Host(key)
         hosts[key] = host
+        recent = host
         if let other = hosts[Host.Key(origin: key.origin, canShare: !key.canShare)] {
             host.isMixed = true
             other.isMixed = true
         }
         return host
+    }
+
+    private func hasConnection(for host: Host) -> Bool {
+        // Another stream on a host's connection does not use a further one.
+        connections < limits.connections || (host.version == .http2 && host.running > 0)
+    }
+
+    private func start(at host: Host) {
+        connections -= taken(by: host)
+        host.running += 1
+        connections += taken(by: host)
     }
 
     private func hasRoom(_ host: Host) -> Bool {
@@ -239,7 +265,9 @@ extension CurlQueue {
 
     /// Forgets a host without calls when many are remembered.
     private func forget(_ host: Host) {
-        if host.isUnused, hosts.count > Self.hostLimit { hosts[host.key] = nil }
+        guard host.isUnused, hosts.count > Self.hostLimit else { return }
+        hosts[host.key] = nil
+        if recent === host { recent = nil }
     }
 }
 

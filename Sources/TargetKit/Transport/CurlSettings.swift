@@ -50,11 +50,11 @@ extension CurlSettings {
     /// A streamed body uses HTTP/1.1, on a connection of its own: over HTTP/2, libcurl lets the server send 32 MiB
     /// ahead of a slow reader, and keeps them in memory.
     func hostKey(of call: CurlCall) -> CurlQueue.Host.Key {
-        guard call.isSecure else {
-            return CurlQueue.Host.Key(origin: mayUseProxy ? "proxy" : call.origin, canShare: false)
+        guard call.address.isSecure else {
+            return CurlQueue.Host.Key(origin: mayUseProxy ? "proxy" : call.address.origin, canShare: false)
         }
         let canShare = configuration.version == .automatic && !call.isStreamed
-        return CurlQueue.Host.Key(origin: call.origin, canShare: canShare)
+        return CurlQueue.Host.Key(origin: call.address.origin, canShare: canShare)
     }
 }
 

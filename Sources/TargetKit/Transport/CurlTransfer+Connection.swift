@@ -12,11 +12,11 @@ extension CurlTransfer {
 
     /// Sets the options that determine which connection carries the call, and whether it is reused.
     func prepareConnection(_ call: CurlCall, at host: CurlQueue.Host) {
-        if options.isSecure != call.isSecure {
-            options.isSecure = call.isSecure
+        if options.isSecure != call.address.isSecure {
+            options.isSecure = call.address.isSecure
             ccurl_setopt_string(easy, CURLOPT_PROXY, proxy.address)
         }
-        let canShare = host.key.canShare && options.fieldSize + call.address.utf8.count <= Self.sharedHeadLimit
+        let canShare = host.key.canShare && options.fieldSize + call.address.text.utf8.count <= Self.sharedHeadLimit
         if options.canShare != canShare {
             options.canShare = canShare
             set(CURLOPT_HTTP_VERSION, Int(canShare ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1))
@@ -34,7 +34,7 @@ extension CurlTransfer {
             set(CURLOPT_PIPEWAIT, waitsToShare ? 1 : 0)
         }
         // Otherwise its HTTP/1.1 connection would be reused by calls that can use HTTP/2.
-        if call.isSecure, !canShare, settings.configuration.version == .automatic { forbidReuse() }
+        if call.address.isSecure, !canShare, settings.configuration.version == .automatic { forbidReuse() }
         setRepeatsAfresh(false)
         if options.mayBeRepeated != call.isIdempotent {
             options.mayBeRepeated = call.isIdempotent

@@ -35,7 +35,7 @@ extension CurlTransfer {
             if let flaw = proxy.failure(saidAs: message) { return flaw }
             return isOutOfDescriptors ? .noDescriptors : refusedTunnel
         case CURLE_RECV_ERROR where message.hasPrefix("Too large response headers"): return .headTooLarge(nil)
-        case CURLE_OUT_OF_MEMORY where options.fieldSize + (start?.call.address.utf8.count ?? 0) > 1_000_000:
+        case CURLE_OUT_OF_MEMORY where options.fieldSize + (start?.call.address.text.utf8.count ?? 0) > 1_000_000:
             return .ours(.badURL, "the URL and header fields of the request are over the 1 MiB that libcurl sends")
         case CURLE_OUT_OF_MEMORY, CurlFailure.tooLarge, CURLE_RECV_ERROR, CURLE_SEND_ERROR, CURLE_GOT_NOTHING:
             if message.lowercased().contains("out of memory in chunked") { return .headTooLarge(nil) }
