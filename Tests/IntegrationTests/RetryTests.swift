@@ -48,7 +48,11 @@ struct RetryTests {
         return (sent, status ?? failure?.response?.statusCode, failure, await stepper.value)
     }
 
-    @Test("503 and 429 are sent three times, whether the target accepts them or not", arguments: Engine.allCases, [503, 429])
+    @Test(
+        "503 and 429 are sent three times, accepted or not",
+        arguments: Engine.allCases,
+        [503, 429]
+    )
     func statuses(_ engine: Engine, _ status: Int) async {
         for validation in [StatusValidation.none, .successCodes] {
             let target = ServerCall.httpbin(.get, "/status/\(status)").with { $0.validation = validation }
