@@ -10,7 +10,7 @@ import FoundationNetworking
 #endif
 
 /// The order of the plugins in a provider's array has no effect: their places determine it.
-@Suite("Permutations of the plugins", .timeLimit(.minutes(5)))
+@Suite("Permutations of the plugins", .timeLimit(.minutes(15)))
 struct PermutationTests {
     @Test("The calls use every plugin")
     func calls() async throws {
