@@ -9,12 +9,12 @@ import Testing
 import FoundationNetworking
 #endif
 
-/// A real server's statuses, on a clock that the test moves.
+/// A real server's statuses, with a clock that the test advances.
 @Suite("httpbin: retry, failover and breaker", .needs(.httpbin), .timeLimit(.minutes(2)))
 struct RetryTests {
     private let clock = ManualClock()
 
-    /// How often the call went out, what its caller got, and how often it waited.
+    /// The number of requests, the result, and the number of delays.
     private func call(
         _ call: ServerCall,
         _ engine: Engine,
@@ -26,7 +26,7 @@ struct RetryTests {
             plugins: plugins + [RecordingPlugin(log: log)],
             clock: clock
         )
-        // The time limit of an exchange would be one more sleep on the clock.
+        // The timeout of an exchange would be one more sleep on the clock.
         let target = call.with { $0.options.timeout = .none }
         let stepper = Task { [clock] in
             var waits = 0
@@ -48,7 +48,11 @@ struct RetryTests {
         return (sent, status ?? failure?.response?.statusCode, failure, await stepper.value)
     }
 
-    @Test("503 and 429 are tried three times, validated or not", arguments: Engine.allCases, [503, 429])
+    @Test(
+        "503 and 429 are sent three times, accepted or not",
+        arguments: Engine.allCases,
+        [503, 429]
+    )
     func statuses(_ engine: Engine, _ status: Int) async {
         for validation in [StatusValidation.none, .successCodes] {
             let target = ServerCall.httpbin(.get, "/status/\(status)").with { $0.validation = validation }
@@ -62,7 +66,7 @@ struct RetryTests {
         #expect(await call(.httpbin(.get, "/status/404"), engine, RetryPlugin(clock: clock)).sent == 1)
     }
 
-    @Test("A host that says 503 is left, one that nobody listens at too", arguments: Engine.allCases)
+    @Test("The next host is used after a 503, and after a refused connection", arguments: Engine.allCases)
     func failover(_ engine: Engine) async throws {
         let port = try ClosedPort()
         let httpbin = ServerAvailability.httpbin.baseURL
@@ -71,7 +75,7 @@ struct RetryTests {
         #expect(post.sent == 2)
         #expect(post.status == 200)
         #expect(plugin.currentHost == httpbin)
-        // The one host that is there fails too: back to the other, and the call has tried both.
+        // The only host that answers fails too, so the call tries both.
         let failing = await call(.httpbin(.get, "/status/503"), engine, plugin)
         #expect(failing.sent == 2)
         #expect(failing.error?.kind == .cannotConnect)
@@ -80,7 +84,7 @@ struct RetryTests {
     }
 
     @Test(
-        "Failures open the circuit, its time half opens it, and a call that works closes it",
+        "Failures open the circuit, its time half-opens it, and a call that succeeds closes it",
         arguments: Engine.allCases
     )
     func breaker(_ engine: Engine) async {
@@ -98,7 +102,7 @@ struct RetryTests {
         #expect(breaker.state(of: httpbin) == .closed)
     }
 
-    @Test("All three in one array: the next host, then the wait, then the breaker", arguments: Engine.allCases)
+    @Test("All three in one array: the next host, then a delay, then the breaker", arguments: Engine.allCases)
     func together(_ engine: Engine) async throws {
         let port = try ClosedPort()
         let httpbin = ServerAvailability.httpbin.baseURL
@@ -107,7 +111,7 @@ struct RetryTests {
         policy.isAvailable = { breaker.admits($0) }
         let failover = HostFailoverPlugin(hosts: [port.baseURL, httpbin], policy: policy, clock: clock)
         let ending = await call(.httpbin(.get, "/status/429"), engine, failover, breaker, RetryPlugin(clock: clock))
-        // Refused, moved at once, and then twice after a wait at the host that answers.
+        // Refused, moved at once, and then twice after a delay at the host that answers.
         #expect(ending.sent == 4)
         #expect(ending.status == 429)
         #expect(ending.waits == 2)

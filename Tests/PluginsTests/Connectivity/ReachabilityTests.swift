@@ -17,7 +17,7 @@ struct ReachabilityTests {
 
     private let source = ManualConnectivity(.offline)
 
-    @Test("A status says whether, over what and how dearly the network is reached")
+    @Test("A status has a kind of connection and says whether it is expensive")
     func words() {
         #expect(Self.statuses.map(\.isReachable) == [false, true, true, true, true, true])
         #expect(Self.statuses.map(\.isExpensive) == [false, false, true, false, true, false])
@@ -28,7 +28,7 @@ struct ReachabilityTests {
         #expect(Status.unknown.link == nil)
     }
 
-    @Test("Nothing is known before the start and after the stop, and nothing counts as reachable")
+    @Test("The status is unknown before the start and after the stop, and counts as reachable")
     func unknownUnlessRunning() {
         let reachability = Reachability(source: source)
         #expect(reachability.status == .unknown)
@@ -41,7 +41,7 @@ struct ReachabilityTests {
         #expect(reachability.isReachable)
     }
 
-    @Test("The status is the one that the source said last", arguments: statuses)
+    @Test("The status is the last one that the source has reported", arguments: statuses)
     func follows(_ status: Status) {
         let reachability = Reachability(source: source)
         reachability.start()
@@ -50,7 +50,7 @@ struct ReachabilityTests {
         #expect(reachability.isReachable == status.isReachable)
     }
 
-    @Test("However often it is started it runs once, and one stop ends it; it can be started again")
+    @Test("Several starts need one stop, after which it can be started again")
     func repeatedStarts() {
         let reachability = Reachability(source: source)
         reachability.stop()
@@ -66,7 +66,7 @@ struct ReachabilityTests {
         #expect(reachability.status == .online(.wifi, isExpensive: false))
     }
 
-    @Test("Starts and stops from many threads leave it running or not, once")
+    @Test("Starts and stops from many threads start the source at most once")
     func concurrentStarts() async {
         let reachability = Reachability(source: source)
         await withTaskGroup(of: Void.self) { group in
@@ -81,7 +81,7 @@ struct ReachabilityTests {
         #expect(source.startCount == 1)
     }
 
-    @Test("Every reader gets the newest status first and then the changes", arguments: [1, 2, 20])
+    @Test("Each reader gets the current status first and then the changes", arguments: [1, 2, 20])
     func readers(_ count: Int) async {
         let reachability = Reachability(source: source)
         reachability.start()
@@ -99,7 +99,7 @@ struct ReachabilityTests {
         for read in read { #expect(read.elements == Self.statuses) }
     }
 
-    @Test("A reader that takes its time finds the newest status, and nothing of what was taken back")
+    @Test("A slow reader gets the latest status alone")
     func slowReader() async {
         let reachability = Reachability(source: source)
         reachability.start()
@@ -117,7 +117,7 @@ struct ReachabilityTests {
         #expect(await reader.next() == .online(.cellular, isExpensive: true))
     }
 
-    @Test("The same status twice is told once")
+    @Test("A status that is reported twice is one change")
     func sameStatus() async {
         var reachability: Reachability? = Reachability(source: source)
         reachability?.start()
@@ -128,7 +128,7 @@ struct ReachabilityTests {
         #expect(await reader?.next() == nil)
     }
 
-    @Test("A sequence goes on over a stop and a start")
+    @Test("A sequence continues after a stop and a start")
     func readsOverStop() async {
         let reachability = Reachability(source: source)
         var reader = reachability.statuses.makeAsyncIterator()
@@ -141,7 +141,7 @@ struct ReachabilityTests {
         #expect(await reader.next() == .offline)
     }
 
-    @Test("What a source says after its end is ignored, also when it has been started again meanwhile")
+    @Test("Reports of a stopped source are ignored, also after another start")
     func lateReports() throws {
         let source = KeptReports()
         let reachability = Reachability(source: source)
@@ -159,7 +159,7 @@ struct ReachabilityTests {
         #expect(source.ends.value == 1)
     }
 
-    @Test("A stop that comes while the source starts ends it")
+    @Test("A stop while the source starts stops it")
     func stopWhileStarting() {
         let source = KeptReports()
         let reachability = Reachability(source: source)
@@ -171,7 +171,7 @@ struct ReachabilityTests {
         source.onStart.withLock { $0 = nil }
     }
 
-    @Test("Letting go of it ends the source and the sequences")
+    @Test("Its release stops the source and ends the sequences")
     func letGo() async {
         var reachability: Reachability? = Reachability(source: source)
         reachability?.start()
@@ -187,7 +187,7 @@ struct ReachabilityTests {
         #expect(read.elements == [.offline])
     }
 
-    @Test("A reader that is cancelled or let go of leaves nothing behind")
+    @Test("A reader is removed when it is cancelled or released")
     func noReaderStays() async {
         let value = ObservedValue(0)
         for _ in 0..<10 { _ = value.changes() }
@@ -204,7 +204,7 @@ struct ReachabilityTests {
         #expect(value.readerCount == 0)
     }
 
-    @Test("The system's source starts and stops, whatever the system says")
+    @Test("The system's source starts and stops")
     func system() {
         let reachability = Reachability()
         for _ in 0..<20 {

@@ -109,11 +109,12 @@ struct OAuthAuthenticatorTests {
     @Test(
         "An answer without a bearer token is an error that says so",
         arguments: [
-            (200, "<html>", .unreadable("its body is no JSON object")),
-            (200, "", .unreadable("its body is no JSON object")),
-            (200, "[1]", .unreadable("its body is no JSON object")), (200, "{}", .unreadable("it has no access_token")),
-            (200, #"{"access_token":""}"#, .unreadable("it has no access_token")),
-            (200, #"{"access_token":7}"#, .unreadable("it has no access_token")),
+            (200, "<html>", .unreadable("the body is not a JSON object")),
+            (200, "", .unreadable("the body is not a JSON object")),
+            (200, "[1]", .unreadable("the body is not a JSON object")),
+            (200, "{}", .unreadable("access_token is missing")),
+            (200, #"{"access_token":""}"#, .unreadable("access_token is missing")),
+            (200, #"{"access_token":7}"#, .unreadable("access_token is missing")),
             (200, #"{"access_token":"a","token_type":"mac"}"#, .unsupportedTokenType),
             (400, #"{"error":"invalid_grant"}"#, .refused(.init(code: "invalid_grant"))),
             (
