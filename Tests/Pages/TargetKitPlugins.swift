@@ -2,7 +2,7 @@
 import TargetKit
 import TargetKitPlugins
 
-enum Account {
+enum Account: Sendable {
     case signIn
     case refresh
 

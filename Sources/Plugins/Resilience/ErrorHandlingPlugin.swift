@@ -4,9 +4,11 @@ import TargetKit
 /// Asks handlers, one after the other, how a call that fails goes on.
 ///
 /// ```swift
-/// let errors = ErrorHandlingPlugin(RefreshSession(), WaitWhenBusy(), ClosureErrorHandler { error, context in
-///     error.kind == .offline ? .fail(error) : .next
-/// })
+/// let errors = ErrorHandlingPlugin(
+///     RefreshSession(),
+///     WaitWhenBusy(),
+///     ClosureErrorHandler { error, context in error.kind == .offline ? .fail(error) : .next }
+/// )
 /// ```
 ///
 /// - The handlers are asked in order after each attempt that failed, also if its response could not be decoded. Each is asked at

@@ -260,7 +260,9 @@ struct IdempotencyKeyTests {
             return "key-\(asked.value)"
         }
         let keys = await keys(sentFor: target, target)
-        #expect(keys == [["key-1", "key-1", "key-1"], ["key-2", "key-2", "key-2"]])
+        #expect(keys.map(\.count) == [3, 3])
+        #expect(keys.map { Set($0).count } == [1, 1])
+        #expect(Set(keys.joined()).count == 2)
     }
 
     @Test("A POST with a key in its header fields is repeated, and keeps that key")
