@@ -11,8 +11,10 @@ final class BodyRelay: BodyOrigin {
         var end: Result<Void, TargetKitError>?
         var reader: Reader?
         var writer: UnsafeContinuation<Void, Never>?
-        /// Nobody reads any more.
+        /// Whether the reader has released the body.
         var isAbandoned = false
+        /// The bytes that the reader has received.
+        var byteCount: Int64 = 0
     }
 
     private let handle: RequestHandle
@@ -23,6 +25,9 @@ final class BodyRelay: BodyOrigin {
         self.handle = handle
     }
 
+    /// The bytes that the reader has received.
+    var byteCount: Int64 { state.withLock(\.byteCount) }
+
     /// Gives a piece away and waits until it is taken; `false` when nobody reads any more, and when the task is cancelled: a
     /// reader who holds the stream and does not read must not keep a cancelled call alive.
     func write(_ piece: Data) async -> Bool {
@@ -30,6 +35,7 @@ final class BodyRelay: BodyOrigin {
             if state.isAbandoned { return (nil, true) }
             if let reader = state.reader {
                 state.reader = nil
+                state.byteCount += Int64(piece.count)
                 return (reader, false)
             }
             state.piece = piece
@@ -82,6 +88,7 @@ final class BodyRelay: BodyOrigin {
                 state -> (Result<Data?, TargetKitError>?, UnsafeContinuation<Void, Never>?) in
                 if let piece = state.piece {
                     state.piece = nil
+                    state.byteCount += Int64(piece.count)
                     defer { state.writer = nil }
                     return (.success(piece), state.writer)
                 }

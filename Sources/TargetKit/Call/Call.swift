@@ -21,6 +21,8 @@ final class Call: Sendable {
         }
     }
 
+    typealias Decoding = @Sendable (Response) throws(TargetKitError) -> Void
+
     /// What the provider's closures make of a target.
     struct Resolved: Sendable {
         let endpoint: Endpoint
@@ -47,7 +49,7 @@ final class Call: Sendable {
     let exchangeTimeout: Duration?
     let progress: (@Sendable (TransferProgress) -> Void)?
     /// Makes the caller's value of a response, and keeps it.
-    let decoding: (@Sendable (Response) throws(TargetKitError) -> Void)?
+    let decoding: Decoding?
 
     var handle: RequestHandle { context.handle }
     var plugins: PluginChain { configuration.plugins }
@@ -62,7 +64,7 @@ final class Call: Sendable {
         hasOwnTask: Bool = true,
         exchangeTimeout: Duration? = nil,
         progress: (@Sendable (TransferProgress) -> Void)? = nil,
-        decoding: (@Sendable (Response) throws(TargetKitError) -> Void)? = nil
+        decoding: Decoding? = nil
     ) {
         self.configuration = configuration
         self.context = context

@@ -25,7 +25,7 @@ extension Provider {
         _ target: Target,
         options: CallOptions = CallOptions()
     ) async throws(TargetKitError) -> Response {
-        try await response(of: target, options, envelopeCheck(of: target, options)).get()
+        try await response(of: target, options, Self.envelopeCheck).get()
     }
 
     /// Makes a call and decodes the JSON of its response.
@@ -44,7 +44,7 @@ extension Provider {
         options: CallOptions = CallOptions()
     ) async throws(TargetKitError) -> Value {
         let value = DecodedValue<Value>(keyPath: keyPath)
-        let result = await response(of: target, options, value.decode(with: resolved(options, for: target)))
+        let result = await response(of: target, options, value.decoding)
         return try value.result(result).get()
     }
 
@@ -89,7 +89,7 @@ extension Provider {
         progress: (@Sendable (TransferProgress) -> Void)? = nil,
         completion: @escaping @Sendable (Result<Response, TargetKitError>) -> Void
     ) -> RequestHandle {
-        start(target, options, on: queue, progress, envelopeCheck(of: target, options), completion)
+        start(target, options, on: queue, progress, Self.envelopeCheck, completion)
     }
 
     /// Makes a call, decodes the JSON of its response, and passes the value to a closure on the main actor.
@@ -146,7 +146,7 @@ extension Provider {
         completion: @escaping @Sendable (Result<Value, TargetKitError>) -> Void
     ) -> RequestHandle {
         let value = DecodedValue<Value>(keyPath: keyPath)
-        return start(target, options, on: queue, progress, value.decode(with: resolved(options, for: target))) {
+        return start(target, options, on: queue, progress, value.decoding) {
             completion(value.result($0))
         }
     }
@@ -192,13 +192,11 @@ extension Provider where Target == MultiTarget {
 // MARK: - Awaited and started calls
 
 extension Provider {
-    typealias Decoding = @Sendable (Response) throws(TargetKitError) -> Void
-
     /// A call that its caller waits for. Cancelling the caller's task cancels the call.
     func response(
         of target: Target,
         _ options: CallOptions,
-        _ decoding: Decoding?
+        _ decoding: (CallOptions) -> Call.Decoding?
     ) async -> Result<Response, TargetKitError> {
         let call = begin(target, options: options, isAwaited: true, decoding: decoding)
         let result = await withTaskCancellationHandler {
@@ -220,7 +218,7 @@ extension Provider {
         _ options: CallOptions,
         on queue: DispatchQueue?,
         _ progress: (@Sendable (TransferProgress) -> Void)?,
-        _ decoding: Decoding?,
+        _ decoding: (CallOptions) -> Call.Decoding?,
         _ completion: @escaping @Sendable (Result<Response, TargetKitError>) -> Void
     ) -> RequestHandle {
         // A call can end while a step of a shared exchange is on its way to it.
@@ -249,8 +247,8 @@ extension Provider {
     }
 
     /// Checks what the envelope says, if there is one.
-    func envelopeCheck(of target: Target, _ options: CallOptions) -> Decoding? {
-        guard let envelope = resolved(options, for: target).envelope else { return nil }
+    static func envelopeCheck(_ options: CallOptions) -> Call.Decoding? {
+        guard let envelope = options.envelope else { return nil }
         return { response throws(TargetKitError) in try response.unwrap(envelope) }
     }
 }
@@ -264,7 +262,7 @@ struct DecodedValue<Value: Decodable & Sendable>: Sendable {
         self.keyPath = keyPath
     }
 
-    func decode(with options: CallOptions) -> @Sendable (Response) throws(TargetKitError) -> Void {
+    func decoding(_ options: CallOptions) -> Call.Decoding? {
         let (envelope, decoder) = (options.envelope, options.decoder)
         return { [self] response throws(TargetKitError) in
             let decoded: Value

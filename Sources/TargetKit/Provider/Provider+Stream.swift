@@ -53,30 +53,27 @@ extension Provider {
             return
         }
         head.resume(returning: .success(response.head))
-        var count: Int64 = 0
         var failure: TargetKitError?
         do {
-            try await copy(response, to: relay, &count)
+            try await copy(response, to: relay)
             try call.checkCancellation()
         } catch {
             failure = call.mapped(bodyFailure: error, of: response)
         }
-        end(call, failure.map(Result.failure) ?? .success(response.head), streamedByteCount: count) {
+        end(call, failure.map(Result.failure) ?? .success(response.head), streamedByteCount: relay.byteCount) {
             relay.finish(failure.map(Result.failure) ?? .success(()))
         }
     }
 
-    private func copy(_ response: Response, to relay: BodyRelay, _ count: inout Int64) async throws {
+    private func copy(_ response: Response, to relay: BodyRelay) async throws {
         // A plugin may have answered in the server's place, with a body in memory.
         guard let body = response.body else {
             if response.data.isEmpty { return }
             guard await relay.write(response.data) else { throw CancellationError() }
-            count += Int64(response.data.count)
             return
         }
         for try await piece in body {
             guard await relay.write(piece) else { throw CancellationError() }
-            count += Int64(piece.count)
         }
     }
 }

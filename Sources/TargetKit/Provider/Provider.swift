@@ -83,7 +83,7 @@ extension Provider {
         delivery: Call.Delivery = .response,
         isAwaited: Bool = false,
         progress: (@Sendable (TransferProgress) -> Void)? = nil,
-        decoding: (@Sendable (Response) throws(TargetKitError) -> Void)? = nil
+        decoding: (CallOptions) -> Call.Decoding? = { _ in nil }
     ) -> Call {
         let inner: any TargetType = Target.self == MultiTarget.self ? target.innermost : target
         let resolved = self.options.overridden(by: inner.options).overridden(by: options)
@@ -105,7 +105,7 @@ extension Provider {
             hasOwnTask: !isAwaited || isShared || !configuration.waitsForTransportOnly,
             exchangeTimeout: options.timeout.exchange,
             progress: progress,
-            decoding: decoding
+            decoding: decoding(resolved)
         )
     }
 

@@ -112,7 +112,7 @@ extension Provider {
     ///   - options: Override the target's and the provider's options; default: none.
     public func events(for target: Target, options: CallOptions = CallOptions()) -> RequestEvents {
         RequestEvents { progress, completion in
-            self.start(target, options, on: nil, progress, self.envelopeCheck(of: target, options), completion)
+            self.start(target, options, on: nil, progress, Self.envelopeCheck, completion)
         }
     }
 }

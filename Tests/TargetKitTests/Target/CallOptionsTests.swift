@@ -70,7 +70,7 @@ struct CallOptionsTests {
     func overridingWithNothing() async throws {
         let provider = CallOptions.setting(\.decoder, JSONDecoder()).setting(\.envelope, CodeMessageData())
             .setting(\.sharesInFlight, true).setting(\.flavour, "mint")
-        #expect(try await resolved(provider: provider).decoder != nil)
+        #expect(try await resolved(provider: .setting(\.decoder, JSONDecoder())).decoder != nil)
         let call = CallOptions.setting(\.decoder, nil).setting(\.envelope, nil).setting(\.sharesInFlight, false)
             .setting(\.flavour, nil)
         for options in [
