@@ -80,3 +80,64 @@ struct SetCookieField {
     /// RFC 6265bis §5.6: a field that holds one of these is refused as a whole.
     static func isControl(_ byte: UInt8) -> Bool { byte < 0x20 && byte != 0x09 || byte == 0x7F }
 }
+
+extension SetCookieField {
+    /// The cookie that the field sets when it comes from there (RFC 6265 §5.3); `nil` when that origin may not set it.
+    func cookie(from origin: CookieOrigin, at now: Date) -> Cookie? {
+        guard origin.isSecure || !isSecure, let scope = scope(for: origin.host) else { return nil }
+        let cookie = Cookie(
+            name: name,
+            value: value,
+            domain: scope.domain.name,
+            isHostOnly: scope.isHostOnly,
+            path: path ?? CookiePath.defaultPath(for: origin.path),
+            expires: expiry(from: now),
+            isSecure: isSecure,
+            isHTTPOnly: isHTTPOnly,
+            created: now
+        )
+        // RFC 6265bis §4.1.3.2: for `__Host-` it is not enough that the path is `/` by default.
+        if path == nil, name.prefix(7).equalsIgnoringASCIICase("__Host-") { return nil }
+        return cookie.keepsPrefixRules ? cookie : nil
+    }
+
+    /// Steps 4 to 6: the attribute's domain when the host lies in it, else the host alone.
+    private func scope(for host: CookieHost) -> (domain: CookieHost, isHostOnly: Bool)? {
+        guard let domain else { return (host, true) }
+        let bare = domain.utf8.first == UInt8(ascii: ".") ? domain.dropFirst() : domain[...]
+        guard !bare.isEmpty else { return (host, true) }
+        guard let parent = CookieHost(bare), host.matches(parent) else { return nil }
+        guard parent.isSingleLabel || parent.isAddress else { return (parent, false) }
+        return parent == host ? (host, true) : nil
+    }
+}
+
+/// The `Set-Cookie` fields of a response that Foundation has joined by commas, taken apart again.
+///
+/// A comma within a field is one of a date (`Expires=Wed, 09 Jun …`) or of a value; one between two fields is followed by
+/// a name and `=` (RFC 6265 §4.1.1), which neither is.
+struct JoinedSetCookie {
+    let fields: [String]
+
+    init(_ joined: String) {
+        var fields: [Substring] = []
+        var start = joined.startIndex
+        for comma in joined.indices where joined[comma] == "," {
+            let rest = joined[joined.index(after: comma)...].drop { $0 == " " || $0 == "\t" }
+            let name = rest.prefix { $0 != "=" && $0 != ";" && $0 != "," && $0 != " " && $0 != "\"" }
+            guard !name.isEmpty, rest[name.endIndex...].first == "=" else { continue }
+            fields.append(joined[start..<comma])
+            start = rest.startIndex
+        }
+        fields.append(joined[start...])
+        self.fields = fields.map { $0.trimmingSpaces }
+    }
+}
+
+extension Substring {
+    fileprivate var trimmingSpaces: String {
+        var text = drop { $0 == " " || $0 == "\t" }
+        while text.last == " " || text.last == "\t" { text.removeLast() }
+        return String(text)
+    }
+}

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
 /// One step of the way from the URL that was asked for to the one that answered.
 public struct Redirect: Sendable, Hashable {
     /// The status code that said so: 301, 302, 303, 307 or 308 (RFC 9110 §15.4).
@@ -38,4 +42,70 @@ extension Redirect: CustomStringConvertible, CustomReflectable {
 
     /// Reflects only the description, so `dump` shows nothing else.
     public var customMirror: Mirror { Mirror(describing: self) }
+}
+
+/// What becomes of a redirect: a response of status 301, 302, 303, 307 or 308 with a `Location` (RFC 9110 §15.4).
+///
+/// Whoever follows keeps these rules, with every transport:
+/// - 301 and 302 turn a POST into a GET, 303 turns everything but HEAD into one; the body and the fields that describe it are
+///   left out. 307 and 308 keep method and body, which is read anew.
+/// - When scheme, host or port change, the fields that hold secrets are left out: `Authorization`, `Cookie`,
+///   `Proxy-Authorization`, the others of ``HeaderRedaction/standard``, and those that a plugin names
+///   (``Plugin/secretHeaders``).
+/// - The way from https to http is not taken, unless it is allowed.
+/// - A `Location` that is no http URL, and more steps than the limit, end the call with an error.
+public enum RedirectPolicy: Sendable {
+    /// Goes where the server says, so many times at most. Default: 10 times, and not from https to http.
+    case follow(limit: Int = 10, allowsDowngrade: Bool = false)
+    /// Goes nowhere: the redirect is the response.
+    case none
+    /// Asks a closure at each step, 10 times at most. It sees the request that would be sent next, made by the rules above, and
+    /// the step. It returns that request, changed or not, or `nil` to take the redirect as the response.
+    ///
+    /// The returned request is checked like any request, and the call ends with an error of stage `.request` if it is
+    /// invalid. A redirect from https to http is refused. If the returned request's origin differs from the server's,
+    /// fields that contain secrets are removed unless the closure changed them. Its `httpBody` replaces a body in
+    /// memory; a body from a file or a form is sent again, unless the returned method is GET, HEAD or TRACE. An
+    /// `httpBodyStream` is refused.
+    case custom(@Sendable (_ next: URLRequest, _ redirect: Redirect) -> URLRequest?)
+
+    var limit: Int {
+        switch self {
+        case .follow(let limit, _): limit
+        case .none: 0
+        case .custom: 10
+        }
+    }
+}
+
+extension URL {
+    /// Creates the URL that a `Location` field specifies (RFC 9110 §10.2.2); `nil` when the field is invalid.
+    ///
+    /// Characters that RFC 3986 does not allow in a path, query or fragment are escaped as UTF-8, as browsers do;
+    /// existing escapes are kept. Foundation before iOS 17 rejects such a text, and later versions escape its escapes
+    /// again.
+    init?(location: String, relativeTo base: URL) {
+        let text = location.trimmingCharacters(in: .whitespaces)
+        let start = Self.endOfAuthority(in: text)
+        guard let authority = Self.authority(text[..<start]) else { return nil }
+        let parts = text[start...].split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)
+        let escaped = authority + parts.map { PercentEncoding.encode(escapedText: String($0)) }.joined(separator: "#")
+        guard URL(escaped: escaped) != nil, let url = URL(string: escaped, relativeTo: base) else { return nil }
+        self = url.absoluteURL
+    }
+
+    /// The index at which the path begins (RFC 3986 §3.2); the start of a text without an authority.
+    private static func endOfAuthority(in text: String) -> String.Index {
+        let scheme = text.prefix { $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0)) }
+        let rest = text[scheme.endIndex...]
+        let mark = scheme.isEmpty ? "//" : "://"
+        guard rest.hasPrefix(mark) else { return text.startIndex }
+        return rest.dropFirst(mark.count).firstIndex { "/?#".contains($0) } ?? text.endIndex
+    }
+
+    /// The scheme and authority; Foundation encodes a host name with non-ASCII characters.
+    private static func authority(_ text: Substring) -> String? {
+        let text = String(text)
+        return text.utf8.allSatisfy { $0 < 0x80 } ? text : URL(string: text)?.absoluteString
+    }
 }

@@ -72,7 +72,7 @@ struct CurlDeclarationTests {
 enum CurlHeader {
     /// The folder of `CTargetKitCurl`.
     static let declarations = URL(filePath: #filePath)
-        .deletingLastPathComponent().appending(path: "../../../Sources/CTargetKitCurl").standardizedFileURL
+        .deletingLastPathComponent().appending(path: "../../../../Sources/CTargetKitCurl").standardizedFileURL
 
     /// The C compiler included with Swift, or the system's.
     static let compiler: String = {
