@@ -168,7 +168,7 @@ extension Pipeline {
             while true {
                 if !plugins.finishers.isEmpty { request.final = try await finish(request.final, call) }
                 request.final = way.follower.withCookies(request.final)
-                call.context.isBodyReadAsItIsSent = request.final.content.body.isReadAsItIsSent
+                call.context.isBodyReadAsItIsSent = request.final.content.body.isStreamed
                 plugins.willSend(request.final.urlRequest, call.plan.hooks, context: call.context)
                 let result = await send(request.final, on: way, call)
                 plugins.didReceive(result, call.plan.hooks, context: call.context)

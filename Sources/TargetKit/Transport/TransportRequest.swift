@@ -5,47 +5,46 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// What a ``Transport`` is asked to do: one HTTP exchange.
+/// A request for a ``Transport``: one HTTP exchange.
 public struct TransportRequest: Sendable {
-    /// Where the body's bytes come from.
+    /// The source of the request's body.
     public enum Body: Sendable {
-        /// No body; neither `Content-Length` nor `Transfer-Encoding` is sent, but `Content-Length: 0` for POST, PUT and PATCH.
+        /// No body. `Content-Length: 0` is sent for POST, PUT and PATCH.
         case none
-        /// Those bytes.
+        /// Bytes in memory.
         case data(Data)
-        /// The bytes of a regular file, read as they are sent. A pipe or a device is refused; use a ``BodySource``
+        /// A regular file, read while it is sent. A pipe or a device is refused; use a ``BodySource``
         /// instead.
         case file(URL)
-        /// The bytes of a source that can be opened again, read as they are sent.
+        /// A source that can be opened again, read while it is sent.
         case stream(any BodySource)
     }
 
-    /// Where the response's body goes.
+    /// The destination of the response's body.
     public enum Destination: Sendable, Hashable {
-        /// Into memory, at most that many bytes, counted after decoding. Default: 512 MiB, a bound that a response for people
-        /// never reaches, and a runaway one does.
+        /// Memory, up to the given number of bytes after decoding. Default: 512 MiB.
         case memory(limit: Int = 512 << 20)
-        /// Into a file, which is replaced when the whole body has arrived, regardless of the status. ``Provider``
+        /// A file, which is replaced when the whole body has arrived, regardless of the status. ``Provider``
         /// passes a temporary file, and moves it into place when the response is accepted.
         case file(URL)
-        /// To a reader, piece by piece; at most about that many bytes wait for it, and then the server has to.
+        /// A reader. About the given number of bytes are buffered before the transport stops reading from the server.
         ///
-        /// The transport returns at the end of the head. ``TransportRequest/timeout`` counts for the body too.
+        /// The transport returns after the head. ``TransportRequest/timeout`` includes the body.
         case stream(buffer: Int)
     }
 
-    /// Method, URL and header fields. Its `httpBody`, `httpBodyStream` and `timeoutInterval` do not count.
+    /// The method, URL and header fields. Its `httpBody`, `httpBodyStream` and `timeoutInterval` are ignored.
     public var urlRequest: URLRequest
-    /// Where the body's bytes come from; default: none.
+    /// The source of the request's body; default: none.
     public var body: Body
-    /// Where the response's body goes; default: memory, up to 512 MiB.
+    /// The destination of the response's body; default: memory, up to 512 MiB.
     public var destination: Destination
-    /// How long the whole exchange may take, to the millisecond; `nil`: the transport's own limits.
+    /// The timeout of the whole exchange, in whole milliseconds; `nil` for the transport's own limits.
     public var timeout: Duration?
-    /// Is told how many bytes have gone out and come in; on any thread, at most some 20 times a second, and always at the end.
+    /// Called with the progress in each direction: on any thread, about 20 times a second at most, and at the end.
     public var progress: (@Sendable (TransferProgress) -> Void)?
 
-    /// A request for one exchange.
+    /// Creates a request for one exchange.
     public init(
         urlRequest: URLRequest,
         body: Body = .none,
@@ -62,8 +61,8 @@ public struct TransportRequest: Sendable {
 }
 
 extension TransportRequest.Body {
-    /// Whether the body's bytes are not in memory.
-    var isReadAsItIsSent: Bool {
+    /// Whether the body is read while it is sent, instead of being in memory.
+    var isStreamed: Bool {
         switch self {
         case .none, .data: false
         case .file, .stream: true
@@ -83,7 +82,7 @@ extension TransportRequest: CustomStringConvertible, CustomReflectable {
 }
 
 extension TransportRequest.Body: CustomStringConvertible, CustomReflectable {
-    /// Where the bytes are, and their number if known.
+    /// The kind of body, and its size if known.
     public var description: String {
         switch self {
         case .none: "no body"
@@ -97,31 +96,31 @@ extension TransportRequest.Body: CustomStringConvertible, CustomReflectable {
     public var customMirror: Mirror { Mirror(describing: self) }
 }
 
-/// How far a transfer has come, in bytes of the body.
+/// The progress of a transfer, in bytes of the body.
 public struct TransferProgress: Sendable, Hashable {
-    /// Which body is meant.
+    /// The direction of a transfer.
     public enum Direction: Sendable, Hashable {
-        /// The request's body, going out.
+        /// The request's body is sent.
         case upload
-        /// The response's body, coming in.
+        /// The response's body is received.
         case download
     }
 
-    /// The bytes transferred so far.
+    /// The number of bytes transferred so far.
     public var completed: Int64
-    /// The bytes there are in all; `nil` when the other side has not said.
+    /// The total number of bytes; `nil` when unknown.
     public var total: Int64?
-    /// Which body is meant.
+    /// The direction of a transfer.
     public var direction: Direction
 
-    /// The progress of a transfer.
+    /// Creates the progress of a transfer.
     public init(completed: Int64, total: Int64?, direction: Direction) {
         self.completed = completed
         self.total = total
         self.direction = direction
     }
 
-    /// The part that is done, from 0 to 1; `nil` when the total is not known, 1 when there was nothing to transfer.
+    /// The completed fraction, from 0 to 1; `nil` when the total is unknown, 1 for an empty body.
     public var fraction: Double? {
         guard let total else { return nil }
         return total <= 0 ? 1 : min(1, max(0, Double(completed) / Double(total)))

@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 
-/// What a ``Transport`` brings back: the head of the response and its body.
+/// The response that a ``Transport`` returns: its head and its body.
 public struct TransportResponse: Sendable {
-    /// Where the body is.
+    /// The body of the response.
     public enum Body: Sendable {
-        /// The body's bytes, decoded from gzip and the like; empty when there was none.
+        /// The decoded bytes; empty when there was no body.
         case data(Data)
-        /// The file that holds the body.
+        /// The file that contains the body.
         case file(URL)
-        /// The pieces as they come.
+        /// The body as a stream.
         case stream(ResponseBody)
     }
 
-    /// Status, header fields and version.
+    /// The status, header fields and HTTP version.
     public var head: ResponseHead
-    /// Where the body is.
+    /// The body of the response.
     public var body: Body
-    /// How long each step took, where the transport knows.
+    /// The metrics of the exchange, if the transport provides them.
     public var metrics: TransportMetrics?
-    /// Whether it is a stub's sample.
+    /// Whether it is a stub's sample response.
     var isSample = false
 
-    /// A response.
+    /// Creates a response.
     public init(head: ResponseHead, body: Body, metrics: TransportMetrics? = nil) {
         self.head = head
         self.body = body
@@ -31,7 +31,7 @@ public struct TransportResponse: Sendable {
 }
 
 extension TransportResponse.Body: CustomStringConvertible, CustomReflectable {
-    /// Where the bytes are, and their number if known.
+    /// The kind of body, and its size if known.
     public var description: String {
         switch self {
         case .data(let data): "\(data.count) bytes"
@@ -57,25 +57,25 @@ public struct ResponseHead: Sendable {
     public var httpVersion: String
     private var storage: Storage
 
-    /// A head of those fields.
+    /// Creates a head from header fields.
     public init(statusCode: Int, headers: HTTPHeaders = [:], httpVersion: String = "HTTP/1.1") {
         self.statusCode = statusCode
         self.httpVersion = httpVersion
         storage = .fields(headers)
     }
 
-    /// A head whose fields are the lines as they came over the wire, without the status line: `Name: value`, each ended
-    /// by CR LF or LF (RFC 9112 §5). They are taken apart when ``headers`` is read.
-    public init(statusCode: Int, headerLines: [UInt8], httpVersion: String = "HTTP/1.1") {
+    /// Creates a head from its lines without the status line: `Name: value`, each ended by CR LF or LF (RFC 9112 §5).
+    /// They are parsed when ``headers`` is read.
+    package init(statusCode: Int, headerLines: [UInt8], httpVersion: String = "HTTP/1.1") {
         self.statusCode = statusCode
         self.httpVersion = httpVersion
         storage = .lines(headerLines)
     }
 
-    /// The header fields in the order they came, repeated names each.
+    /// The header fields in the order received, including repeated names.
     ///
-    /// Made anew from the received bytes at each reading: keep it if you look at several. Bytes that are not UTF-8 are read
-    /// as ISO-8859-1, which RFC 9110 §5.5 names as the historical reading.
+    /// Parsed at each access, so store the value to read several fields. Bytes that are not UTF-8 are read as ISO-8859-1
+    /// (RFC 9110 §5.5).
     public var headers: HTTPHeaders {
         switch storage {
         case .fields(let headers): headers
@@ -92,7 +92,7 @@ extension ResponseHead: CustomStringConvertible, CustomReflectable {
     public var customMirror: Mirror { Mirror(describing: self) }
 }
 
-/// Takes apart the header lines of a response (RFC 9112 §5).
+/// Parses the header lines of a response (RFC 9112 §5).
 struct HeaderLines {
     private let bytes: [UInt8]
 
@@ -100,8 +100,8 @@ struct HeaderLines {
         self.bytes = bytes
     }
 
-    /// The fields in order. A line that starts with white space goes on with the one before it (obsolete line folding,
-    /// RFC 9112 §5.2); a line without a colon is passed over.
+    /// The fields in order. A line that starts with whitespace continues the previous one (obsolete line folding, RFC
+    /// 9112 §5.2); a line without a colon is ignored.
     var headers: HTTPHeaders {
         var headers = HTTPHeaders()
         for line in bytes.split(separator: 0x0A) {

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 
-/// Hands the pieces of a body from whoever receives them to a reader, and says when the reader is too slow for them.
+/// Passes the pieces of a body from a transport to a reader, and pauses the transport while the reader is too slow.
 final class BodyChannel: Sendable {
     private typealias Waiter = UnsafeContinuation<Data?, any Error>
 
     private struct State: Sendable {
         var pieces: [Data] = []
-        /// The pieces before this one have been read.
+        /// The index of the first unread piece.
         var first = 0
         var byteCount = 0
-        /// Whoever sends is held back until it is told to go on.
+        /// Whether the sender waits to be resumed.
         var isPaused = false
         var end: Result<Void, any Error>?
         var waiters: [Waiter] = []
@@ -37,14 +37,14 @@ final class BodyChannel: Sendable {
     private let limit: Int
     private let state = Locked(State())
 
-    /// A channel in which about that many bytes may wait.
+    /// Creates a channel that buffers about the given number of bytes.
     init(limit: Int) {
         self.limit = max(1, limit)
     }
 
     var isPaused: Bool { state.withLock { $0.isPaused } }
 
-    /// Takes a copy of a piece; `false` when it has to wait and be given again.
+    /// Copies a piece; returns `false` when it has to be offered again later.
     func receive(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard let start = bytes.baseAddress, !bytes.isEmpty else { return true }
         let piece = Data(bytes: start, count: bytes.count)
@@ -59,7 +59,7 @@ final class BodyChannel: Sendable {
         return isTaken
     }
 
-    /// Takes a piece that cannot be given again, whatever waits already; `false`, once, when no more should come.
+    /// Appends a piece regardless of the limit; returns `false`, once, when the sender should pause.
     func keep(_ piece: Data) -> Bool {
         guard !piece.isEmpty else { return true }
         let (pauses, waiter) = state.withLock { state -> (Bool, Waiter?) in
@@ -73,7 +73,7 @@ final class BodyChannel: Sendable {
         return !pauses
     }
 
-    /// The body is whole, or has broken off.
+    /// Ends the body, with an error if it is incomplete.
     func finish(_ result: Result<Void, any Error>) {
         let waiters = state.withLock { state in
             state.end = result
@@ -83,7 +83,7 @@ final class BodyChannel: Sendable {
         for waiter in waiters { waiter.resume(with: result.map { nil }) }
     }
 
-    /// The next piece; waits for one when there is none. The closure is called when whoever sends may go on.
+    /// Returns the next piece, after waiting for one if necessary. The closure is called when the sender can resume.
     func next(resume: @Sendable () -> Void) async throws -> Data? {
         try await withUnsafeThrowingContinuation { waiter in
             var isRoomAgain = false

@@ -1,44 +1,43 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 
-/// A body that is read as it is sent, and can be read again from its start: for a redirect, a retry, a connection that was
-/// closed under the request.
+/// A request body that is read while it is sent, and that can be read again from its start for a redirect, a retry, or
+/// a connection that closed during the request.
 public protocol BodySource: Sendable {
-    /// The number of bytes that a reader will give; `nil` when it is not known, and the body is sent in chunks.
+    /// The number of bytes in the body; `nil` when unknown, and the body is sent in chunks.
     var length: Int64? { get }
 
-    /// A reader at the first byte, independent of any other.
+    /// Opens a reader at the first byte, independent of other readers.
     ///
-    /// - Throws: what went wrong, a missing file for one, naming it.
+    /// - Throws: An error, for example for a missing file.
     func open() throws -> any BodyReader
 }
 
-/// Reads the bytes of one opened ``BodySource``, by one thread at a time.
+/// Reads the bytes of an opened ``BodySource``; used by one thread at a time.
 public protocol BodyReader: AnyObject {
     /// Fills the buffer from its start, and returns the number of bytes written: at least 1, or 0 at the end.
     ///
-    /// - Throws: what went wrong; the exchange then fails with that error.
+    /// - Throws: An error, with which the exchange then fails.
     func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int
 }
 
-/// The bytes of a regular file as a body, read with `read(2)` straight into the transport's buffer.
+/// A request body that is read from a regular file.
 ///
-/// The size is taken once, when the source is made, because `Content-Length` goes out before the first byte. A file
-/// that is found to have another size afterwards, at opening or while it is being sent, is an error: what has been
-/// promised can no longer be kept.
+/// The size is read once, when the source is created, because `Content-Length` is sent before the first byte. If the file
+/// has another size when it is opened or sent, sending it fails.
 ///
-/// Two sources are equal when they name the same file and promise the same length.
+/// Two sources are equal when they have the same URL and length.
 public struct FileBodySource: BodySource, Hashable {
-    /// Where the file lies.
+    /// The URL of the file.
     public let url: URL
-    /// The file's size in bytes when the source was made; never `nil`.
+    /// The file's size in bytes when the source was created; never `nil`.
     public let length: Int64?
 
     private let size: Int64
 
-    /// The file at that URL, links followed. It is opened, its size is read, and it is closed again.
+    /// Creates a source for the file at the URL, following links.
     ///
-    /// - Throws: ``Failure``, when it cannot be opened for reading or is no regular file.
+    /// - Throws: ``Failure`` when the file cannot be opened for reading or is not a regular file.
     public init(_ url: URL) throws(Failure) {
         let file = try OpenedFile(path: Self.path(of: url))
         self.url = url
@@ -46,7 +45,7 @@ public struct FileBodySource: BodySource, Hashable {
         length = size
     }
 
-    /// A reader at the first byte; it holds the file open until it is let go.
+    /// Opens the file, until the reader is released.
     ///
     /// - Throws: ``Failure``, also when the file's size is no longer ``length``.
     public func open() throws -> any BodyReader {
@@ -56,27 +55,27 @@ public struct FileBodySource: BodySource, Hashable {
     private static func path(of url: URL) throws(Failure) -> String {
         guard url.isFileURL else { throw .notAFileURL(url.absoluteString) }
         let path = url.path
-        // Behind a NUL the system would not read on, and open another file than the one that was named.
+        // The system ends a path at a NUL, and would open another file.
         guard !path.isEmpty, !path.utf8.contains(0) else { throw .notAFileURL(url.absoluteString) }
         return path
     }
 }
 
 extension FileBodySource {
-    /// Why a file cannot be sent.
+    /// The reason a file cannot be sent.
     public enum Failure: Error, Sendable, Hashable {
-        /// The URL does not name a file: another scheme than `file`, or no usable path.
+        /// The URL does not have the scheme `file`, or has no valid path.
         case notAFileURL(String)
-        /// There is nothing at that path.
+        /// The file does not exist.
         case missing(path: String)
-        /// The file cannot be opened or read; the code is `errno`'s.
+        /// The file cannot be opened or read; `code` is the `errno`.
         case unreadable(path: String, code: Int32)
-        /// A directory, a pipe, a socket or a device lies at that path.
+        /// The path is that of a directory, pipe, socket or device.
         case notARegularFile(path: String)
-        /// The file had `expected` bytes, and `found` later, at opening or while it was being sent.
+        /// The size of the file changed from `expected` to `found` bytes before it was sent.
         case changedSize(path: String, expected: Int64, found: Int64)
 
-        /// The file's path; for a URL that names no file, the URL.
+        /// The file's path, or the URL if it is not the URL of a file.
         public var path: String {
             switch self {
             case .notAFileURL(let url): url
@@ -88,7 +87,7 @@ extension FileBodySource {
 }
 
 extension FileBodySource.Failure: CustomStringConvertible, CustomReflectable {
-    /// One line: the file, what is wrong with it, and what to do.
+    /// The file, the problem and a remedy, on one line.
     public var description: String {
         switch self {
         case .notAFileURL(let url):

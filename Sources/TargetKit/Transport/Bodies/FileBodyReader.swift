@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 
-/// Reads a file whose size has been promised.
+/// Reads a file whose size has been declared.
 final class FileBodyReader: BodyReader {
     private let file: OpenedFile
     private let length: Int64
@@ -21,7 +21,7 @@ final class FileBodyReader: BodyReader {
         guard count == wanted else {
             throw FileBodySource.Failure.changedSize(path: file.path, expected: length, found: position)
         }
-        // With the last bytes, not after them: a transport that knows the length does not ask again.
+        // Checked with the last bytes, because a transport that knows the length does not read again.
         if position == length { try checkSize() }
         return count
     }
@@ -32,13 +32,13 @@ final class FileBodyReader: BodyReader {
     }
 }
 
-/// A file, open for reading until this value goes; its `size()` says whether it is a regular one.
+/// A file that is open for reading until the value is released.
 struct OpenedFile: ~Copyable {
     let path: String
     private let descriptor: Int32
 
     init(path: String) throws(FileBodySource.Failure) {
-        // O_NONBLOCK: opening a pipe that nobody writes to must not wait. It means nothing for a regular file.
+        // O_NONBLOCK: opening a pipe without a writer must not wait. It has no effect on a regular file.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { throw Self.failure(path: path, code: errno) }
         self.path = path
@@ -49,7 +49,7 @@ struct OpenedFile: ~Copyable {
         _ = close(descriptor)
     }
 
-    /// The size in bytes at this moment.
+    /// Returns the current size in bytes; throws if it is not a regular file.
     func size() throws(FileBodySource.Failure) -> Int64 {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw Self.failure(path: path, code: errno) }
@@ -57,12 +57,12 @@ struct OpenedFile: ~Copyable {
         return Int64(status.st_size)
     }
 
-    /// Fills the buffer, and returns the number of bytes written: fewer than it holds only at the file's end.
+    /// Fills the buffer, and returns the number of bytes read: fewer than its size only at the end of the file.
     func fill(_ buffer: UnsafeMutableRawBufferPointer) throws(FileBodySource.Failure) -> Int {
         guard let start = buffer.baseAddress else { return 0 }
         var filled = 0
         while filled < buffer.count {
-            // Darwin refuses to read more than Int32.max bytes at once.
+            // Darwin does not read more than Int32.max bytes at once.
             let count = read(descriptor, start + filled, min(buffer.count - filled, 1 << 30))
             if count == 0 { break }
             if count > 0 {

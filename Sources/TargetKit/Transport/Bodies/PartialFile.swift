@@ -5,10 +5,10 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// A new file under a name of its own, that goes with its last reference unless it has been moved to its place: so nobody
-/// ever sees half of it.
+/// A new file under a temporary name, which is removed with its last reference unless it has been moved to its final
+/// place, so that no incomplete file is visible there.
 final class PartialFile: Sendable {
-    /// What the system refused.
+    /// A failed file operation.
     struct Failure: Error {
         var code: URLError.Code
         var message: String
@@ -21,18 +21,18 @@ final class PartialFile: Sendable {
     let url: URL
     private let descriptor: Int32
 
-    /// A file beside the one that it will replace, so that moving it is one step, and with the same permissions.
+    /// Creates a file beside the one that it will replace, so that moving it is atomic, and with the same permissions.
     convenience init(replacing url: URL) throws(Failure) {
         guard url.isFileURL else {
             throw Failure(code: .cannotCreateFile, message: "\(url.scheme ?? "") is not the scheme of a file URL")
         }
         let mode = Self.permissions(of: url)
         try self.init(at: Self.hiddenPlace(beside: url), mode: mode ?? 0o666)
-        // What the process withholds from new files, the old one may have.
+        // The old file may have permissions that the process's mask removes from new files.
         if let mode { fchmod(descriptor, mode) }
     }
 
-    /// A file in the system's folder for temporary ones, that only this user can read.
+    /// Creates a file in the system's temporary folder that only this user can read.
     convenience init() throws(Failure) {
         let folder = FileManager.default.temporaryDirectory
         try self.init(at: folder.appendingPathComponent("targetkit.\(Self.number).part"), mode: 0o600)
@@ -51,10 +51,10 @@ final class PartialFile: Sendable {
         }
     }
 
-    /// Makes an empty file at that place with the permissions of the file that is to be replaced, if there is one. A
-    /// ``PartialFile`` that replaces the empty file gets them too.
+    /// Creates an empty file with the permissions of the file that is to be replaced, if there is one. A ``PartialFile``
+    /// that replaces the empty file gets them, too.
     ///
-    /// Nothing is made where that fails: whoever writes the file finds out why.
+    /// Does nothing on failure, which writing the file then reports.
     static func reserve(_ place: URL, replacing url: URL) {
         guard let mode = permissions(of: url) else { return }
         let descriptor = open(place.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
@@ -87,7 +87,7 @@ final class PartialFile: Sendable {
         unlink(url.path)
     }
 
-    /// Adds bytes at the end.
+    /// Appends bytes.
     func append(_ bytes: UnsafeRawBufferPointer) throws(Failure) {
         var rest = bytes[...]
         while !rest.isEmpty {
@@ -100,7 +100,7 @@ final class PartialFile: Sendable {
         }
     }
 
-    /// Adds bytes at the end.
+    /// Appends bytes.
     func append(_ bytes: Data) throws(Failure) {
         let result = bytes.withUnsafeBytes { bytes in
             Result { () throws(Failure) in try append(bytes) }
@@ -108,7 +108,7 @@ final class PartialFile: Sendable {
         try result.get()
     }
 
-    /// Puts the file in its place, over what is there.
+    /// Moves the file to its final place, replacing an existing file.
     func move(to place: URL) throws(Failure) {
         guard rename(url.path, place.path) == 0 else { throw Self.failure(.cannotMoveFile, place) }
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 
-/// The body of a response, piece by piece as it comes.
+/// The body of a response, as a sequence of the pieces that arrive.
 ///
 /// A body can be read once: a second loop continues where the first one stopped. A loop throws
 /// ``ResponseStreamError/alreadyRead`` when another loop is waiting for a piece, has read the body to its end, or has
@@ -12,7 +12,7 @@ import Foundation
 /// for try await piece in body { hash.update(data: piece) }
 /// ```
 public struct ResponseBody: AsyncSequence, Sendable {
-    /// Bytes as they came, decoded; never empty.
+    /// Decoded bytes; never empty.
     public typealias Element = Data
 
     /// Reads a ``ResponseBody``.
@@ -61,7 +61,7 @@ public struct ResponseBody: AsyncSequence, Sendable {
     private let readers = Locked(Readers())
     private var refusal: @Sendable () -> any Error = { ResponseStreamError.alreadyRead }
 
-    /// A body whose pieces the closure gives, one for each call, and `nil` at the end and ever after.
+    /// Creates a body from a closure that returns the next piece at each call, and `nil` from the end on.
     public init(next: @escaping @Sendable () async throws -> Data?) {
         read = next
     }
@@ -73,7 +73,7 @@ public struct ResponseBody: AsyncSequence, Sendable {
         return body
     }
 
-    /// Reads on from where the last reading stopped.
+    /// Creates an iterator that continues where the last one stopped.
     public func makeAsyncIterator() -> Iterator {
         let number = readers.withLock { readers in
             readers.count += 1
@@ -83,40 +83,40 @@ public struct ResponseBody: AsyncSequence, Sendable {
     }
 }
 
-/// Where the pieces of a body come from.
-protocol BodyOrigin: Sendable {
+/// Produces the pieces of a body.
+protocol BodyProducer: Sendable {
     /// The next piece; `nil` at the end.
     func next() async throws -> Data?
 
-    /// Nobody wants the rest: the exchange is over, unless it was before.
+    /// Cancels the exchange, unless it has ended.
     func abandon()
 }
 
-/// A body that somebody reads: when nobody holds it any more, and when the task that reads is cancelled, its exchange is over.
-private final class HeldBody<Origin: BodyOrigin>: Sendable {
-    private let origin: Origin
+/// Cancels the exchange of a body when the body is released and when the task that reads it is cancelled.
+private final class CancellingBody<Producer: BodyProducer>: Sendable {
+    private let producer: Producer
 
-    init(_ origin: Origin) {
-        self.origin = origin
+    init(_ producer: Producer) {
+        self.producer = producer
     }
 
     deinit {
-        origin.abandon()
+        producer.abandon()
     }
 
     func next() async throws -> Data? {
         try await withTaskCancellationHandler {
-            try await origin.next()
+            try await producer.next()
         } onCancel: {
-            origin.abandon()
+            producer.abandon()
         }
     }
 }
 
 extension ResponseBody {
-    /// The body that comes from there, for as long as somebody holds it.
-    init(from origin: some BodyOrigin) {
-        let body = HeldBody(origin)
+    /// Creates a body whose release cancels the exchange.
+    init(from producer: some BodyProducer) {
+        let body = CancellingBody(producer)
         self.init { try await body.next() }
     }
 }

@@ -3,28 +3,28 @@ import Foundation
 
 /// A cookie, as a ``CookieStore`` keeps it (RFC 6265 §5.3).
 ///
-/// It is plain data: nothing is checked until ``CookieStore/set(_:)`` takes it.
+/// Its values are not checked until it is passed to ``CookieStore/set(_:)``.
 public struct Cookie: Sendable, Hashable, Codable {
-    /// The name, which is compared with upper and lower case apart.
+    /// The name, which is case-sensitive.
     public var name: String
-    /// The value, with its quotes where the server wrote some. It may be a secret: ``description`` leaves it out.
+    /// The value, including any quotes. It may be a secret, so ``description`` omits it.
     public var value: String
-    /// The host that the cookie is for, in lower case, without a dot in front; an IPv6 address has no brackets.
+    /// The host or domain, in lowercase, without a leading dot; an IPv6 address has no brackets.
     public var domain: String
-    /// Whether the cookie goes to ``domain`` alone; `false`: to the hosts below it as well.
+    /// Whether the cookie is sent to ``domain`` only, and not to its subdomains.
     public var isHostOnly: Bool
-    /// The path, from its `/` on, that the cookie is for, with all that is below it.
+    /// The path, starting with `/`; the cookie is sent for it and for the paths below it.
     public var path: String
-    /// When the cookie ends; `nil` for a session cookie, which lives as long as its store and is never in a file.
+    /// The expiry date; `nil` for a session cookie, which is kept as long as its store and never written to a file.
     public var expires: Date?
-    /// Whether the cookie goes over https only.
+    /// Whether the cookie is sent over https only.
     public var isSecure: Bool
-    /// Whether the server wants the cookie out of the reach of scripts: a fact for who shows pages, of no effect here.
+    /// Whether the server hides the cookie from scripts; has no effect here.
     public var isHTTPOnly: Bool
-    /// When a cookie of that name, domain and path was first stored: older ones are sent first.
+    /// The date at which a cookie with this name, domain and path was first stored; older ones are sent first.
     public var created: Date
 
-    /// A cookie; by default for one host and all its paths, until the end of the session.
+    /// Creates a cookie, by default for one host, all of its paths, and the session.
     public init(
         name: String,
         value: String,
@@ -49,7 +49,7 @@ public struct Cookie: Sendable, Hashable, Codable {
 }
 
 extension Cookie: CustomStringConvertible, CustomReflectable {
-    /// One line with everything but the value.
+    /// The cookie without its value, on one line.
     public var description: String {
         var text = "\(name)=\(HeaderRedaction.placeholder); domain=\(domain)\(isHostOnly ? " only" : ""); path=\(path)"
         if let expires { text += "; expires=\(expires)" }
@@ -65,22 +65,21 @@ extension Cookie: CustomStringConvertible, CustomReflectable {
 }
 
 extension Cookie {
-    /// What a cookie's name and value may hold together, in bytes (RFC 6265 §6.1 asks for at least that).
+    /// The maximum size of a cookie's name and value together, in bytes; RFC 6265 §6.1 requires at least this.
     static let sizeLimit = 4096
 
-    /// Whether the cookie has ended.
+    /// Whether the cookie has expired.
     func isExpired(at now: Date) -> Bool {
         expires.map { $0 <= now } ?? false
     }
 
-    /// Whether the other one takes this one's place (RFC 6265 §5.3, step 11).
+    /// Whether the other cookie replaces this one (RFC 6265 §5.3, step 11).
     func isReplaced(by other: Cookie) -> Bool {
         name == other.name && domain == other.domain && path == other.path
     }
 
-    /// Whether the rules that a name states by its first letters are kept (RFC 6265bis §4.1.3): `__Secure-` is for
-    /// https only, and `__Host-` is as well for one host and all its paths. They count in any case of letters, as for
-    /// browsers.
+    /// Whether the cookie meets the requirements of its name's prefix (RFC 6265bis §4.1.3): `__Secure-` requires https,
+    /// and `__Host-` also a single host and the path `/`. As in browsers, prefixes are case-insensitive.
     var keepsPrefixRules: Bool {
         if name.prefix(7).equalsIgnoringASCIICase("__Host-") { return isSecure && isHostOnly && path == "/" }
         return isSecure || !name.prefix(9).equalsIgnoringASCIICase("__Secure-")
@@ -88,18 +87,17 @@ extension Cookie {
 }
 
 extension Cookie {
-    /// The cookie with its domain as a store compares it; `nil` when no server could have set it.
+    /// The cookie with its domain normalized; `nil` when no server could set it.
     var checked: Cookie? {
         let bare = domain.utf8.first == UInt8(ascii: ".") ? domain.dropFirst() : domain[...]
         guard let host = CookieHost(bare), isHostOnly || !host.isSingleLabel && !host.isAddress else { return nil }
-        // JSON has no word for a date that is not finite.
+        // JSON cannot represent a date that is not finite.
         guard created.timeIntervalSince1970.isFinite, expires?.timeIntervalSince1970.isFinite ?? true else {
             return nil
         }
         var cookie = self
         cookie.domain = host.name
-        // Read back as a server's: whatever does not come out as it went in would be another cookie, or none, on the
-        // wire.
+        // The cookie must be unchanged when it is parsed as a server's field.
         guard let field = SetCookieField("\(name)=\(value)"), field.name == name, field.value == value,
             path.utf8.first == UInt8(ascii: "/"),
             !path.utf8.contains(where: { $0 == UInt8(ascii: ";") || SetCookieField.isControl($0) }),

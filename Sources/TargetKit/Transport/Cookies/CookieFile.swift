@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 
-/// The file of a store: JSON with a version, and the cookies in the order in which they were first stored.
+/// The file of a store: JSON with a version and the cookies in the order in which they were first stored.
 struct CookieFile: Sendable {
     private struct Content: Codable {
         var version = 1
@@ -12,7 +12,7 @@ struct CookieFile: Sendable {
 
     init(_ url: URL) throws(CookieFileError) {
         guard url.isFileURL else { throw CookieFileError(path: url.absoluteString, reason: .notAFile) }
-        // Else the new file would take the place of a link, and not of what it leads to.
+        // Otherwise the new file would replace a link instead of its target.
         self.url = url.resolvingSymlinksInPath()
         var isFolder: ObjCBool = false
         let folder = self.url.deletingLastPathComponent().path
@@ -21,7 +21,7 @@ struct CookieFile: Sendable {
         }
     }
 
-    /// The cookies of the file; none when it is not there.
+    /// The cookies in the file; empty when the file does not exist.
     func read() throws(CookieFileError) -> [Cookie] {
         guard FileManager.default.fileExists(atPath: url.path) else { return [] }
         guard let data = try? Data(contentsOf: url) else { throw failure(.unreadable) }
@@ -40,7 +40,7 @@ struct CookieFile: Sendable {
         }
     }
 
-    /// Writes a new file beside the old one, and puts it in its place.
+    /// Replaces the file by a new one, atomically.
     func save(_ cookies: [Cookie]) throws(CookieFileError) {
         let encoder = JSONEncoder()
         encoder.dateEncodingStrategy = .secondsSince1970
@@ -83,38 +83,38 @@ struct CookieFile: Sendable {
     }
 }
 
-/// Why the file of a ``CookieStore`` cannot be used.
+/// The reason the file of a ``CookieStore`` cannot be used.
 public struct CookieFileError: Error, Sendable, Hashable {
-    /// What is wrong.
+    /// The reason.
     public enum Reason: Sendable, Hashable {
-        /// The URL is not one of a file.
+        /// The URL is not a file URL.
         case notAFile
-        /// The folder of the file is not there.
+        /// The file's folder does not exist.
         case noFolder
-        /// The file is there, but cannot be read.
+        /// The file exists, but cannot be read.
         case unreadable
-        /// The file holds something else than cookies; the text says where, and holds none of their values.
+        /// The file's content is invalid; the text describes where, without cookie values.
         case broken(String)
-        /// The file could not be written; the text is the system's.
+        /// The file could not be written; the text is the system's message.
         case unwritable(String)
     }
 
-    /// The file's path, or the URL that is none of a file.
+    /// The file's path, or the URL if it is not a file URL.
     public let path: String
-    /// What is wrong.
+    /// The reason.
     public let reason: Reason
 }
 
 extension CookieFileError: CustomStringConvertible, LocalizedError, DeveloperError {
-    /// One line: the file, what is wrong and what to do.
+    /// The file, the reason and a remedy, on one line.
     public var description: String { "cookie file \(path): \(reason)" }
 
-    /// The description, so that `localizedDescription` says what happened.
+    /// The description, also used for `localizedDescription`.
     public var errorDescription: String? { description }
 }
 
 extension CookieFileError.Reason: CustomStringConvertible {
-    /// What is wrong and what to do, in one line.
+    /// The reason and a remedy, on one line.
     public var description: String {
         switch self {
         case .notAFile: "it is no file URL; make one with URL(fileURLWithPath:)"

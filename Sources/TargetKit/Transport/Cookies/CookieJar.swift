@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 
-/// The cookies of a store, by their domain: the state behind its lock.
+/// The cookies of a store, by domain.
 struct CookieJar: Sendable {
-    /// RFC 6265 §6.1 asks for at least as many.
+    /// RFC 6265 §6.1 requires at least these limits.
     static let domainLimit = 50
     static let totalLimit = 3000
 
     private struct Entry: Sendable {
         var cookie: Cookie
-        /// Which of the cookies of one moment came first.
+        /// The order in which the cookies were first stored.
         var number: UInt64
         var lastUse: UInt64
     }
@@ -17,18 +17,17 @@ struct CookieJar: Sendable {
     private var entries: [String: [Entry]] = [:]
     private var count = 0
     private var ticks: UInt64 = 0
-    /// Whether a cookie that belongs in a file has come, gone or changed since somebody set this to `false`.
+    /// Whether a cookie that is written to the file has changed since this was set to `false`.
     var hasUnsavedChanges = false
 
     var isEmpty: Bool { count == 0 }
 
-    /// The cookies that have not ended, the oldest first.
+    /// The cookies that have not expired, oldest first.
     func cookies(at now: Date) -> [Cookie] {
         entries.values.joined().filter { !$0.cookie.isExpired(at: now) }.sorted { $0.number < $1.number }.map(\.cookie)
     }
 
-    /// The cookies for a request, in the order in which they are sent (RFC 6265 §5.4): longer paths first, then older
-    /// ones.
+    /// The cookies for a request, in the order of RFC 6265 §5.4: longer paths first, then older cookies.
     mutating func cookies(for origin: CookieOrigin, at now: Date) -> [Cookie] {
         var found: [Entry] = []
         ticks += 1
@@ -55,9 +54,9 @@ struct CookieJar: Sendable {
         return left.number < right.number
     }
 
-    /// Puts a cookie in, or takes out the one that it replaces when it has ended already. Then the limits are kept.
+    /// Inserts a cookie, or removes the one that it replaces if it has expired. Then applies the limits.
     ///
-    /// - Parameter keepingCreation: whether it takes over when the replaced one was created (§5.3, step 11.3).
+    /// - Parameter keepingCreation: Whether it keeps the creation date of the replaced one (§5.3, step 11.3).
     mutating func insert(_ cookie: Cookie, keepingCreation: Bool, at now: Date) {
         ticks += 1
         let tick = ticks
@@ -80,7 +79,7 @@ struct CookieJar: Sendable {
         keepTotal(at: now)
     }
 
-    /// Takes out the cookies that are still the same as those.
+    /// Removes the cookies that have not changed since.
     mutating func remove(_ cookies: [Cookie]) {
         let gone = Set(cookies)
         for domain in Set(cookies.map(\.domain)) {
@@ -97,8 +96,8 @@ struct CookieJar: Sendable {
         hasUnsavedChanges = true
     }
 
-    /// Whether an exchange that anybody can write would lay this cookie over a Secure one: one of the same name that is
-    /// sent to the same places (RFC 6265bis §5.7, "leave Secure cookies alone").
+    /// Whether a cookie set over http would hide a Secure one with the same name that is sent to the same URLs (RFC
+    /// 6265bis §5.7, "leave Secure cookies alone").
     func wouldHideSecureCookie(_ cookie: Cookie, at now: Date) -> Bool {
         guard let domain = CookieHost(cookie.domain) else { return false }
         return entries.contains { key, list in
@@ -113,7 +112,7 @@ struct CookieJar: Sendable {
 
 extension CookieJar {
     private mutating func change(_ domain: String, _ body: (inout [Entry], inout Bool) -> Void) {
-        // Taken out, so that the list is changed in its place and not in a copy.
+        // Removed, so that the list is changed in place and not copied.
         var list = entries.removeValue(forKey: domain) ?? []
         count -= list.count
         var isUnsaved = false
@@ -123,8 +122,8 @@ extension CookieJar {
         if isUnsaved { hasUnsavedChanges = true }
     }
 
-    /// Takes one out: of those that are not Secure the one that was not used for the longest time, else of all (RFC
-    /// 6265 §5.3, and RFC 6265bis for what comes first). Returns whether it was one that belongs in a file.
+    /// Removes the least recently used cookie, preferring those that are not Secure (RFC 6265 §5.3, RFC 6265bis).
+    /// Returns whether it was written to the file.
     private static func evict(from list: inout [Entry]) -> Bool {
         let oldest = list.indices.min {
             (list[$0].cookie.isSecure ? 1 : 0, list[$0].lastUse) < (list[$1].cookie.isSecure ? 1 : 0, list[$1].lastUse)
@@ -132,7 +131,7 @@ extension CookieJar {
         return oldest.map { list.remove(at: $0).cookie.expires != nil } ?? false
     }
 
-    /// Keeps the limit of all cookies: those that have ended go first, then the one not used for the longest time.
+    /// Applies the total limit: removes expired cookies first, then the least recently used one.
     private mutating func keepTotal(at now: Date) {
         guard count > Self.totalLimit else { return }
         for domain in Array(entries.keys) {

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 
-/// A host or a domain as cookies compare it: in lower case, without brackets (RFC 6265 §5.1.2).
+/// A host or domain in the form that cookies compare: in lowercase, without brackets (RFC 6265 §5.1.2).
 struct CookieHost: Sendable, Hashable {
     let name: String
 
-    /// `nil` when it is no host that a URL could name: empty, or with bytes that are not ASCII letters, digits and
-    /// `-._:~`.
+    /// Returns `nil` for an empty text, or one with bytes other than ASCII letters, digits and `-._:~`.
     ///
-    /// An escaped byte is none of them, so a host that a transport might read in another way gets no cookies.
+    /// Percent-encoded hosts, which transports may read differently, get no cookies.
     init?(_ text: some StringProtocol) {
         var text = Substring(text)
         if text.utf8.first == UInt8(ascii: "["), text.utf8.last == UInt8(ascii: "]") {
@@ -20,8 +19,8 @@ struct CookieHost: Sendable, Hashable {
 
     private static let characters = ASCIISet("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-._:~")
 
-    /// Whether it is an address, which has no parents. A last label that is a number makes one, however it is written:
-    /// `127.1` and `0x7f.1` are addresses too.
+    /// Whether it is an IP address, which has no parent domains. A numeric last label makes it one: `127.1` and `0x7f.1`
+    /// are addresses, too.
     var isAddress: Bool {
         if name.utf8.contains(UInt8(ascii: ":")) { return true }
         guard let last = labels.last else { return false }
@@ -31,10 +30,10 @@ struct CookieHost: Sendable, Hashable {
         }
     }
 
-    /// Whether there is no dot in it, but one at the end: a top-level domain, or a host of the local network.
+    /// Whether it has a single label: a top-level domain, or a host of the local network.
     var isSingleLabel: Bool { labels.count < 2 }
 
-    /// Whether cookies of the domain are for this host (RFC 6265 §5.1.3).
+    /// Whether the host matches the domain of a cookie (RFC 6265 §5.1.3).
     func matches(_ domain: CookieHost) -> Bool {
         if name == domain.name { return true }
         guard name.utf8.count > domain.name.utf8.count + 1 else { return false }
@@ -42,7 +41,7 @@ struct CookieHost: Sendable, Hashable {
         return tail.first == UInt8(ascii: ".") && tail.dropFirst().elementsEqual(domain.name.utf8) && !isAddress
     }
 
-    /// The host, and then every domain above it.
+    /// The host, followed by its parent domains.
     var nameAndParents: [String] {
         guard !isAddress else { return [name] }
         var names = [name]
@@ -57,9 +56,9 @@ struct CookieHost: Sendable, Hashable {
     private var labels: [Substring] { name.split(separator: ".") }
 }
 
-/// The two rules about paths (RFC 6265 §5.1.4).
+/// The rules for paths (RFC 6265 §5.1.4).
 enum CookiePath {
-    /// The path of a cookie that names none: the request's path up to its last `/`.
+    /// The path of a cookie without a `Path`: the request's path up to its last `/`.
     static func defaultPath(for requestPath: String) -> String {
         let bytes = requestPath.utf8
         guard bytes.first == UInt8(ascii: "/"),
@@ -68,7 +67,7 @@ enum CookiePath {
         return String(requestPath[..<last])
     }
 
-    /// Whether a cookie of that path is for the request's path: it is the same, or it ends at a `/` of it.
+    /// Whether the request's path matches the path of a cookie.
     static func matches(_ requestPath: String, cookiePath: String) -> Bool {
         let request = requestPath.utf8
         let cookie = cookiePath.utf8
@@ -78,15 +77,15 @@ enum CookiePath {
     }
 }
 
-/// What of a request's URL decides about cookies.
+/// The parts of a request's URL that determine its cookies.
 struct CookieOrigin: Sendable {
     let host: CookieHost
-    /// The path as it is sent, escapes and all; `/` when the URL has none.
+    /// The path as sent, percent-encoded; `/` when the URL has none.
     let path: String
-    /// Whether nobody on the way can read or write the exchange.
+    /// Whether the scheme is https.
     let isSecure: Bool
 
-    /// `nil` for a URL that takes no part in cookies: another scheme than http and https, or no host.
+    /// Returns `nil` for a scheme other than http and https, or without a host.
     init?(_ url: URL) {
         let text = url.absoluteString
         let bytes = text.utf8

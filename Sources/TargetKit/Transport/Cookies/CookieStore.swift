@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 
-/// Cookies by RFC 6265: what servers have set, and what of it goes with which request.
+/// Stores the cookies that servers set, and selects those for each request (RFC 6265).
 ///
 /// ```swift
 /// let cookies = CookieStore()
@@ -9,19 +9,17 @@ import Foundation
 /// cookies.header(for: accountURL)  // "sid=31d4"
 /// ```
 ///
-/// One store is shared by all who are given it, and by nobody else. It lives in memory, or in a file as well:
-/// ``init(file:onWriteFailure:now:)``.
+/// A store is kept in memory, or also in a file: ``init(file:onWriteFailure:now:)``.
 ///
-/// - Limits: 4,096 bytes for name and value of a cookie, 50 cookies for a domain, 3,000 in all. Beyond them those go
-///   that have ended, then within a domain those that are not Secure, then those that were not used for the longest
-///   time.
-/// - Beyond RFC 6265, as browsers do by now: a plain http exchange neither sets a Secure cookie nor one that would hide
-///   it, and the names that begin with `__Secure-` and `__Host-` keep their promise (RFC 6265bis).
-/// - **There is no list of public suffixes.** A `Domain` of a single label (`com`) or an IP address is refused unless
-///   it is the host itself, but a server of `shop.co.uk` can set a cookie for all of `co.uk`. Share a store only by
-///   hosts that may know of each other.
-/// - `SameSite` has no effect: a request here comes from no site.
-/// - `Sendable`: every method can be called from anywhere; each call is one step.
+/// - Limits: 4,096 bytes for the name and value of a cookie, 50 cookies for a domain, 3,000 in total. Beyond them,
+///   expired cookies are removed first, then within a domain those that are not Secure, then the least recently used.
+/// - As in browsers (RFC 6265bis), an http response cannot set a Secure cookie or one that would hide it, and the
+///   requirements of the name prefixes `__Secure-` and `__Host-` are enforced.
+/// - **There is no list of public suffixes.** A `Domain` with a single label (`com`) or an IP address is refused unless
+///   it is the host itself, but a server of `shop.co.uk` can set a cookie for all of `co.uk`. Share a store only between
+///   hosts that trust each other.
+/// - `SameSite` has no effect, because requests do not come from a site.
+/// - Every method can be called on any thread, and is atomic.
 public final class CookieStore: Sendable {
     struct State: Sendable {
         var jar = CookieJar()
@@ -33,9 +31,9 @@ public final class CookieStore: Sendable {
     let onWriteFailure: @Sendable (CookieFileError) -> Void
     let now: @Sendable () -> Date
 
-    /// An empty store in memory.
+    /// Creates an empty store in memory.
     ///
-    /// - Parameter now: the time, by which cookies end. Default: the system's clock.
+    /// - Parameter now: Returns the current time. Default: the system's clock.
     public init(now: @escaping @Sendable () -> Date = Date.init) {
         state = Locked(State())
         file = nil
@@ -59,18 +57,17 @@ public final class CookieStore: Sendable {
         self.now = now
     }
 
-    /// All cookies that have not ended, in the order in which they were first stored.
+    /// All cookies that have not expired, in the order in which they were first stored.
     public var cookies: [Cookie] {
         let time = now()
         return state.withLock { $0.jar.cookies(at: time) }
     }
 
-    /// The cookies that go with a request to the URL, in the order of RFC 6265 §5.4: longer paths first, then older
-    /// ones.
+    /// The cookies for a request to the URL, in the order of RFC 6265 §5.4: longer paths first, then older cookies.
     ///
-    /// They count as used now. A URL that is not http or https has none.
+    /// Marks them as used. Returns none for a URL that is not http or https.
     public func cookies(for url: URL) -> [Cookie] {
-        // Most stores are empty, and then neither the clock nor the URL is looked at.
+        // Most stores are empty; neither the clock nor the URL is read then.
         guard state.withLock({ !$0.jar.isEmpty }), let origin = CookieOrigin(url) else { return [] }
         let time = now()
         return state.withLock { $0.jar.cookies(for: origin, at: time) }
@@ -83,12 +80,11 @@ public final class CookieStore: Sendable {
         return cookies.map { "\($0.name)=\($0.value)" }.joined(separator: "; ")
     }
 
-    /// Keeps what a response sets (RFC 6265 §5.3). A cookie that may not be set, or that cannot be read, is passed
-    /// over.
+    /// Stores the cookies that a response sets (RFC 6265 §5.3). Invalid or forbidden cookies are ignored.
     ///
     /// - Parameters:
-    ///   - setCookieFields: the values of the `Set-Cookie` fields, one for each field: they must not be joined.
-    ///   - url: the URL of the request that the response answers.
+    ///   - setCookieFields: The values of the `Set-Cookie` fields, which must not be joined.
+    ///   - url: The URL of the request.
     public func store(_ setCookieFields: [String], from url: URL) {
         guard !setCookieFields.isEmpty, let origin = CookieOrigin(url) else { return }
         let time = now()
@@ -102,12 +98,12 @@ public final class CookieStore: Sendable {
         writeChanges()
     }
 
-    /// Keeps a cookie of the app's own, in the place of one with the same name, domain and path.
+    /// Stores a cookie, replacing one with the same name, domain and path.
     ///
-    /// - Returns: whether it is kept. It is not when a server could not have set it: the domain is no host, or is a
-    ///   single label or an address without ``Cookie/isHostOnly``; the path does not begin with `/`; name or value hold
-    ///   `;`, control characters or blanks at an end; the name is empty or holds `=`; it is too long; the promise of
-    ///   its prefix is not kept.
+    /// - Returns: Whether the cookie is valid and has been stored. It is invalid when the domain is not a host, or is a
+    ///   single label or an address without ``Cookie/isHostOnly``; when the path does not start with `/`; when the name
+    ///   or value contains `;`, control characters, or whitespace at an end; when the name is empty or contains `=`; when
+    ///   it is too long; or when it does not meet the requirements of its name's prefix.
     @discardableResult
     public func set(_ cookie: Cookie) -> Bool {
         guard let cookie = cookie.checked else { return false }
@@ -117,7 +113,7 @@ public final class CookieStore: Sendable {
         return true
     }
 
-    /// Takes out the cookies of which the closure says so; it is called without a lock, and may use the store.
+    /// Removes the cookies for which the closure returns `true`. The closure may use the store.
     public func remove(where shouldRemove: (Cookie) throws -> Bool) rethrows {
         let gone = try cookies.filter(shouldRemove)
         guard !gone.isEmpty else { return }
@@ -125,35 +121,33 @@ public final class CookieStore: Sendable {
         writeChanges()
     }
 
-    /// Takes out every cookie, to sign out for one.
+    /// Removes all cookies, for example at a sign-out.
     public func removeAll() {
         state.withLock { $0.jar.removeAll() }
         writeChanges()
     }
 
-    /// Takes out the cookies that do not say when they end: what a browser does when it is closed.
+    /// Removes the cookies without an expiry date, as a browser does when it closes.
     public func removeSessionCookies() {
         remove { $0.expires == nil }
     }
 }
 
 extension CookieStore {
-    /// A store that starts with the cookies of a file and keeps the file up to date.
+    /// Creates a store with the cookies in a file, and keeps the file up to date.
     ///
-    /// The file is JSON and holds secrets in plain text: only its owner can read it (mode 0600). Session cookies are
-    /// never in it. Each change that concerns it writes a new file and puts it in the place of the old one, so nobody
-    /// sees half of it; that has happened when the method that made the change returns, or another thread that writes
-    /// just then does it next.
+    /// The file is JSON and contains secrets in plain text; only its owner can read it (mode 0600). Session cookies are
+    /// not written. The file is replaced atomically before the method that changes a cookie returns, or by another
+    /// thread that is writing at that time.
     ///
-    /// A file belongs to one store: of two, also in two processes, the last to write wins.
+    /// A file must be used by one store only, in one process: otherwise the last one to write wins.
     ///
     /// - Parameters:
-    ///   - file: need not be there, but its folder must.
-    ///   - onWriteFailure: is told when the file cannot be written, on the thread that made the change. The cookies in
-    ///     memory stay right, and the next change writes them all. Default: does nothing.
-    ///   - now: the time, by which cookies end. Default: the system's clock.
-    /// - Throws: ``CookieFileError`` when the file is there and is not readable as cookies, or when it never could be
-    ///   written.
+    ///   - file: The file, which need not exist, in an existing folder.
+    ///   - onWriteFailure: Called when the file cannot be written, on the thread that made the change. The cookies in
+    ///     memory stay correct, and the next change writes all of them. Default: does nothing.
+    ///   - now: Returns the current time. Default: the system's clock.
+    /// - Throws: ``CookieFileError`` when the file cannot be read, or could never be written.
     public convenience init(
         file: URL,
         onWriteFailure: @escaping @Sendable (CookieFileError) -> Void = { _ in },
@@ -163,7 +157,7 @@ extension CookieStore {
         self.init(try file.read(), in: file, onWriteFailure: onWriteFailure, now: now)
     }
 
-    /// Writes the file as long as something in it has changed, unless another thread is about that already.
+    /// Writes the file until it has no unsaved changes, unless another thread is writing it.
     func writeChanges() {
         guard let file else { return }
         let time = now()
@@ -183,7 +177,7 @@ extension CookieStore {
 }
 
 extension CookieStore.State {
-    /// The cookies to write now; `nil` when there is nothing to write or somebody writes.
+    /// The cookies to write; `nil` when nothing has changed or another thread is writing.
     fileprivate mutating func beginWriting(at now: Date) -> [Cookie]? {
         guard jar.hasUnsavedChanges, !isWriting else { return nil }
         isWriting = true

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 
-/// What one `Set-Cookie` field says (RFC 6265 §5.2). `SameSite` and unknown attributes are passed over.
+/// A parsed `Set-Cookie` field (RFC 6265 §5.2). `SameSite` and unknown attributes are ignored.
 struct SetCookieField {
     let name: String
     let value: String
     private(set) var domain: String?
-    /// The last `Path`, `nil` when there is none or when it is not absolute.
+    /// The last `Path`; `nil` when there is none or it is not absolute.
     private(set) var path: String?
     private(set) var maxAge: Int64?
     private(set) var expires: Date?
     private(set) var isSecure = false
     private(set) var isHTTPOnly = false
 
-    /// `nil` when the field sets no cookie: without `=` or a name, with control characters, or too long.
+    /// Returns `nil` when the field has no `=` or no name, contains control characters, or is too long.
     init?(_ field: String) {
         guard !field.utf8.contains(where: Self.isControl) else { return nil }
         let pieces = field.utf8.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false).map(
@@ -27,16 +27,16 @@ struct SetCookieField {
         for piece in pieces.dropFirst() { read(attribute: piece) }
     }
 
-    /// When the cookie ends: `Max-Age` counts before `Expires`; `nil` for the end of the session.
+    /// The expiry date: `Max-Age` takes precedence over `Expires`; `nil` for a session cookie.
     func expiry(from now: Date) -> Date? {
         guard let maxAge else { return expires }
         guard maxAge > 0 else { return .distantPast }
         return min(now.addingTimeInterval(Double(maxAge)), Self.latest)
     }
 
-    /// The last second of the year 9999, the latest that `Expires` can say.
+    /// The last second of the year 9999, the latest date that `Expires` can represent.
     private static let latest = Date(timeIntervalSince1970: 253_402_300_799)
-    /// RFC 6265bis §5.6: a longer attribute is passed over.
+    /// RFC 6265bis §5.6: longer attributes are ignored.
     private static let attributeLimit = 1024
 
     private mutating func read(attribute: Substring) {
@@ -54,7 +54,7 @@ struct SetCookieField {
         }
     }
 
-    /// Name and value around the first `=`, without blanks around them; no value when there is no `=`.
+    /// The name and value around the first `=`, trimmed; no value when there is no `=`.
     private static func split(_ piece: Substring) -> (name: String, value: String?) {
         guard let equals = piece.utf8.firstIndex(of: UInt8(ascii: "=")) else { return (trimmed(piece), nil) }
         return (trimmed(piece[..<equals]), trimmed(piece[piece.utf8.index(after: equals)...]))
@@ -66,8 +66,7 @@ struct SetCookieField {
         return String(Substring(start[...last]))
     }
 
-    /// §5.2.2: digits, with or without a minus in front. What no number can hold counts as the largest, or the
-    /// smallest.
+    /// §5.2.2: digits with an optional minus. A number out of range becomes the largest or smallest one.
     private static func seconds(_ text: String) -> Int64? {
         let isNegative = text.utf8.first == UInt8(ascii: "-")
         let digits = isNegative ? text.utf8.dropFirst() : text.utf8[...]
@@ -77,12 +76,12 @@ struct SetCookieField {
 
     private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
 
-    /// RFC 6265bis §5.6: a field that holds one of these is refused as a whole.
+    /// RFC 6265bis §5.6: a field that contains one of these is ignored.
     static func isControl(_ byte: UInt8) -> Bool { byte < 0x20 && byte != 0x09 || byte == 0x7F }
 }
 
 extension SetCookieField {
-    /// The cookie that the field sets when it comes from there (RFC 6265 §5.3); `nil` when that origin may not set it.
+    /// The cookie that the field sets for the origin (RFC 6265 §5.3); `nil` when the origin must not set it.
     func cookie(from origin: CookieOrigin, at now: Date) -> Cookie? {
         guard origin.isSecure || !isSecure, let scope = scope(for: origin.host) else { return nil }
         let cookie = Cookie(
@@ -96,12 +95,12 @@ extension SetCookieField {
             isHTTPOnly: isHTTPOnly,
             created: now
         )
-        // RFC 6265bis §4.1.3.2: for `__Host-` it is not enough that the path is `/` by default.
+        // RFC 6265bis §4.1.3.2: `__Host-` requires an explicit path of `/`.
         if path == nil, name.prefix(7).equalsIgnoringASCIICase("__Host-") { return nil }
         return cookie.keepsPrefixRules ? cookie : nil
     }
 
-    /// Steps 4 to 6: the attribute's domain when the host lies in it, else the host alone.
+    /// Steps 4 to 6: the attribute's domain if the host is in it; without the attribute, the host.
     private func scope(for host: CookieHost) -> (domain: CookieHost, isHostOnly: Bool)? {
         guard let domain else { return (host, true) }
         let bare = domain.utf8.first == UInt8(ascii: ".") ? domain.dropFirst() : domain[...]
@@ -112,10 +111,10 @@ extension SetCookieField {
     }
 }
 
-/// The `Set-Cookie` fields of a response that Foundation has joined by commas, taken apart again.
+/// Separates the `Set-Cookie` fields of a response, which Foundation joins with commas.
 ///
-/// A comma within a field is one of a date (`Expires=Wed, 09 Jun …`) or of a value; one between two fields is followed by
-/// a name and `=` (RFC 6265 §4.1.1), which neither is.
+/// A comma within a field is part of a date (`Expires=Wed, 09 Jun …`) or a value; a comma between fields is followed by
+/// a name and `=` (RFC 6265 §4.1.1).
 struct JoinedSetCookie {
     let fields: [String]
 

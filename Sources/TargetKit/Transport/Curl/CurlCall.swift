@@ -7,7 +7,7 @@ import Synchronization
 import FoundationNetworking
 #endif
 
-/// What one exchange needs, read out of the request on the caller's thread: reading a `URLRequest` is slow, the loop is one.
+/// The content of a request, read on the caller's thread: reading a `URLRequest` is slow, and there is only one loop.
 final class CurlCall: Sendable {
     /// The source of the request's body.
     enum Body: Sendable {
@@ -28,8 +28,8 @@ final class CurlCall: Sendable {
         }
     }
 
-    /// No transfer has this number.
-    static let nowhere = -1
+    /// The index of no transfer and no queue entry.
+    static let noIndex = -1
 
     let url: URL
     let address: CurlAddress
@@ -37,7 +37,7 @@ final class CurlCall: Sendable {
     let fields: [String: String]
     let body: Body
     let destination: TransportRequest.Destination
-    /// The limit of the whole exchange; 0: none.
+    /// The timeout of the whole exchange; 0 for none.
     let timeoutMilliseconds: Int
     let progress: (@Sendable (TransferProgress) -> Void)?
 
@@ -50,7 +50,7 @@ final class CurlCall: Sendable {
         if case .stream = destination { true } else { false }
     }
 
-    /// Whether it makes no difference to send the request twice (RFC 9110 §9.2.2).
+    /// Whether the method is idempotent (RFC 9110 §9.2.2).
     var isIdempotent: Bool {
         switch method {
         case "GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE": true
@@ -58,12 +58,12 @@ final class CurlCall: Sendable {
         }
     }
 
-    /// Set by the canceller before it asks the loop, so that a start which comes after the cancel is seen too.
+    /// Set before the cancel command is sent, so that a start that arrives after it is cancelled, too.
     let isCancelled = Atomic(false)
-    /// The number of the transfer that carries the call; written by the loop only.
-    let slot = Atomic(CurlCall.nowhere)
-    /// The call's position in the ``CurlQueue`` while it waits; written only by the loop.
-    let place = Atomic(CurlCall.nowhere)
+    /// The slot of the call's transfer; written only by the loop.
+    let slot = Atomic(CurlCall.noIndex)
+    /// The call's position in the ``CurlConnectionQueue`` while it waits; written only by the loop.
+    let queueIndex = Atomic(CurlCall.noIndex)
 
     init(_ request: TransportRequest) throws {
         let urlRequest = request.urlRequest
@@ -157,7 +157,7 @@ extension UnsafeBufferPointer<UInt8> {
 }
 
 extension Duration {
-    /// Whole milliseconds, rounded up, within what libcurl takes.
+    /// The whole milliseconds, rounded up, within libcurl's range.
     var curlMilliseconds: Int {
         let (seconds, attoseconds) = LongestWait.limited(self).components
         guard seconds < Int64(Int32.max) / 1000 else { return Int(Int32.max) }

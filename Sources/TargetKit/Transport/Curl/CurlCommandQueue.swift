@@ -3,13 +3,13 @@
 import CTargetKitCurl
 import Foundation
 
-/// A call together with who waits for it.
-struct CurlStart: Sendable {
+/// A call and the continuation that waits for its response.
+struct CurlPendingCall: Sendable {
     let call: CurlCall
     let continuation: UnsafeContinuation<TransportResponse, any Error>
-    /// Where the lines of the head will be. The caller makes it, because the caller will let go of it: memory that one thread
-    /// takes and another gives back goes through a lock of the allocator.
-    private var room: [UInt8] = []
+    /// The buffer for the lines of the head. The caller allocates it because the caller releases it: memory that is
+    /// allocated and freed on different threads goes through a lock of the allocator.
+    private var headBuffer: [UInt8] = []
     /// The deadline of the whole exchange, by the ``CurlClock``; `nil` for none.
     var deadline: UInt64?
     /// The number of times a server has refused the request.
@@ -18,13 +18,13 @@ struct CurlStart: Sendable {
     init(call: CurlCall, continuation: UnsafeContinuation<TransportResponse, any Error>) {
         self.call = call
         self.continuation = continuation
-        room.reserveCapacity(CurlHead.usualSize)
+        headBuffer.reserveCapacity(CurlResponseHead.typicalSize)
     }
 
-    /// Hands out the room, which has one owner only.
-    mutating func takeRoom() -> [UInt8] {
+    /// Moves the buffer out, so that it has one owner.
+    mutating func takeHeadBuffer() -> [UInt8] {
         var taken: [UInt8] = []
-        swap(&taken, &room)
+        swap(&taken, &headBuffer)
         return taken
     }
 
@@ -33,41 +33,41 @@ struct CurlStart: Sendable {
     }
 }
 
-/// What the loop is asked to do, by any thread: the one thing that callers and the loop share.
-final class CurlInbox: Sendable {
+/// The commands that any thread sends to the loop: the only state that callers and the loop share.
+final class CurlCommandQueue: Sendable {
     enum Command: Sendable {
-        case start(CurlStart)
+        case start(CurlPendingCall)
         case cancel(CurlCall)
-        /// The reader or the writer of a body that is streamed can go on.
+        /// The reader or the writer of a streamed body can continue.
         case resume(CurlCall)
     }
 
-    /// How the loop is to go on.
+    /// The state of the transport.
     enum Phase: Sendable {
-        /// Takes calls.
+        /// Calls are accepted.
         case open
-        /// Ends when nothing runs any more.
+        /// The loop ends after its last call.
         case draining
-        /// Cancels what runs, and ends.
+        /// The loop cancels its calls and ends.
         case closing
-        /// Has ended.
+        /// The loop has ended.
         case ended
     }
 
     private struct State: Sendable {
         var phase = Phase.open
         var commands: [Command] = []
-        /// Whether the loop waits, or is about to, so that a new command has to wake it.
-        var isLoopAsleep = false
+        /// Whether the loop waits, or is about to, so that a new command has to wake it up.
+        var isLoopWaiting = false
 
-        /// Whether the loop has to be woken; said once for each time that it sleeps.
+        /// Whether the loop has to be woken up; `true` once for each wait.
         mutating func wakesLoop() -> Bool {
-            defer { isLoopAsleep = false }
-            return isLoopAsleep
+            defer { isLoopWaiting = false }
+            return isLoopWaiting
         }
     }
 
-    /// Becomes readable when the loop has to wake.
+    /// An eventfd that becomes readable when the loop has to wake up.
     let descriptor = ccurl_eventfd()
     private let state = Locked(State())
 
@@ -75,8 +75,8 @@ final class CurlInbox: Sendable {
         if descriptor >= 0 { Foundation.close(descriptor) }
     }
 
-    /// Hands a call to the loop, or ends it here when the transport was shut down.
-    func start(_ start: CurlStart) {
+    /// Passes a call to the loop, or fails it when the transport has been shut down.
+    func start(_ start: CurlPendingCall) {
         let (isTaken, wakes) = state.withLock { state in
             guard state.phase == .open else { return (false, false) }
             state.commands.append(.start(start))
@@ -91,7 +91,7 @@ final class CurlInbox: Sendable {
         post(.cancel(call))
     }
 
-    /// Asks for something that an ended loop need not hear.
+    /// Adds a command, unless the loop has ended.
     func post(_ command: Command) {
         let wakes = state.withLock { state in
             guard state.phase != .ended else { return false }
@@ -109,24 +109,24 @@ final class CurlInbox: Sendable {
         if wakes { wake() }
     }
 
-    /// The loop takes all commands, into an array that is empty but keeps its room.
+    /// Takes all commands, on the loop's thread, into an empty array that keeps its capacity.
     func take(_ commands: inout [Command]) -> Phase {
         state.withLock { state in
-            state.isLoopAsleep = false
+            state.isLoopWaiting = false
             swap(&state.commands, &commands)
             return state.phase
         }
     }
 
-    /// The loop says that it will wait, and what it was last told; `false` when there is something to do first.
-    func fallAsleep(knowing phase: Phase) -> Bool {
+    /// Announces that the loop will wait; returns `false` when there are commands or the phase has changed.
+    func prepareToWait(in phase: Phase) -> Bool {
         state.withLock { state in
-            state.isLoopAsleep = state.commands.isEmpty && state.phase == phase
-            return state.isLoopAsleep
+            state.isLoopWaiting = state.commands.isEmpty && state.phase == phase
+            return state.isLoopWaiting
         }
     }
 
-    /// The loop says that it has nothing left; `false` when a command came in between.
+    /// Ends the queue when it has no commands; returns `false` otherwise.
     func endWhenEmpty() -> Bool {
         state.withLock { state in
             guard state.commands.isEmpty else { return false }
@@ -135,8 +135,8 @@ final class CurlInbox: Sendable {
         }
     }
 
-    /// Refuses everything from now on, and hands out the calls that nobody will start.
-    func end() -> [CurlStart] {
+    /// Rejects all further commands, and returns the calls that have not been started.
+    func end() -> [CurlPendingCall] {
         state.withLock { state in
             state.phase = .ended
             defer { state.commands = [] }

@@ -9,7 +9,7 @@ import Foundation
 /// takes constant time.
 ///
 /// A host over HTTP/2 is limited by its streams instead: they share one connection, and count as one toward the total.
-final class CurlQueue {
+final class CurlConnectionQueue {
     /// The maximum number of transfers that run at a time.
     struct Limits {
         /// The maximum number of streams for a host, on one connection if the server allows as many.
@@ -51,27 +51,27 @@ final class CurlQueue {
         fileprivate var unsent = 0
         /// Whether some calls to the same origin use HTTP/1.1.
         fileprivate var isMixed = false
-        fileprivate var first = CurlCall.nowhere
-        fileprivate var last = CurlCall.nowhere
+        fileprivate var first = CurlCall.noIndex
+        fileprivate var last = CurlCall.noIndex
         /// Whether the host is in the round-robin list.
-        fileprivate var isInTurn = false
-        fileprivate var nextInTurn: Host?
-        fileprivate unowned var previousInTurn: Host?
+        fileprivate var isEnqueued = false
+        fileprivate var nextHost: Host?
+        fileprivate unowned var previousHost: Host?
 
         fileprivate init(_ key: Key) {
             self.key = key
             version = key.canShare ? .unknown : .http1
         }
 
-        fileprivate var isWaiting: Bool { first != CurlCall.nowhere }
+        fileprivate var isWaiting: Bool { first != CurlCall.noIndex }
         fileprivate var isUnused: Bool { running == 0 && !isWaiting }
     }
 
     private struct Entry {
-        var start: CurlStart?
+        var start: CurlPendingCall?
         var host: Host?
-        var previous = CurlCall.nowhere
-        var next = CurlCall.nowhere
+        var previous = CurlCall.noIndex
+        var next = CurlCall.noIndex
     }
 
     /// The maximum number of idle hosts that are remembered.
@@ -85,10 +85,10 @@ final class CurlQueue {
     private var recent: Host?
     private var entries: [Entry] = []
     /// The index of the first unused entry; the others follow by `next`.
-    private var unused = CurlCall.nowhere
+    private var unused = CurlCall.noIndex
     private var deadlines = CurlDeadlines()
-    private var firstInTurn: Host?
-    private var lastInTurn: Host?
+    private var firstHost: Host?
+    private var lastHost: Host?
     /// The maximum number of connections that the running transfers use.
     private var connections = 0
     /// The number of calls that wait.
@@ -98,46 +98,46 @@ final class CurlQueue {
         self.limits = limits
     }
 
-    /// The number of things that are kept.
+    /// The sizes of the internal collections.
     var sizes: (hosts: Int, turns: Int, entries: Int, deadlines: Int) {
         var turns = 0
-        var host = firstInTurn
-        while let next = host { (turns, host) = (turns + 1, next.nextInTurn) }
+        var host = firstHost
+        while let next = host { (turns, host) = (turns + 1, next.nextHost) }
         return (hosts.count, turns, entries.count, deadlines.count)
     }
 
     /// Adds a call behind those that already wait for its host.
-    func add(_ start: consuming CurlStart, for key: Host.Key) {
+    func add(_ start: consuming CurlPendingCall, for key: Host.Key) {
         let call = start.call
         let host = host(key)
         let index = takeEntry()
-        call.place.store(index, ordering: .relaxed)
+        call.queueIndex.store(index, ordering: .relaxed)
         entries[index] = Entry(start: start, host: host, previous: host.last)
         if host.isWaiting { entries[host.last].next = index } else { host.first = index }
         host.last = index
         if let deadline = start.deadline { deadlines.add(deadline, of: index) }
         count += 1
-        giveTurn(to: host)
+        enqueue(to: host)
     }
 
-    /// Counts a call that does not have to wait as running; returns `nil` when it has to.
+    /// Counts a call as running if it does not have to wait; otherwise returns `nil`.
     func admit(_ key: Host.Key) -> Host? {
         // A call that waits goes first.
         guard count == 0 else { return nil }
         let host = host(key)
-        guard hasConnection(for: host), hasRoom(host) else { return nil }
+        guard hasConnection(for: host), hasCapacity(host) else { return nil }
         start(at: host)
         return host
     }
 
     /// Removes the next call for which there is room, and counts it as running; returns `nil` when there is none.
-    func next() -> (start: CurlStart, host: Host)? {
-        while let host = firstInTurn {
+    func next() -> (start: CurlPendingCall, host: Host)? {
+        while let host = firstHost {
             guard hasConnection(for: host) else { return nil }
-            dropTurn(of: host)
-            guard hasRoom(host), let start = take(host.first) else { continue }
+            dequeue(of: host)
+            guard hasCapacity(host), let start = take(host.first) else { continue }
             self.start(at: host)
-            giveTurn(to: host)
+            enqueue(to: host)
             return (start, host)
         }
         return nil
@@ -149,13 +149,13 @@ final class CurlQueue {
         host.running -= 1
         connections += taken(by: host)
         forget(host)
-        giveTurn(to: host)
+        enqueue(to: host)
     }
 
     /// Records whether a transfer to the host may open a connection over HTTP/2.
     func note(mayConnect: Bool, to host: Host) {
         host.unsent += mayConnect ? 1 : -1
-        giveTurn(to: host)
+        enqueue(to: host)
     }
 
     /// Records the HTTP version of the host's response.
@@ -165,19 +165,19 @@ final class CurlQueue {
         connections -= taken(by: host)
         host.version = version
         connections += taken(by: host)
-        giveTurn(to: host)
+        enqueue(to: host)
     }
 
     /// Removes a waiting call; returns `nil` when it does not wait.
-    func remove(_ call: CurlCall) -> CurlStart? {
-        let index = call.place.load(ordering: .relaxed)
+    func remove(_ call: CurlCall) -> CurlPendingCall? {
+        let index = call.queueIndex.load(ordering: .relaxed)
         guard entries.indices.contains(index), entries[index].start?.call === call else { return nil }
         return drop(index)
     }
 
     /// Removes the calls that have timed out, and returns the next deadline.
-    func removeOverdue(at now: UInt64) -> (overdue: [CurlStart], next: UInt64?) {
-        var overdue: [CurlStart] = []
+    func removeOverdue(at now: UInt64) -> (overdue: [CurlPendingCall], next: UInt64?) {
+        var overdue: [CurlPendingCall] = []
         while let first = deadlines.first {
             guard first.deadline <= now, let start = drop(first.entry) else { return (overdue, first.deadline) }
             overdue.append(start)
@@ -186,14 +186,14 @@ final class CurlQueue {
     }
 
     /// Removes all waiting calls.
-    func removeAll() -> [CurlStart] {
+    func removeAll() -> [CurlPendingCall] {
         entries.indices.compactMap { drop($0) }
     }
 }
 
 // MARK: - Room
 
-extension CurlQueue {
+extension CurlConnectionQueue {
     private func host(_ key: Host.Key) -> Host {
         // Most calls of an app go to one host.
         if let recent, recent.key == key { return recent }
@@ -222,7 +222,7 @@ extension CurlQueue {
         connections += taken(by: host)
     }
 
-    private func hasRoom(_ host: Host) -> Bool {
+    private func hasCapacity(_ host: Host) -> Bool {
         switch host.version {
         // All of them wait for the connection that is being made, until its HTTP version is known.
         case .unknown: host.running < min(limits.connectionsPerHost, Limits.streamsAtFirst)
@@ -231,8 +231,8 @@ extension CurlQueue {
         // host does not support HTTP/2. Each call without a stream would open a connection; started one by one, each
         // finds room on the connection before it.
         case .http2:
-            host.running < Limits.streamsAtFirst && !(host.isMixed && CurlLibrary.tellsSendings)
-                || CurlLibrary.tellsSendings && host.unsent == 0 && host.running < Limits.streams
+            host.running < Limits.streamsAtFirst && !(host.isMixed && CurlLibrary.reportsSending)
+                || CurlLibrary.reportsSending && host.unsent == 0 && host.running < Limits.streams
         }
     }
 
@@ -240,27 +240,27 @@ extension CurlQueue {
         host.version == .http2 ? min(1, host.running) : host.running
     }
 
-    private func giveTurn(to host: Host) {
-        guard !host.isInTurn, host.isWaiting, hasRoom(host) else { return }
-        host.isInTurn = true
-        if let lastInTurn {
-            lastInTurn.nextInTurn = host
-            host.previousInTurn = lastInTurn
+    private func enqueue(to host: Host) {
+        guard !host.isEnqueued, host.isWaiting, hasCapacity(host) else { return }
+        host.isEnqueued = true
+        if let lastHost {
+            lastHost.nextHost = host
+            host.previousHost = lastHost
         } else {
-            firstInTurn = host
+            firstHost = host
         }
-        lastInTurn = host
+        lastHost = host
     }
 
     /// Removes a host from the round-robin list.
-    private func dropTurn(of host: Host) {
-        guard host.isInTurn else { return }
-        host.isInTurn = false
-        let (previous, next) = (host.previousInTurn, host.nextInTurn)
-        if let previous { previous.nextInTurn = next } else { firstInTurn = next }
-        if let next { next.previousInTurn = previous } else { lastInTurn = previous }
-        host.previousInTurn = nil
-        host.nextInTurn = nil
+    private func dequeue(of host: Host) {
+        guard host.isEnqueued else { return }
+        host.isEnqueued = false
+        let (previous, next) = (host.previousHost, host.nextHost)
+        if let previous { previous.nextHost = next } else { firstHost = next }
+        if let next { next.previousHost = previous } else { lastHost = previous }
+        host.previousHost = nil
+        host.nextHost = nil
     }
 
     /// Forgets a host without calls when many are remembered.
@@ -273,9 +273,9 @@ extension CurlQueue {
 
 // MARK: - The entries
 
-extension CurlQueue {
+extension CurlConnectionQueue {
     private func takeEntry() -> Int {
-        guard unused != CurlCall.nowhere else {
+        guard unused != CurlCall.noIndex else {
             entries.append(Entry())
             return entries.count - 1
         }
@@ -284,32 +284,32 @@ extension CurlQueue {
         return index
     }
 
-    /// Takes a call that will not be sent, and its host with it if that has no other.
-    private func drop(_ index: Int) -> CurlStart? {
+    /// Removes a call that will not be sent, and its host if that has no other calls.
+    private func drop(_ index: Int) -> CurlPendingCall? {
         guard entries.indices.contains(index), let host = entries[index].host, let start = take(index) else {
             return nil
         }
-        if !host.isWaiting { dropTurn(of: host) }
+        if !host.isWaiting { dequeue(of: host) }
         forget(host)
         return start
     }
 
     /// Unlinks an entry and returns its call; `nil` when there is none.
-    private func take(_ index: Int) -> CurlStart? {
+    private func take(_ index: Int) -> CurlPendingCall? {
         guard entries.indices.contains(index), let start = entries[index].start, let host = entries[index].host else {
             return nil
         }
         let (previous, next) = (entries[index].previous, entries[index].next)
-        if previous == CurlCall.nowhere { host.first = next } else { entries[previous].next = next }
-        if next == CurlCall.nowhere { host.last = previous } else { entries[next].previous = previous }
+        if previous == CurlCall.noIndex { host.first = next } else { entries[previous].next = next }
+        if next == CurlCall.noIndex { host.last = previous } else { entries[next].previous = previous }
         entries[index] = Entry(next: unused)
         unused = index
         deadlines.remove(index)
         count -= 1
         if count == 0, entries.count > Self.entryLimit {
-            (entries, unused, deadlines) = ([], CurlCall.nowhere, CurlDeadlines())
+            (entries, unused, deadlines) = ([], CurlCall.noIndex, CurlDeadlines())
         }
-        start.call.place.store(CurlCall.nowhere, ordering: .relaxed)
+        start.call.queueIndex.store(CurlCall.noIndex, ordering: .relaxed)
         return start
     }
 }

@@ -2,8 +2,8 @@
 #if canImport(CTargetKitCurl)
 import Foundation
 
-/// The deadlines of waiting calls: a binary heap with the earliest one on top, in which each call finds its own, so that
-/// adding and removing one costs a time that grows with the logarithm of their number.
+/// The deadlines of waiting calls: a binary heap with the earliest one at the top, and an index by call, so that adding
+/// and removing one takes logarithmic time.
 struct CurlDeadlines {
     private struct Item {
         let deadline: UInt64
@@ -12,7 +12,7 @@ struct CurlDeadlines {
     }
 
     private var items: [Item] = []
-    /// Where in the heap the deadline of each entry is; `nil` for entries without one.
+    /// The position of each entry's deadline in the heap; `nil` for entries without one.
     private var places: [Int?] = []
 
     /// The number of deadlines.

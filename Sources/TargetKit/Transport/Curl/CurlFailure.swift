@@ -7,16 +7,16 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// Why an exchange failed, before it is known for which URL.
+/// The reason an exchange failed, without its URL.
 struct CurlFailure: Error {
     var code: URLError.Code
     var message: String
-    /// libcurl's own words and number, when it was libcurl that gave up.
+    /// libcurl's message and result code, if libcurl reported the failure.
     var curlMessage: String?
     var curlCode: CURLcode?
     var underlying: (any Error)?
-    /// Whether the message contains only TargetKit's own words and numbers, so that any error text may repeat it.
-    var isOurs = false
+    /// Whether the message contains only TargetKit's own text and numbers, so that any error text may repeat it.
+    var isQuotable = false
 
     init(_ code: URLError.Code, _ message: String) {
         self.code = code
@@ -24,13 +24,13 @@ struct CurlFailure: Error {
     }
 
     /// A failure whose message may be repeated in error texts.
-    static func ours(_ code: URLError.Code, _ message: String) -> Self {
+    static func quotable(_ code: URLError.Code, _ message: String) -> Self {
         var failure = Self(code, message)
-        failure.isOurs = true
+        failure.isQuotable = true
         return failure
     }
 
-    /// The error that the caller sees.
+    /// The error for the caller.
     func error(for url: URL) -> URLError {
         var userInfo: [String: Any] = [
             NSURLErrorFailingURLErrorKey: url.redacted, NSLocalizedDescriptionKey: message,
@@ -38,14 +38,14 @@ struct CurlFailure: Error {
         userInfo[CurlTransport.messageKey] = curlMessage
         userInfo[CurlTransport.codeKey] = curlCode.map { Int($0.rawValue) }
         userInfo[NSUnderlyingErrorKey] = underlying
-        if isOurs { userInfo[ErrorText.wordsKey] = message }
+        if isQuotable { userInfo[ErrorText.wordsKey] = message }
         return URLError(code, userInfo: userInfo)
     }
 
     static let cancelled = Self(.cancelled, "the call was cancelled")
     static let shutDown = Self(.cancelled, "the transport was shut down")
     static let timedOut = Self(.timedOut, "the request took longer than it may")
-    static let idle = ours(.timedOut, "no byte came or went for too long")
+    static let idle = quotable(.timedOut, "no byte came or went for too long")
     static let unavailable = Self(
         .resourceUnavailable,
         "the system refused the descriptors that a CurlTransport needs"
@@ -57,11 +57,11 @@ struct CurlFailure: Error {
     /// `CURLE_TOO_LARGE`, which libcurl returns since 8.6 when a size exceeds its limit.
     static let tooLarge = CURLcode(rawValue: 100)
 
-    static let malformedLength = ours(
+    static let malformedLength = quotable(
         .cannotParseResponse,
         "the response has a Content-Length that is no number, or several that differ"
     )
-    static let noDescriptors = ours(
+    static let noDescriptors = quotable(
         .resourceUnavailable,
         "the system has no file descriptor left for a connection; raise the limit, or close what is not needed"
     )
@@ -69,16 +69,19 @@ struct CurlFailure: Error {
     /// The response head exceeds the limit in bytes; `nil` for libcurl's own limit.
     static func headTooLarge(_ limit: Int?) -> Self {
         let size = limit.map { "\($0) bytes of CurlTransport.Configuration.maxHeadSize" } ?? "libcurl"
-        return ours(.dataLengthExceedsMaximum, "the heads and trailers of the response are over the limit of \(size)")
+        return quotable(
+            .dataLengthExceedsMaximum,
+            "the heads and trailers of the response are over the limit of \(size)"
+        )
     }
 
     static func refusedTunnel(_ status: Int) -> Self {
         let reason = status == 401 || status == 407 ? "; it wants another user name and password" : ""
-        return ours(.cannotConnectToHost, "the proxy refused a tunnel to the host with status \(status)\(reason)")
+        return quotable(.cannotConnectToHost, "the proxy refused a tunnel to the host with status \(status)\(reason)")
     }
 
-    static let cutShort = ours(.networkConnectionLost, "the connection ended before the whole request was sent")
-    static let notRepeated = ours(
+    static let cutShort = quotable(.networkConnectionLost, "the connection ended before the whole request was sent")
+    static let notRepeated = quotable(
         .networkConnectionLost,
         "the connection was closed before an answer came, and the request must not be sent twice"
     )
@@ -89,28 +92,28 @@ struct CurlFailure: Error {
 }
 
 extension CurlFailure {
-    /// What libcurl's result means; `verification` is OpenSSL's word on the certificate, `osError` the system's on the socket.
+    /// The failure for a result code; `verification` is OpenSSL's result for the certificate, `osError` the socket's `errno`.
     init(result: CURLcode, message: String, verification: Int, osError: Int32) {
-        let words = message.isEmpty ? String(cString: curl_easy_strerror(result)) : message
-        self.init(Self.code(result, words: words, verification: verification, osError: osError), words)
-        curlMessage = words
+        let text = message.isEmpty ? String(cString: curl_easy_strerror(result)) : message
+        self.init(Self.code(result, text: text, verification: verification, osError: osError), text)
+        curlMessage = text
         curlCode = result
     }
 
-    private static func code(_ result: CURLcode, words: String, verification: Int, osError: Int32) -> URLError.Code {
+    private static func code(_ result: CURLcode, text: String, verification: Int, osError: Int32) -> URLError.Code {
         switch result {
         case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY: .cannotFindHost
         case CURLE_COULDNT_CONNECT: isOffline(osError) ? .notConnectedToInternet : .cannotConnectToHost
         case CURLE_OPERATION_TIMEDOUT: .timedOut
         case CURLE_URL_MALFORMAT: .badURL
-        // The first is what libcurl calls an answer that does not begin like HTTP; the URL's scheme was seen to before.
+        // A response that does not start like HTTP; the URL's scheme has already been checked.
         case CURLE_UNSUPPORTED_PROTOCOL: .badServerResponse
-        case CURLE_WEIRD_SERVER_REPLY: words.contains("Content-Length") ? .cannotParseResponse : .badServerResponse
+        case CURLE_WEIRD_SERVER_REPLY: text.contains("Content-Length") ? .cannotParseResponse : .badServerResponse
         case CURLE_BAD_CONTENT_ENCODING, CURLE_WRITE_ERROR: .cannotDecodeContentData
         case CURLE_PROXY: .cannotConnectToHost
         case CURLE_GOT_NOTHING, CURLE_PARTIAL_FILE, CURLE_SEND_ERROR, CURLE_HTTP2, CURLE_HTTP2_STREAM:
             .networkConnectionLost
-        case CURLE_RECV_ERROR: isMalformed(words) ? .cannotParseResponse : .networkConnectionLost
+        case CURLE_RECV_ERROR: isMalformed(text) ? .cannotParseResponse : .networkConnectionLost
         case CURLE_SEND_FAIL_REWIND, CURLE_READ_ERROR: .requestBodyStreamExhausted
         case CURLE_PEER_FAILED_VERIFICATION: certificateCode(verification)
         case CURLE_SSL_CERTPROBLEM: .clientCertificateRejected
@@ -126,12 +129,12 @@ extension CurlFailure {
         osError == ENETUNREACH || osError == ENETDOWN
     }
 
-    /// libcurl reports a chunk that cannot be read like a connection that broke; only its words differ.
-    private static func isMalformed(_ words: String) -> Bool {
-        ["chunk", "hexadecimal", "header", "transfer encoding"].contains { words.lowercased().contains($0) }
+    /// libcurl reports an invalid chunk with the same code as a lost connection; only the message differs.
+    private static func isMalformed(_ text: String) -> Bool {
+        ["chunk", "hexadecimal", "header", "transfer encoding"].contains { text.lowercased().contains($0) }
     }
 
-    /// `X509_V_ERR_…` of OpenSSL: 9 and 10 not valid yet and any more, 18 to 21 no known root.
+    /// OpenSSL's `X509_V_ERR_…`: 9 not yet valid, 10 expired, 2 and 18 to 21 unknown root.
     private static func certificateCode(_ verification: Int) -> URLError.Code {
         switch verification {
         case 9: .serverCertificateNotYetValid
@@ -155,34 +158,34 @@ extension CurlTransfer {
         if result == CURLE_SSL_PINNEDPUBKEYNOTMATCH {
             failure.underlying = TLSPolicy.PinMismatch(host: start?.call.url.host ?? "")
         }
-        if let named = named(result, message) {
-            failure.code = named.code
-            failure.message = named.message
-            failure.isOurs = named.isOurs
+        if let specific = specificFailure(result, message) {
+            failure.code = specific.code
+            failure.message = specific.message
+            failure.isQuotable = specific.isQuotable
         }
-        return sayingUnsent(failure)
+        return describingUnsentBody(failure)
     }
 
     /// A more specific failure than libcurl's result code.
-    private func named(_ result: CURLcode, _ message: String) -> CurlFailure? {
+    private func specificFailure(_ result: CURLcode, _ message: String) -> CurlFailure? {
         switch result {
         case CURLE_COULDNT_CONNECT, CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY, CURLE_SSL_CACERT_BADFILE:
-            if let flaw = proxy.failure(saidAs: message) { return flaw }
+            if let proxyFailure = proxy.failure(describedAs: message) { return proxyFailure }
             return isOutOfDescriptors ? .noDescriptors : refusedTunnel
         case CURLE_RECV_ERROR where message.hasPrefix("Too large response headers"): return .headTooLarge(nil)
         case CURLE_OUT_OF_MEMORY where options.fieldSize + (start?.call.address.text.utf8.count ?? 0) > 1_000_000:
-            return .ours(.badURL, "the URL and header fields of the request are over the 1 MiB that libcurl sends")
+            return .quotable(.badURL, "the URL and header fields of the request are over the 1 MiB that libcurl sends")
         case CURLE_OUT_OF_MEMORY, CurlFailure.tooLarge, CURLE_RECV_ERROR, CURLE_SEND_ERROR, CURLE_GOT_NOTHING:
             if message.lowercased().contains("out of memory in chunked") { return .headTooLarge(nil) }
             let isInHead = offset(CURLINFO_STARTTRANSFER_TIME_T) > 0 && !head.isComplete
             let isOverLimit = result == CURLE_OUT_OF_MEMORY || result == CurlFailure.tooLarge
             return isOverLimit && isInHead ? .headTooLarge(nil) : refusedTunnel
         case CURLE_WRITE_ERROR:
-            return .ours(.cannotDecodeContentData, "bytes follow the end of the encoded body")
-        case CURLE_PROXY: return .ours(.cannotConnectToHost, "the SOCKS proxy did not open the connection")
+            return .quotable(.cannotDecodeContentData, "bytes follow the end of the encoded body")
+        case CURLE_PROXY: return .quotable(.cannotConnectToHost, "the SOCKS proxy did not open the connection")
         case CURLE_SSL_CONNECT_ERROR where Self.isPlain(message):
             let port = start?.call.url.port ?? 443
-            return .ours(.secureConnectionFailed, "the server does not speak TLS on port \(port)")
+            return .quotable(.secureConnectionFailed, "the server does not speak TLS on port \(port)")
         default: return nil
         }
     }
@@ -202,7 +205,7 @@ extension CurlTransfer {
     /// Whether the process has run out of file descriptors. libcurl does not keep the `errno` of a socket that it could
     /// not open, or of a name lookup.
     private var isOutOfDescriptors: Bool {
-        let descriptor = dup(inbox.descriptor)
+        let descriptor = dup(commandQueue.descriptor)
         if descriptor >= 0 {
             close(descriptor)
             return false

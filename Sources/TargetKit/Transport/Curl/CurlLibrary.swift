@@ -3,9 +3,9 @@
 import CTargetKitCurl
 import Foundation
 
-/// The libcurl that the process runs with.
+/// The installed libcurl.
 enum CurlLibrary {
-    /// Whether libcurl could be set up; done once, when first asked.
+    /// Whether libcurl has been initialized; does so on first use.
     static let isReady = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
 
     /// Blocks `SIGPIPE` on the calling thread: before 7.87, libcurl's TLS writes without `MSG_NOSIGNAL`.
@@ -20,18 +20,18 @@ enum CurlLibrary {
     private static let number = curl_version_info(CURLVERSION_FIRST)?.pointee.version_num ?? 0
 
     /// Whether libcurl reports when it starts to send a request.
-    static let tellsSendings = number >= 0x075000
+    static let reportsSending = number >= 0x075000
 
     /// Whether libcurl delays the reset of an HTTP/2 stream until it next sends on the connection.
-    static let holdsBackResets = (0x075800..<0x080100).contains(number)
+    static let delaysStreamResets = (0x075800..<0x080100).contains(number)
 
     /// Whether a request that the server refuses by GOAWAY ends with `CURLE_HTTP2` and no message when no other stream
     /// continues.
-    static let leavesRefusals = number < 0x080100
+    static let reportsRefusedStreams = number < 0x080100
 
     static let userAgent = "TargetKit/0.1 (libcurl)"
 
-    /// The encodings of a body that it can undo, as the value of `Accept-Encoding` (RFC 9110 §12.5.3).
+    /// The encodings that libcurl can decode, as the value of `Accept-Encoding` (RFC 9110 §12.5.3).
     static let encodings: String = {
         guard let version = curl_version_info(CURLVERSION_FIRST)?.pointee else { return "identity" }
         let known = [

@@ -3,16 +3,16 @@
 import CTargetKitCurl
 import Foundation
 
-// Starting and ending transfers.
+// MARK: - Starting and ending transfers
 extension CurlLoop {
     /// The maximum number of handles kept for reuse.
     private static let spareLimit = 256
     /// The maximum delay in noticing that a waiting call has timed out, in nanoseconds.
-    private static let lookInterval: UInt64 = 10_000_000
+    private static let checkInterval: UInt64 = 10_000_000
     /// The maximum number of times a refused call is sent again.
     private static let refusalLimit = 5
 
-    func take(_ start: consuming CurlStart) {
+    func take(_ start: consuming CurlPendingCall) {
         guard !start.call.isCancelled.load(ordering: .acquiring) else { return start.fail(with: .cancelled) }
         if start.call.timeoutMilliseconds > 0 {
             let deadline = clock.now + UInt64(start.call.timeoutMilliseconds) * 1_000_000
@@ -24,23 +24,23 @@ extension CurlLoop {
         queue.add(start, for: key)
     }
 
-    func startWaiting() {
+    func startQueuedCalls() {
         while let (start, host) = queue.next() { begin(start, at: host) }
     }
 
-    private func begin(_ start: consuming CurlStart, at host: CurlQueue.Host) {
-        let room = start.takeRoom()
+    private func begin(_ start: consuming CurlPendingCall, at host: CurlConnectionQueue.Host) {
+        let headBuffer = start.takeHeadBuffer()
         guard let transfer = spareTransfer() else {
             queue.release(host)
             return start.fail(with: .unavailable)
         }
         do {
-            try transfer.begin(start, at: host, room: room)
+            try transfer.begin(start, at: host, headBuffer: headBuffer)
         } catch {
             queue.release(host)
             transfer.end(with: .failure(error))
             keep(transfer)
-            return CurlEnding(start: start, outcome: .failure(error), channel: nil, queue: nil).deliver()
+            return CurlCompletion(start: start, outcome: .failure(error), channel: nil, queue: nil).deliver()
         }
         runningCount += 1
         let result = curl_multi_add_handle(multi, transfer.easy)
@@ -51,13 +51,13 @@ extension CurlLoop {
     }
 
     /// Ends the exchanges that libcurl has finished.
-    func finishDone() {
+    func finishCompleted() {
         var result = CURLE_OK
         while let easy = ccurl_multi_next_done(multi, &result) {
             guard let user = ccurl_private(easy) else { continue }
             let transfer = Unmanaged<CurlTransfer>.fromOpaque(user).takeUnretainedValue()
             if let start = transfer.refused(result), start.refusals < Self.refusalLimit {
-                makeAgain(start, of: transfer)
+                sendAgain(start, of: transfer)
             } else {
                 end(transfer, after: result)
             }
@@ -65,15 +65,15 @@ extension CurlLoop {
         // All at once: otherwise the first would wake a thread that handles it before the second arrives, and then
         // sleeps again.
         for transfer in finished {
-            transfer.ending.take()?.deliver()
+            transfer.completion.take()?.deliver()
             keep(transfer)
         }
         finished.removeAll(keepingCapacity: true)
     }
 
-    private func makeAgain(_ start: consuming CurlStart, of transfer: CurlTransfer) {
+    private func sendAgain(_ start: consuming CurlPendingCall, of transfer: CurlTransfer) {
         end(transfer, with: .failure(CurlFailure.cancelled))
-        transfer.ending = nil
+        transfer.completion = nil
         start.refusals += 1
         let key = settings.hostKey(of: start.call)
         queue.add(start, for: key)
@@ -91,7 +91,7 @@ extension CurlLoop {
     private func interrupt(_ transfer: CurlTransfer, with outcome: Result<TransportResponse, any Error>) {
         // Otherwise the server would continue to work on an unused response. Closing the connection, unless another
         // stream shares it, ends that.
-        if CurlLibrary.holdsBackResets { transfer.forbidReuse() }
+        if CurlLibrary.delaysStreamResets { transfer.forbidReuse() }
         end(transfer, with: outcome)
     }
 
@@ -111,13 +111,13 @@ extension CurlLoop {
 
     /// Ends the exchanges that libcurl does not end: those that have timed out, and those whose response is complete
     /// before the request has been sent.
-    func endOverdue() {
+    func endTimedOut() {
         clock.clearAlarm()
         for case let transfer? in transfers where transfer.start != nil {
-            if transfer.isOverEarly() {
+            if transfer.canEndEarly() {
                 interrupt(transfer, with: Result { try transfer.outcome(CURLE_OK) })
             } else if transfer.due <= clock.now {
-                end(transfer, with: transfer.sayingUnsent(transfer.lateness))
+                end(transfer, with: transfer.describingUnsentBody(transfer.timeoutFailure))
             } else {
                 clock.setAlarm(transfer.due)
             }
@@ -125,7 +125,7 @@ extension CurlLoop {
         let (overdue, next) = queue.removeOverdue(at: clock.now)
         for start in overdue { start.fail(with: .timedOut) }
         // Each check costs time proportional to the number of running transfers.
-        if let next { clock.setAlarm(max(next, clock.now + Self.lookInterval)) }
+        if let next { clock.setAlarm(max(next, clock.now + Self.checkInterval)) }
     }
 
     private func spareTransfer() -> CurlTransfer? {
@@ -137,7 +137,7 @@ extension CurlLoop {
     }
 
     private func keep(_ transfer: CurlTransfer) {
-        guard transfer.isWorn || spare.count >= Self.spareLimit else { return spare.append(transfer) }
+        guard transfer.mustBeDiscarded || spare.count >= Self.spareLimit else { return spare.append(transfer) }
         transfers[transfer.slot] = nil
         freeSlots.append(transfer.slot)
     }

@@ -3,18 +3,18 @@
 import CTargetKitCurl
 import Foundation
 
-/// The time as the loop sees it, looked up once for each round.
+/// The loop's time, read once in each round.
 final class CurlClock {
-    /// Nanoseconds since some moment that never changes.
+    /// Nanoseconds of the monotonic clock.
     @exclusivity(unchecked) private(set) var now: UInt64 = 0
-    /// When the loop has to look after its exchanges, though libcurl has nothing to say.
+    /// The time at which the loop checks its exchanges for timeouts.
     @exclusivity(unchecked) private(set) var alarm = UInt64.max
 
     init() { tick() }
 
-    /// Sets the alarm, unless it is set to an earlier moment.
-    func setAlarm(_ moment: UInt64) {
-        alarm = min(alarm, moment)
+    /// Sets the alarm, unless an earlier one is set.
+    func setAlarm(_ time: UInt64) {
+        alarm = min(alarm, time)
     }
 
     func clearAlarm() {
@@ -28,45 +28,45 @@ final class CurlClock {
     }
 }
 
-/// Runs all exchanges of a ``CurlTransport``, on one thread that nothing here ever leaves.
+/// Runs all exchanges of a ``CurlTransport`` on one thread.
 ///
-/// What changes with every exchange, here, in ``CurlTransfer`` and in ``CurlSockets``, is `@exclusivity(unchecked)`: to note each
-/// access, in search of two that overlap, would take a twentieth of an exchange's time.
+/// The properties that change with every exchange, here, in ``CurlTransfer`` and in ``CurlSockets``, are
+/// `@exclusivity(unchecked)`: checking each access at run time takes 5 % of an exchange (`Benchmarks`, `network`).
 final class CurlLoop {
-    let inbox: CurlInbox
+    let commandQueue: CurlCommandQueue
     let settings: CurlSettings
     let clock = CurlClock()
     let sockets: CurlSockets
     /// The calls that have not been passed to libcurl yet.
-    let queue: CurlQueue
-    /// The shared TLS sessions, which would otherwise belong to one handle each.
+    let queue: CurlConnectionQueue
+    /// Shares TLS sessions between the handles.
     let share: UnsafeMutableRawPointer?
     let multi: UnsafeMutableRawPointer
-    /// The transfers by their number, idle ones included.
+    /// The transfers by slot, including idle ones.
     var transfers: [CurlTransfer?] = []
     @exclusivity(unchecked) var spare: [CurlTransfer] = []
     var freeSlots: [Int] = []
     @exclusivity(unchecked) var runningCount = 0
-    @exclusivity(unchecked) private var commands: [CurlInbox.Command] = []
+    @exclusivity(unchecked) private var commands: [CurlCommandQueue.Command] = []
     @exclusivity(unchecked) var finished: [CurlTransfer] = []
-    /// When libcurl wants to be called, whatever happens; `nil`: not at all.
+    /// The time of libcurl's timer; `nil` when none is set.
     @exclusivity(unchecked) private var timer: UInt64?
 
-    init?(inbox: CurlInbox, configuration: CurlTransport.Configuration) {
-        guard CurlLibrary.isReady, let sockets = CurlSockets(wakeDescriptor: inbox.descriptor),
+    init?(commandQueue: CurlCommandQueue, configuration: CurlTransport.Configuration) {
+        guard CurlLibrary.isReady, let sockets = CurlSockets(wakeDescriptor: commandQueue.descriptor),
             let multi = curl_multi_init()
         else { return nil }
-        self.inbox = inbox
+        self.commandQueue = commandQueue
         settings = CurlSettings(configuration)
         self.sockets = sockets
-        queue = CurlQueue(CurlQueue.Limits(configuration))
+        queue = CurlConnectionQueue(CurlConnectionQueue.Limits(configuration))
         share = ccurl_share_sessions()
         self.multi = multi
         setUp()
     }
 
     deinit {
-        // A handle has to go before its multi handle. Nobody waits any more, so nobody needs to know.
+        // The handles have to be released before their multi handle. No call waits any more.
         ccurl_multi_setopt_timer(multi, nil)
         ccurl_multi_setopt_socket(multi, nil)
         transfers = []
@@ -82,14 +82,14 @@ final class CurlLoop {
         ccurl_multi_setopt_socket(multi) { easy, descriptor, what, user, _ in
             guard let user else { return 0 }
             let sockets = Unmanaged<CurlSockets>.fromOpaque(user).takeUnretainedValue()
-            sockets.want(what, of: descriptor)
+            sockets.setInterest(what, of: descriptor)
             // libcurl also has internal handles.
             guard let user = ccurl_private(easy) else { return 0 }
             let transfer = Unmanaged<CurlTransfer>.fromOpaque(user).takeUnretainedValue()
             if what != CURL_POLL_REMOVE {
                 transfer.descriptor = descriptor
             } else if transfer.leavesConnectionIdle {
-                sockets.rest(descriptor)
+                sockets.markIdle(descriptor)
             }
             return 0
         }
@@ -101,32 +101,32 @@ final class CurlLoop {
         ccurl_multi_setopt_long(multi, CURLMOPT_MAX_HOST_CONNECTIONS, max(0, configuration.maxConnectionsPerHost))
         ccurl_multi_setopt_long(multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, max(0, configuration.maxConnections))
         ccurl_multi_setopt_long(multi, CURLMOPT_MAXCONNECTS, max(1, configuration.maxIdleConnections))
-        ccurl_multi_setopt_long(multi, CURLMOPT_MAX_CONCURRENT_STREAMS, CurlQueue.Limits.streams)
+        ccurl_multi_setopt_long(multi, CURLMOPT_MAX_CONCURRENT_STREAMS, CurlConnectionQueue.Limits.streams)
     }
 
     private func setTimer(_ milliseconds: Int) {
         timer = milliseconds < 0 ? nil : clock.now + UInt64(milliseconds) * 1_000_000
     }
 
-    /// Works until there is nothing left to do and nobody left to ask.
+    /// Runs until the transport has been released or shut down and the last call has ended.
     func run() {
         while true {
-            let phase = inbox.take(&commands)
-            // Taken out one by one: what a command brings is to have no other owner.
+            let phase = commandQueue.take(&commands)
+            // Taken out one by one, so that a command's content has no other owner.
             commands.reverse()
             while let command = commands.popLast() { perform(command) }
             if phase == .closing { endAll(with: .shutDown) }
-            finishDone()
-            startWaiting()
-            if phase != .open, runningCount == 0, inbox.endWhenEmpty() { return }
+            finishCompleted()
+            startQueuedCalls()
+            if phase != .open, runningCount == 0, commandQueue.endWhenEmpty() { return }
             // Socket events come first: a closed connection must not carry a request that starts now.
             wait(in: phase)
             runTimers()
-            finishDone()
+            finishCompleted()
         }
     }
 
-    private func perform(_ command: consuming CurlInbox.Command) {
+    private func perform(_ command: consuming CurlCommandQueue.Command) {
         switch command {
         case .start(let start):
             take(start)
@@ -135,7 +135,7 @@ final class CurlLoop {
             queue.remove(call)?.fail(with: .cancelled)
         case .resume(let call):
             guard let transfer = transfer(of: call) else { return }
-            let result = transfer.goOn()
+            let result = transfer.resume()
             if result != CURLE_OK { end(transfer, after: result) }
         }
     }
@@ -152,17 +152,17 @@ final class CurlLoop {
             var running: Int32 = 0
             curl_multi_socket_action(multi, CURL_SOCKET_TIMEOUT, 0, &running)
         }
-        if clock.alarm <= clock.now { endOverdue() }
+        if clock.alarm <= clock.now { endTimedOut() }
     }
 
-    private func wait(in phase: CurlInbox.Phase) {
+    private func wait(in phase: CurlCommandQueue.Phase) {
         let wakeUp = min(timer ?? .max, clock.alarm)
         var milliseconds: Int32 = -1
         if wakeUp != .max {
             let left = wakeUp > clock.now ? wakeUp - clock.now : 0
             milliseconds = Int32(min((left + 999_999) / 1_000_000, UInt64(Int32.max)))
         }
-        sockets.wait(milliseconds: milliseconds != 0 && inbox.fallAsleep(knowing: phase) ? milliseconds : 0)
+        sockets.wait(milliseconds: milliseconds != 0 && commandQueue.prepareToWait(in: phase) ? milliseconds : 0)
         clock.tick()
         var running: Int32 = 0
         for event in sockets.events {

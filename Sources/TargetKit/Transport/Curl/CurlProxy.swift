@@ -11,9 +11,9 @@ struct CurlProxy {
     /// The address passed to libcurl; empty for no proxy.
     let address: String
     /// The reason the address is invalid.
-    let flaw: CurlFailure?
+    let addressFailure: CurlFailure?
 
-    static let none = Self(checked: "", flaw: nil)
+    static let none = Self(checked: "", addressFailure: nil)
 
     var isSOCKS: Bool { address.lowercased().hasPrefix("socks") }
 
@@ -21,9 +21,9 @@ struct CurlProxy {
     ///
     /// - Parameter place: Where the address was specified, for the error.
     init(_ address: String, in place: String) {
-        let reason = Self.flaw(in: address)
-        flaw = reason.map { reason in
-            CurlFailure.ours(
+        let reason = Self.problem(in: address)
+        addressFailure = reason.map { reason in
+            CurlFailure.quotable(
                 .badURL,
                 "the proxy in \(place) cannot be used: \(reason); write it as scheme://user:password@host:port, and what is "
                     + "special in user and password percent-encoded"
@@ -32,14 +32,14 @@ struct CurlProxy {
         self.address = reason == nil ? address : Self.unusable
     }
 
-    private init(checked address: String, flaw: CurlFailure?) {
+    private init(checked address: String, addressFailure: CurlFailure?) {
         self.address = address
-        self.flaw = flaw
+        self.addressFailure = addressFailure
     }
 
     /// The failure to report instead of libcurl's message when the address is invalid.
-    func failure(saidAs words: String) -> CurlFailure? {
-        words.contains(Self.unusable) ? flaw : nil
+    func failure(describedAs words: String) -> CurlFailure? {
+        words.contains(Self.unusable) ? addressFailure : nil
     }
 }
 
@@ -50,7 +50,7 @@ extension CurlProxy {
         return ["http"] + secure + ["socks4", "socks4a", "socks5", "socks5h"]
     }
 
-    private static func flaw(in address: String) -> String? {
+    private static func problem(in address: String) -> String? {
         var rest = Substring(address)
         if let mark = rest.range(of: "://") {
             let schemes = schemes
@@ -64,10 +64,12 @@ extension CurlProxy {
         guard !rest[authority.endIndex...].contains(where: { "@?#".contains($0) }) else {
             return "it has an @, a ? or a # behind its host"
         }
-        return flaw(inHost: authority.lastIndex(of: "@").map { authority[authority.index(after: $0)...] } ?? authority)
+        return problem(
+            inHost: authority.lastIndex(of: "@").map { authority[authority.index(after: $0)...] } ?? authority
+        )
     }
 
-    private static func flaw(inHost place: Substring) -> String? {
+    private static func problem(inHost place: Substring) -> String? {
         var host = place
         if host.hasPrefix("[") {
             guard let end = host.firstIndex(of: "]") else { return "the ] of its host is missing" }

@@ -3,7 +3,7 @@
 import CTargetKitCurl
 import Foundation
 
-/// What a configuration means for each handle, worked out once.
+/// The settings that a configuration specifies for each handle.
 final class CurlSettings {
     let configuration: CurlTransport.Configuration
     /// The proxies for `http` and for `https`.
@@ -11,8 +11,8 @@ final class CurlSettings {
     let secureProxy: CurlProxy
     /// The hosts that are excluded from proxying.
     let proxyExceptions: String
-    /// Whether the host decides over trust.
-    let asksForHost: Bool
+    /// Whether trust depends on the host.
+    let trustDependsOnHost: Bool
     /// Whether all requests without TLS may use one proxy, and so share its connections.
     private let mayUseProxy: Bool
 
@@ -31,15 +31,15 @@ final class CurlSettings {
         case .url(let url, let exceptions):
             proxy = CurlProxy(url.absoluteString, in: "CurlTransport.Configuration.proxy")
             secureProxy = proxy
-            // An empty text, so that `no_proxy` of the environment does not count.
+            // An empty string overrides `no_proxy` in the environment.
             proxyExceptions = exceptions.joined(separator: ",")
         }
-        // Hosts that the proxy is not for must not wait for one another. A SOCKS proxy has a connection for each host.
+        // Hosts that bypass the proxy must not wait for one another. A SOCKS proxy has a connection for each host.
         mayUseProxy = !proxy.address.isEmpty && proxyExceptions.isEmpty && !proxy.isSOCKS
         if case .insecureTrustAll = configuration.tls.trust {
-            asksForHost = true
+            trustDependsOnHost = true
         } else {
-            asksForHost = !configuration.tls.pins.isEmpty
+            trustDependsOnHost = !configuration.tls.pins.isEmpty
         }
     }
 }
@@ -49,17 +49,17 @@ extension CurlSettings {
     ///
     /// A streamed body uses HTTP/1.1, on a connection of its own: over HTTP/2, libcurl lets the server send 32 MiB
     /// ahead of a slow reader, and keeps them in memory.
-    func hostKey(of call: CurlCall) -> CurlQueue.Host.Key {
+    func hostKey(of call: CurlCall) -> CurlConnectionQueue.Host.Key {
         guard call.address.isSecure else {
-            return CurlQueue.Host.Key(origin: mayUseProxy ? "proxy" : call.address.origin, canShare: false)
+            return CurlConnectionQueue.Host.Key(origin: mayUseProxy ? "proxy" : call.address.origin, canShare: false)
         }
         let canShare = configuration.version == .automatic && !call.isStreamed
-        return CurlQueue.Host.Key(origin: call.address.origin, canShare: canShare)
+        return CurlConnectionQueue.Host.Key(origin: call.address.origin, canShare: canShare)
     }
 }
 
 extension CurlSettings {
-    /// The oldest version of TLS, as libcurl counts them.
+    /// The minimum TLS version, as libcurl's constant.
     var minimumVersion: Int {
         Int(configuration.tls.minimumVersion == .v1_3 ? CURL_SSLVERSION_TLSv1_3 : CURL_SSLVERSION_TLSv1_2)
     }
@@ -69,9 +69,9 @@ extension CurlTransfer {
     /// The proxy for the scheme of the current call's URL.
     var proxy: CurlProxy { options.isSecure == true ? settings.secureProxy : settings.proxy }
 
-    /// Sets what the configuration asks for.
+    /// Applies the configuration.
     ///
-    /// - Throws: when the installed libcurl cannot do it.
+    /// - Throws: An error when the installed libcurl does not support a setting.
     func setUp(_ settings: CurlSettings) throws(CurlFailure) {
         let configuration = settings.configuration
         set(CURLOPT_CONNECTTIMEOUT_MS, configuration.connectTimeout.curlMilliseconds)
@@ -125,7 +125,7 @@ extension CurlTransfer {
         }
     }
 
-    /// Sets what the policy says for the host of the call.
+    /// Applies the TLS policy for the call's host.
     func prepareTrust(_ call: CurlCall) {
         let policy = settings.configuration.tls
         let host = call.url.host ?? ""
@@ -135,7 +135,7 @@ extension CurlTransfer {
             set(CURLOPT_SSL_VERIFYPEER, isBlind ? 0 : 1)
             set(CURLOPT_SSL_VERIFYHOST, isBlind ? 0 : 2)
         }
-        // A pin without keys lets nobody through, rather than everybody.
+        // Pinning without keys rejects every certificate.
         let pin = policy.pinnedKeys(for: host).map { keys in
             keys.isEmpty ? "sha256//" : keys.map { "sha256//" + $0 }.joined(separator: ";")
         }

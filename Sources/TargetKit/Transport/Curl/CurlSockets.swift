@@ -3,23 +3,23 @@
 import CTargetKitCurl
 import Foundation
 
-/// The sockets that the loop waits for, with epoll.
+/// The sockets that the loop waits for with epoll.
 ///
-/// libcurl drops its interest in a socket after each exchange and takes it up again with the next. For the sockets that it
-/// opens through us, whose end we therefore see, the kernel is told only when an event comes that nobody wants.
+/// libcurl stops waiting for a socket after each exchange and resumes with the next. For sockets that are opened and
+/// closed through callbacks, the kernel is updated only when an event arrives that is not needed.
 final class CurlSockets {
     struct Event {
         var descriptor: Int32
-        /// What libcurl is told: `CURL_CSELECT_IN`, `CURL_CSELECT_OUT`.
+        /// The events for libcurl: `CURL_CSELECT_IN`, `CURL_CSELECT_OUT`.
         var flags: Int32
     }
 
     private struct Entry {
         var wanted: UInt32 = 0
         var watched: UInt32 = 0
-        /// Whether libcurl opened it through us.
-        var isOurs = false
-        /// Whether it is kept alive for a further request over HTTP/1.1.
+        /// Whether it was opened through the callback, so that its closing is reported.
+        var isTracked = false
+        /// Whether it is kept alive for another request over HTTP/1.1.
         var isIdle = false
     }
 
@@ -28,7 +28,7 @@ final class CurlSockets {
     @exclusivity(unchecked) private var entries: [Entry] = []
     @exclusivity(unchecked) private var ready = [epoll_event](repeating: epoll_event(), count: 256)
     /// The number of exchanges that pause while their socket is unknown.
-    var unknownPauses = 0
+    var pausesOnUnknownSockets = 0
     /// The events of the last ``wait(milliseconds:)``.
     @exclusivity(unchecked) private(set) var events: [Event] = []
 
@@ -36,7 +36,7 @@ final class CurlSockets {
         epoll = ccurl_epoll()
         self.wakeDescriptor = wakeDescriptor
         guard epoll >= 0 else { return nil }
-        // Edge-triggered, so that nobody has to read it empty.
+        // Edge-triggered, so that it does not have to be read.
         let isWatched =
             ccurl_epoll_set(epoll, EPOLL_CTL_ADD, wakeDescriptor, ccurl_epoll_in | ccurl_epoll_edge) == 0
         guard isWatched else {
@@ -49,38 +49,38 @@ final class CurlSockets {
         close(epoll)
     }
 
-    /// libcurl has opened this socket.
-    func opened(_ descriptor: Int32) {
-        self[descriptor] = Entry(isOurs: true)
+    /// Records that libcurl has opened the socket.
+    func didOpen(_ descriptor: Int32) {
+        self[descriptor] = Entry(isTracked: true)
     }
 
-    /// libcurl lets go of this socket, which is then no longer watched.
-    func closed(_ descriptor: Int32) {
+    /// Records that libcurl closes the socket, which the kernel then no longer watches.
+    func didClose(_ descriptor: Int32) {
         self[descriptor] = Entry()
     }
 
-    /// libcurl wants these events of a socket: `CURL_POLL_IN`, `CURL_POLL_OUT`, both, or none.
-    func want(_ what: Int32, of descriptor: Int32) {
+    /// Sets the events that libcurl waits for: `CURL_POLL_IN`, `CURL_POLL_OUT`, both, or none.
+    func setInterest(_ what: Int32, of descriptor: Int32) {
         var wanted: UInt32 = 0
         if what == CURL_POLL_IN || what == CURL_POLL_INOUT { wanted |= ccurl_epoll_in }
         if what == CURL_POLL_OUT || what == CURL_POLL_INOUT { wanted |= ccurl_epoll_out }
         var entry = self[descriptor]
         entry.wanted = wanted
         if wanted != 0 { entry.isIdle = false }
-        let isWatchedEnough = entry.isOurs && wanted & ~entry.watched == 0
+        let isWatchedEnough = entry.isTracked && wanted & ~entry.watched == 0
         if !isWatchedEnough { watch(wanted, of: descriptor, in: &entry) }
         self[descriptor] = entry
     }
 
     /// Marks the socket as idle: no data is expected on it until the next request.
-    func rest(_ descriptor: Int32) {
+    func markIdle(_ descriptor: Int32) {
         var entry = self[descriptor]
-        guard entry.isOurs else { return }
+        guard entry.isTracked else { return }
         entry.isIdle = true
         self[descriptor] = entry
     }
 
-    /// Waits for events, that long at most; negative: without end.
+    /// Waits for events; a negative time means no timeout.
     func wait(milliseconds: Int32) {
         events.removeAll(keepingCapacity: true)
         let count = epoll_wait(epoll, &ready, Int32(ready.count), milliseconds)
@@ -97,14 +97,14 @@ final class CurlSockets {
         if useful == 0 {
             // Room to write, which the previous exchange waited for, is not incoming data.
             let hasCome = happened & (ccurl_epoll_in | ccurl_epoll_failed) != 0
-            if hasCome, entry.isIdle, unknownPauses == 0 { retire(descriptor) }
+            if hasCome, entry.isIdle, pausesOnUnknownSockets == 0 { discardConnection(descriptor) }
             watch(entry.isIdle && !hasCome ? ccurl_epoll_in : entry.wanted, of: descriptor, in: &entry)
             self[descriptor] = entry
             return
         }
-        // Writable is always said, and libcurl sees for itself whether it is. Or the body of the request that has just opened an
-        // HTTP/2 connection would be left for another round, in which the answer to its head alone may come; libcurl 7.88 loses
-        // such an answer (`TLSTests.multiplexed`).
+        // Writability is always reported; libcurl checks it. Otherwise the body of the request that has just opened an
+        // HTTP/2 connection would wait for another round, in which the response to its head may arrive; libcurl 7.88
+        // loses that response (`TLSTests.multiplexed`).
         var flags = CURL_CSELECT_OUT
         if useful & ccurl_epoll_in != 0 { flags |= CURL_CSELECT_IN }
         events.append(Event(descriptor: descriptor, flags: flags))
@@ -115,7 +115,7 @@ final class CurlSockets {
     ///
     /// libcurl checks whether a connection is closed before it reuses it, but considers one with unread data or an
     /// error usable, so these are discarded here. The kernel answers further data with a reset.
-    private func retire(_ descriptor: Int32) {
+    private func discardConnection(_ descriptor: Int32) {
         shutdown(descriptor, Int32(SHUT_RDWR))
         withUnsafeTemporaryAllocation(byteCount: 16 << 10, alignment: 1) { scrap in
             // More than any receive buffer holds.
@@ -131,7 +131,7 @@ final class CurlSockets {
         } else if ccurl_epoll_set(epoll, entry.watched == 0 ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, descriptor, wanted)
             != 0
         {
-            // A socket that libcurl opened by itself can have taken the number of one that it closed by itself.
+            // A socket opened without the callback can have the number of one that was closed without it.
             _ = ccurl_epoll_set(epoll, entry.watched == 0 ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, descriptor, wanted)
         }
         entry.watched = wanted

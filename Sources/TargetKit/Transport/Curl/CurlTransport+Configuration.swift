@@ -5,10 +5,10 @@ import Foundation
 extension CurlTransport {
     /// Whether requests go through a proxy.
     public enum Proxy: Sendable, Hashable {
-        /// What `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy` of the environment say; all but the first may be in
-        /// uppercase as well. They are read once, when the transport is created.
+        /// The proxies in the environment variables `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy`; all but
+        /// the first may be in uppercase as well. They are read once, when the transport is created.
         case environment
-        /// None, whatever the environment says.
+        /// No proxy, regardless of the environment.
         case none
         /// The proxy at the URL, for example `http://user:password@proxy.example:3128`, except for hosts whose names
         /// end in one of the given suffixes; `*` matches all hosts.
@@ -19,19 +19,20 @@ extension CurlTransport {
         case url(URL, except: [String] = [])
     }
 
-    /// Which version of HTTP is spoken.
+    /// The HTTP version to use.
     public enum Version: Sendable, Hashable {
-        /// HTTP/2 where TLS agrees on it, and HTTP/1.1 elsewhere.
+        /// HTTP/2 where TLS negotiates it, and HTTP/1.1 otherwise.
         case automatic
-        /// HTTP/1.1 everywhere.
+        /// HTTP/1.1 only.
         case http1
     }
 
     /// The limits and settings of a ``CurlTransport``.
     public struct Configuration: Sendable, Hashable {
-        /// How long a connection may take to stand, with name lookup and TLS; default: 60 seconds.
+        /// The maximum time to open a connection, including name lookup and TLS. Default: 60 seconds.
         public var connectTimeout: Duration = .seconds(60)
-        /// How long no byte may come or go before the exchange ends with `.timedOut`; default: 60 seconds.
+        /// The maximum time without sending or receiving a byte before the exchange ends with `.timedOut`. Default: 60
+        /// seconds.
         ///
         /// Does not apply to a request that has a timeout of its own, or while a request waits for a connection or for
         /// the reader of a stream. It does apply while a request's body is read: a ``BodySource`` that gives no byte for
@@ -46,9 +47,9 @@ extension CurlTransport {
         /// The maximum number of open connections in total; further requests wait, and hosts take turns. Default: 512;
         /// 0: no limit.
         public var maxConnections = 512
-        /// How many connections without work are kept for later; default: 128.
+        /// The maximum number of idle connections that are kept open. Default: 128.
         public var maxIdleConnections = 128
-        /// How long a connection without work is still used, in whole seconds; default: 60 seconds.
+        /// The maximum time that an idle connection is kept for reuse, in whole seconds. Default: 60 seconds.
         public var maxIdleTime: Duration = .seconds(60)
         /// The maximum total size of a response's heads in bytes: those of 1xx responses, its own, and its trailers,
         /// including status lines. Default: 262,144 (256 KiB).
@@ -57,13 +58,13 @@ extension CurlTransport {
         /// version and end in the same way: 100 KiB for a line, 4 KiB for a trailer line, and from 8.3 on 300 KB in
         /// total.
         public var maxHeadSize = 256 << 10
-        /// The version of HTTP; default: the best that both sides know.
+        /// The HTTP version; default: the highest that both sides support.
         public var version = Version.automatic
-        /// Whether requests go through a proxy; default: as the environment says.
+        /// The proxy; default: the environment's.
         public var proxy = Proxy.environment
         /// The Unix-domain socket that all requests go to, whatever their host; default: none.
         public var unixSocketPath: String?
-        /// Whom to trust over TLS; default: whom the system trusts.
+        /// The TLS policy; default: the system's.
         public var tls = TLSPolicy.system
 
         /// The default settings.
@@ -75,7 +76,7 @@ extension CurlTransport.Proxy: CustomStringConvertible, CustomReflectable {
     /// The proxy, without user name and password.
     public var description: String {
         switch self {
-        case .environment: "as the environment says"
+        case .environment: "from the environment"
         case .none: "none"
         case .url(let url, let exceptions):
             "\(RedactedURL(url))" + (exceptions.isEmpty ? "" : " except for \(exceptions.joined(separator: ", "))")

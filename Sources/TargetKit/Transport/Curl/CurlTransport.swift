@@ -25,7 +25,7 @@ import FoundationNetworking
 ///
 /// Errors are `URLError`s. Their `userInfo` has the URL without user, query and fragment under
 /// `NSURLErrorFailingURLErrorKey`, a sentence under `NSLocalizedDescriptionKey`, and libcurl's message and code under
-/// ``messageKey`` and ``codeKey``.
+/// `TargetKitCurlMessage` and `TargetKitCurlCode`.
 ///
 /// A 2xx is returned when the whole request has been sent. If a server responds earlier and does not read the rest, the
 /// call ends with an error that states how much was sent, unless the server releases the rest over HTTP/2 (`NO_ERROR`,
@@ -50,75 +50,75 @@ import FoundationNetworking
 ///
 /// A released instance finishes the exchanges that it has started, then ends its thread and closes its connections.
 public final class CurlTransport: Transport {
-    /// The transport that serves everybody who did not make one.
+    /// The default transport on Linux.
     public static let shared = CurlTransport()
 
-    /// Where the `userInfo` of an error has libcurl's own words, a `String`.
-    public static let messageKey = "TargetKitCurlMessage"
-    /// Where the `userInfo` of an error has libcurl's number, an `Int` (`CURLcode`).
-    public static let codeKey = "TargetKitCurlCode"
+    /// The key of libcurl's message, a `String`, in the `userInfo` of an error.
+    package static let messageKey = "TargetKitCurlMessage"
+    /// The key of libcurl's result code, an `Int` (`CURLcode`), in the `userInfo` of an error.
+    package static let codeKey = "TargetKitCurlCode"
 
-    private let inbox = CurlInbox()
+    private let commandQueue = CurlCommandQueue()
 
-    /// A transport with its own thread and connections.
+    /// Creates a transport with its own thread and connections.
     public init(configuration: Configuration = Configuration()) {
-        let inbox = inbox
+        let commandQueue = commandQueue
         let thread = Thread {
             CurlLibrary.blockBrokenPipes()
-            // Everything of libcurl lives and dies on this thread; only the inbox is shared.
-            if let loop = CurlLoop(inbox: inbox, configuration: configuration) { loop.run() }
-            inbox.end().forEach { $0.fail(with: CurlFailure.unavailable) }
+            // libcurl is only used on this thread; only the command queue is shared.
+            if let loop = CurlLoop(commandQueue: commandQueue, configuration: configuration) { loop.run() }
+            commandQueue.end().forEach { $0.fail(with: CurlFailure.unavailable) }
         }
         thread.name = "TargetKit.curl"
         thread.start()
     }
 
     deinit {
-        inbox.close(.draining)
+        commandQueue.close(.draining)
     }
 
     /// Performs one exchange.
     ///
-    /// - Throws: a `URLError`; `.cancelled` when the task was cancelled, or the transport shut down.
+    /// - Throws: A `URLError`; `.cancelled` when the task is cancelled or the transport is shut down.
     public func send(_ request: TransportRequest) async throws -> TransportResponse {
         let call = try CurlCall(request)
         if Task.isCancelled { throw CurlFailure.cancelled.error(for: call.url) }
         return try await withTaskCancellationHandler {
             try await response(to: call)
         } onCancel: {
-            inbox.cancel(call)
+            commandQueue.cancel(call)
         }
     }
 
     private func response(to call: CurlCall) async throws -> TransportResponse {
-        // The checked kind costs an allocation and a lock for each call. What it would check is the inbox's one promise:
-        // a start that it took is resumed once, by the loop or by `end()`.
+        // A checked continuation costs an allocation and a lock for each call. The command queue guarantees that an
+        // accepted call is resumed once, by the loop or by `end()`.
         try await withUnsafeThrowingContinuation { continuation in
-            inbox.start(CurlStart(call: call, continuation: continuation))
+            commandQueue.start(CurlPendingCall(call: call, continuation: continuation))
         }
     }
 
-    /// Cancels what runs, refuses what comes, closes the connections and ends the thread; returns at once.
+    /// Cancels all exchanges, closes the connections and ends the thread, without waiting.
     ///
-    /// Exchanges that run end with `URLError(.cancelled)`, and so does every later ``send(_:)``.
+    /// Running exchanges and every later ``send(_:)`` end with `URLError(.cancelled)`.
     public func shutdown() {
-        inbox.close(.closing)
+        commandQueue.close(.closing)
     }
 }
 
 extension CurlTransport: InterruptibleTransport {
     private struct Exchange: CancellableTask {
-        let inbox: CurlInbox
+        let commandQueue: CurlCommandQueue
         let call: CurlCall
 
-        func cancel() { inbox.cancel(call) }
+        func cancel() { commandQueue.cancel(call) }
     }
 
     func start(_ request: TransportRequest, tiedTo handle: RequestHandle, for waiter: Waiter) {
         do {
             let call = try CurlCall(request)
-            handle.attach(Exchange(inbox: inbox, call: call))
-            inbox.start(CurlStart(call: call, continuation: waiter))
+            handle.attach(Exchange(commandQueue: commandQueue, call: call))
+            commandQueue.start(CurlPendingCall(call: call, continuation: waiter))
         } catch {
             waiter.resume(throwing: error)
         }

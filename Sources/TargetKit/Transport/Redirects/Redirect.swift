@@ -5,26 +5,26 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// One step of the way from the URL that was asked for to the one that answered.
+/// One redirect from a URL to another.
 public struct Redirect: Sendable, Hashable {
-    /// The status code that said so: 301, 302, 303, 307 or 308 (RFC 9110 §15.4).
+    /// The status code: 301, 302, 303, 307 or 308 (RFC 9110 §15.4).
     public var statusCode: Int
-    /// The URL that was asked.
+    /// The URL of the request.
     public var from: URL
-    /// The URL that it named.
+    /// The URL in the response's `Location`.
     public var to: URL
 
-    /// A step.
-    public init(statusCode: Int, from: URL, to: URL) {
+    /// Creates a redirect.
+    package init(statusCode: Int, from: URL, to: URL) {
         self.statusCode = statusCode
         self.from = from
         self.to = to
     }
 
-    /// Whether scheme, host or port change (RFC 9110 §4.3.1): what was meant for one server alone is then left behind.
+    /// Whether the scheme, host or port changes (RFC 9110 §4.3.1), so that secrets are not sent on.
     public var isCrossOrigin: Bool { from.origin != to.origin }
 
-    /// Whether the way leads from https to http, where everybody can read along.
+    /// Whether the redirect leads from https to http.
     public var isDowngrade: Bool { from.origin.first == "https" && to.origin.first == "http" }
 }
 
@@ -44,23 +44,23 @@ extension Redirect: CustomStringConvertible, CustomReflectable {
     public var customMirror: Mirror { Mirror(describing: self) }
 }
 
-/// What becomes of a redirect: a response of status 301, 302, 303, 307 or 308 with a `Location` (RFC 9110 §15.4).
+/// How redirects are handled: responses with status 301, 302, 303, 307 or 308 and a `Location` (RFC 9110 §15.4).
 ///
-/// Whoever follows keeps these rules, with every transport:
-/// - 301 and 302 turn a POST into a GET, 303 turns everything but HEAD into one; the body and the fields that describe it are
-///   left out. 307 and 308 keep method and body, which is read anew.
-/// - When scheme, host or port change, the fields that hold secrets are left out: `Authorization`, `Cookie`,
+/// These rules apply with every transport:
+/// - 301 and 302 turn a POST into a GET, and 303 turns every method but HEAD into a GET, without the body and the fields
+///   that describe it. 307 and 308 keep the method and the body, which is read again.
+/// - When the scheme, host or port changes, fields that contain secrets are removed: `Authorization`, `Cookie`,
 ///   `Proxy-Authorization`, the others of ``HeaderRedaction/standard``, and those that a plugin names
 ///   (``Plugin/secretHeaders``).
-/// - The way from https to http is not taken, unless it is allowed.
-/// - A `Location` that is no http URL, and more steps than the limit, end the call with an error.
+/// - A redirect from https to http is not followed, unless it is allowed.
+/// - A `Location` that is not an http URL, and more redirects than the limit, end the call with an error.
 public enum RedirectPolicy: Sendable {
-    /// Goes where the server says, so many times at most. Default: 10 times, and not from https to http.
+    /// Follows up to the given number of redirects. Default: 10, and none from https to http.
     case follow(limit: Int = 10, allowsDowngrade: Bool = false)
-    /// Goes nowhere: the redirect is the response.
+    /// Does not follow redirects; the redirect is the response.
     case none
-    /// Asks a closure at each step, 10 times at most. It sees the request that would be sent next, made by the rules above, and
-    /// the step. It returns that request, changed or not, or `nil` to take the redirect as the response.
+    /// Calls a closure for each redirect, up to 10, with the request that would be sent next by the rules above. The
+    /// closure returns that request, changed or not, or `nil` to use the redirect as the response.
     ///
     /// The returned request is checked like any request, and the call ends with an error of stage `.request` if it is
     /// invalid. A redirect from https to http is refused. If the returned request's origin differs from the server's,

@@ -5,29 +5,30 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// Starts the tasks of one session, and hands what they report to the exchange that each of them carries.
+/// Starts the tasks of one session, and forwards their events to their exchanges.
 ///
-/// It is the session's delegate, and everything is heard through it: on Linux a cancel at the wrong moment makes URLSession's
-/// async methods hang for ever, in every session, and completion handlers miss most callbacks (Swift 6.3.1).
-final class URLSessionDesk: NSObject, Sendable {
+/// All events arrive through the delegate: on Linux, a badly timed cancellation makes URLSession's async methods hang
+/// forever in every session, and completion handlers miss most callbacks (Swift 6.3.1).
+final class SessionDelegate: NSObject, Sendable {
     private struct State: Sendable {
         var exchanges: [Int: URLSessionExchange] = [:]
-        /// Those that have no task yet, by their identity.
+        /// The exchanges without a task, by identity.
         var waiting: [ObjectIdentifier: URLSessionExchange] = [:]
         var isShutDown = false
     }
 
-    /// Where tasks are made, started and cancelled: on Linux each of these waits for the one queue of all sessions.
-    let queue = DispatchQueue(label: "TargetKit.URLSessionDesk")
+    /// The queue on which tasks are created, started and cancelled: on Linux, each of these waits for the queue that all
+    /// sessions share.
+    let queue = DispatchQueue(label: "TargetKit.SessionDelegate")
     private let state = Locked(State())
     private let tls: TLSPolicy
 
-    /// A delegate that trusts by that policy.
+    /// Creates a delegate with a TLS policy.
     init(_ tls: TLSPolicy) {
         self.tls = tls
     }
 
-    /// Sends what the exchange asks for, once its body is at hand.
+    /// Starts the exchange once its body is available.
     func begin(_ exchange: URLSessionExchange, in session: URLSession) {
         let isOpen = state.withLock { state in
             if !state.isShutDown { state.waiting[ObjectIdentifier(exchange)] = exchange }
@@ -37,7 +38,7 @@ final class URLSessionDesk: NSObject, Sendable {
         guard case .stream(let source) = exchange.call.body else {
             return queue.async { self.start(exchange, exchange.body, in: session) }
         }
-        // A source can block, and the threads of the system's queues are shared.
+        // A source can block, and the system's queues share their threads.
         Thread.detachNewThread {
             do {
                 let body = try URLSessionBody(of: source) { !exchange.isSettled }
@@ -61,7 +62,7 @@ final class URLSessionDesk: NSObject, Sendable {
         close(session)
     }
 
-    /// Lets the session go once its last task has ended.
+    /// Releases the session after its last task has ended.
     func close(_ session: URLSession) {
         // Not `invalidateAndCancel()`, which on Linux reads the list of tasks while others change it.
         queue.async { session.finishTasksAndInvalidate() }
@@ -70,7 +71,7 @@ final class URLSessionDesk: NSObject, Sendable {
     private static let shutDownMessage = "the transport was shut down"
 
     private func start(_ exchange: URLSessionExchange, _ body: URLSessionBody, in session: URLSession) {
-        // A task that is asked of an invalid session ends the process. Both happen on this queue, so the order is certain.
+        // Creating a task in an invalidated session ends the process. Both happen on this queue, which orders them.
         guard !exchange.isSettled, !state.withLock({ $0.isShutDown }) else {
             forget(exchange)
             return exchange.fail(.cancelled, Self.shutDownMessage)
@@ -91,10 +92,10 @@ final class URLSessionDesk: NSObject, Sendable {
         task.resume()
     }
 
-    /// Whether any certificate of that host is taken.
+    /// Whether any certificate is accepted for the host.
     func trustsBlindly(_ host: String) -> Bool { tls.trustsBlindly(host) }
 
-    /// Keeps what was measured of a task until its exchange ends.
+    /// Stores the metrics of a task until its exchange ends.
     func keep(_ metrics: TransportMetrics, of task: URLSessionTask) {
         exchange(of: task)?.keep(metrics)
     }
@@ -112,7 +113,7 @@ final class URLSessionDesk: NSObject, Sendable {
     }
 }
 
-extension URLSessionDesk: URLSessionDataDelegate {
+extension SessionDelegate: URLSessionDataDelegate {
     func urlSession(
         _ session: URLSession,
         dataTask: URLSessionDataTask,
@@ -134,7 +135,7 @@ extension URLSessionDesk: URLSessionDataDelegate {
         totalBytesSent: Int64,
         totalBytesExpectedToSend: Int64
     ) {
-        // Added up here: on Linux the total is read after later bytes have been added to it.
+        // Summed here: on Linux, the total can already include later bytes.
         exchange(of: task)?.addSent(bytesSent)
     }
 
@@ -142,7 +143,7 @@ extension URLSessionDesk: URLSessionDataDelegate {
         removeExchange(of: task)?.complete(response: task.response, error: error)
     }
 
-    /// A redirect is a response like any other here: following it is TargetKit's.
+    /// A redirect is returned as the response; TargetKit follows it.
     func urlSession(
         _ session: URLSession,
         task: URLSessionTask,
@@ -160,8 +161,9 @@ extension URLSessionDesk: URLSessionDataDelegate {
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
         #if canImport(FoundationNetworking)
-        // Linux only asks after a 401 that has arrived whole, and knows no answer that would end the task with it: to
-        // decline ends it with "cancelled", anything else never (Swift 6.3.1). `FoundationTrapTests` watches it.
+        // Linux only asks after a complete 401 response, and no answer ends the task with that response: cancelling the
+        // challenge ends it with "cancelled", any other answer never ends it (Swift 6.3.1). Watched by
+        // `FoundationTrapTests`.
         removeExchange(of: task)?.complete(response: task.response, error: nil)
         completionHandler(.cancelAuthenticationChallenge, nil)
         #else
@@ -173,9 +175,9 @@ extension URLSessionDesk: URLSessionDataDelegate {
         #endif
     }
 
-    /// Linux asks this when a kept-alive connection turned out to be closed and the body has to be sent again, and knows no
-    /// answer for bodies of data and files: it goes on with what is left of the body. So the exchange begins again with a task
-    /// of its own. It also asks it, before anything is sent, of tasks without a body.
+    /// Linux calls this when a kept-alive connection has closed and the body has to be sent again, but ignores the answer
+    /// for data and files and sends only the rest of the body. So the exchange starts again with another task. It is also
+    /// called for tasks without a body, before anything is sent.
     func urlSession(
         _ session: URLSession,
         task: URLSessionTask,
@@ -184,17 +186,17 @@ extension URLSessionDesk: URLSessionDataDelegate {
         defer { completionHandler(nil) }
         guard let exchange = exchange(of: task), exchange.body.isPresent else { return }
         _ = removeExchange(of: task)
-        // This is URLSession's own queue, which cancelling and starting wait for.
+        // This is URLSession's queue, which cancelling and starting wait for.
         queue.async {
             task.cancel()
-            if exchange.beginAgain() { self.start(exchange, exchange.body, in: session) }
+            if exchange.prepareToRestart() { self.start(exchange, exchange.body, in: session) }
         }
     }
 }
 
 #if !canImport(FoundationNetworking)
-// Linux's Foundation collects no metrics.
-extension URLSessionDesk {
+// Foundation on Linux collects no metrics.
+extension SessionDelegate {
     func urlSession(
         _ session: URLSession,
         task: URLSessionTask,
@@ -209,7 +211,7 @@ extension URLSessionDesk {
 }
 
 extension TransportMetrics {
-    /// What Foundation has measured of one exchange; `total` in seconds.
+    /// Creates the metrics from Foundation's; `total` is in seconds.
     init(_ measured: URLSessionTaskTransactionMetrics, total: TimeInterval) {
         let start = measured.fetchStartDate
         let since = { (date: Date?) -> Duration? in
@@ -230,7 +232,7 @@ extension TransportMetrics {
         )
     }
 
-    /// ALPN's name of a protocol (RFC 7301 §6) as HTTP spells it.
+    /// The HTTP version for an ALPN protocol name (RFC 7301 §6).
     private static func version(_ name: String?) -> String {
         switch name {
         case "h2"?: "HTTP/2"

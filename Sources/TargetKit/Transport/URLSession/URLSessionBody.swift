@@ -5,19 +5,19 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// A request's body in the forms that URLSession can send again from the start, and whose length it can tell.
+/// A request's body in the forms that URLSession can resend from the start, and whose length it knows.
 enum URLSessionBody: Sendable {
     case none
     case data(Data)
     case file(URL)
-    /// A file that was made for this exchange and goes with it.
+    /// A temporary file that is removed after the exchange.
     case spooled(PartialFile)
 
-    /// Beyond that many bytes a source is written to disk.
+    /// The number of bytes above which a source is written to disk.
     private static let memoryLimit = 1 << 20
     private static let pieceSize = 64 << 10
 
-    /// The body of a request; none for a source, which has to be read first.
+    /// Creates the body of a request; `.none` for a source, which has to be read first.
     init(_ body: TransportRequest.Body) {
         self =
             switch body {
@@ -27,10 +27,10 @@ enum URLSessionBody: Sendable {
             }
     }
 
-    /// The bytes of a source, read to its end unless they are no longer wanted.
+    /// Reads a source to its end, or until the closure returns `false`.
     ///
-    /// URLSession would take them as an `InputStream`. On Linux that is sent in chunks, arrives empty with a 200 when a
-    /// kept-alive connection was closed, and holds up every session of the process while it waits (Swift 6.3.1).
+    /// On Linux, an `InputStream` is sent in chunks, arrives empty with a 200 when a kept-alive connection was closed,
+    /// and blocks every session of the process while it waits (Swift 6.3.1).
     init(of source: any BodySource, whileWanted isWanted: () -> Bool) throws {
         let reader = try source.open()
         var data = Data()
@@ -62,12 +62,12 @@ enum URLSessionBody: Sendable {
         self = file.map { .spooled($0) } ?? .data(data)
     }
 
-    /// Whether there is a body; an empty one is one.
+    /// Whether there is a body, including an empty one.
     var isPresent: Bool {
         if case .none = self { false } else { true }
     }
 
-    /// The number of bytes; `nil` when a file does not tell.
+    /// The number of bytes; `nil` when a file's size cannot be read.
     var length: Int64? {
         switch self {
         case .none: 0

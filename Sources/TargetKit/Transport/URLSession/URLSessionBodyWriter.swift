@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 
-/// Where the decoded body of a response goes as it comes.
-struct URLSessionSink: Sendable {
+/// Writes the decoded body of a response to its destination.
+struct URLSessionBodyWriter: Sendable {
     private enum Storage: Sendable {
         case memory(Data, limit: Int)
-        /// Nothing has come yet.
+        /// No byte has arrived yet.
         case newFile(URL)
         case file(PartialFile, URL)
         case stream(BodyChannel)
@@ -28,22 +28,22 @@ struct URLSessionSink: Sendable {
         }
     }
 
-    /// The most bytes that it takes; `nil`: any number.
+    /// The maximum number of bytes; `nil` for no limit.
     var limit: Int? {
         if case .memory(_, let limit) = storage { limit } else { nil }
     }
 
-    /// The channel to the reader of a body that is streamed.
+    /// The channel to the reader of a streamed body.
     var channel: BodyChannel? {
         if case .stream(let channel) = storage { channel } else { nil }
     }
 
-    /// Takes the next bytes; `false`, once, when no more should come for now.
+    /// Writes the next bytes; returns `false`, once, when the task should be suspended.
     mutating func append(_ bytes: Data) throws(URLSessionFailure) -> Bool {
         if let channel { return channel.keep(bytes) }
         if case .memory(var data, let limit) = storage {
             guard data.count + bytes.count <= limit else { throw URLSessionFailure.overLimit(limit) }
-            // The only other owner has to go, or the bytes so far are copied each time.
+            // With a second owner, the bytes so far would be copied each time.
             storage = .memory(Data(), limit: limit)
             data.append(bytes)
             storage = .memory(data, limit: limit)
@@ -78,7 +78,7 @@ struct URLSessionSink: Sendable {
         if case .file(let file, _) = storage { file.remove() }
     }
 
-    /// The body, now that it is whole.
+    /// Completes the body.
     func finish() throws(URLSessionFailure) -> TransportResponse.Body {
         do throws(PartialFile.Failure) {
             switch storage {
@@ -90,7 +90,7 @@ struct URLSessionSink: Sendable {
             case .file(let file, let url):
                 try file.move(to: url)
                 return .file(url)
-            // The reader has had it already.
+            // The reader has received it.
             case .stream:
                 return .data(Data())
             }

@@ -5,25 +5,25 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// What one exchange asks of URLSession, checked for what URLSession cannot do or would do silently wrong.
+/// A request for URLSession, checked for what URLSession does not support or does silently wrong.
 struct URLSessionCall: Sendable {
-    /// A week, in seconds: longer than any call, and short enough for what Foundation makes of it on Linux, where infinity
-    /// ends the process.
+    /// One week, in seconds: longer than any call, and within Foundation's range on Linux, where infinity ends the
+    /// process.
     static let longestTimeout: TimeInterval = 7 * 24 * 3600
 
     let request: URLRequest
     let url: URL
     let body: TransportRequest.Body
-    /// Where the response's body goes, before its first byte.
-    let sink: URLSessionSink
-    /// The limit of the whole exchange.
+    /// The writer for the response's body.
+    let bodyWriter: URLSessionBodyWriter
+    /// The timeout of the whole exchange.
     let timeout: Duration?
     let progress: (@Sendable (TransferProgress) -> Void)?
 
-    /// Whether a response may have a body: not to HEAD (RFC 9110 §9.3.2).
+    /// Whether the response may have a body; a response to HEAD has none (RFC 9110 §9.3.2).
     var expectsBody: Bool { request.httpMethod != "HEAD" }
 
-    /// - Parameter idleTimeout: in seconds; counts when the request has no timeout of its own.
+    /// - Parameter idleTimeout: The idle timeout in seconds, for a request without its own timeout.
     init(_ transportRequest: TransportRequest, idleTimeout: TimeInterval, streaming: URLSessionStreaming) throws {
         var request = transportRequest.urlRequest
         guard let url = request.url else { throw URLError(.badURL) }
@@ -35,13 +35,13 @@ struct URLSessionCall: Sendable {
         request.httpBodyStream = nil
         request.httpShouldHandleCookies = false
         request.cachePolicy = .reloadIgnoringLocalCacheData
-        // Linux cuts it down to whole seconds, and 0 fires at once.
+        // Linux rounds down to whole seconds, and 0 fires at once.
         let idle = timeout == nil ? idleTimeout.rounded(.up) : Self.longestTimeout
         request.timeoutInterval = idle > 0 ? min(idle, Self.longestTimeout) : Self.longestTimeout
         do throws(URLSessionFailure) {
             request.url = try Self.address(of: url)
             self.request = request
-            sink = try URLSessionSink(transportRequest.destination, streaming: streaming)
+            bodyWriter = try URLSessionBodyWriter(transportRequest.destination, streaming: streaming)
             if let timeout, timeout <= .zero {
                 throw URLSessionFailure(.timedOut, "the request took longer than it may")
             }
@@ -68,7 +68,7 @@ struct URLSessionCall: Sendable {
         return URL(string: bare) ?? url
     }
 
-    /// Foundation on Linux writes method and names as they are, line breaks and all, and drops a value with a line break.
+    /// Foundation on Linux sends the method and names unchanged, including line breaks, and drops a value with a line break.
     private func checkHead() throws(URLSessionFailure) {
         guard (request.httpMethod ?? "GET").isToken else {
             throw URLSessionFailure(.badURL, "the method is not a token (RFC 9110 §9.1)")

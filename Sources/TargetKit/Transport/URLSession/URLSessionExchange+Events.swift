@@ -5,14 +5,14 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// What URLSession reports of an exchange's task.
+/// The events of an exchange's task.
 extension URLSessionExchange {
-    /// Takes a head. Interim ones (RFC 9110 §15.2) come before the final one.
+    /// Receives a head; interim ones (RFC 9110 §15.2) are ignored.
     func receive(_ response: URLResponse) {
         guard let response = response as? HTTPURLResponse else { return }
         let isInterim = (100..<200).contains(response.statusCode) && response.statusCode != 101
         guard !isInterim else { return }
-        let total = call.expectsBody ? response.announcedBodyLength : 0
+        let total = call.expectsBody ? response.declaredBodyLength : 0
         let head = ResponseHead(response)
         state.withLock { state in
             state.head = head
@@ -20,64 +20,65 @@ extension URLSessionExchange {
         }
         do throws(URLSessionFailure) {
             try head.checkForTrailers()
-            if let limit = call.sink.limit, let total, total > limit { throw URLSessionFailure.overLimit(limit) }
+            if let limit = call.bodyWriter.limit, let total, total > limit { throw URLSessionFailure.overLimit(limit) }
         } catch {
             return settle(.failure(error.error(for: call.url)))
         }
         deliver(head)
     }
 
-    /// Takes bytes of the response's body, decoded.
+    /// Receives decoded bytes of the response's body.
     func receive(_ data: Data) {
         let written = write(data)
-        let told = state.withLock { state in
+        let pendingCompletion = state.withLock { state in
             state.isWriting = false
-            return state.told.take()
+            return state.pendingCompletion.take()
         }
-        if let (continuation, outcome) = told { return continuation.resume(with: outcome) }
+        if let (continuation, outcome) = pendingCompletion { return continuation.resume(with: outcome) }
         switch written {
         case .success(let report): if let report { call.progress?(report) }
         case .failure(let error): settle(.failure(error.error(for: call.url)))
         }
     }
 
-    /// Writes the bytes, and says what there is to report. A file that nobody wants any more is gone when this returns.
+    /// Writes the bytes and returns the progress to report. If the exchange has ended, the partial file has been removed
+    /// on return.
     private func write(_ data: Data) -> Result<TransferProgress?, URLSessionFailure> {
-        guard var sink = takeSink() else { return .success(nil) }
+        guard var bodyWriter = takeBodyWriter() else { return .success(nil) }
         do {
-            if try !sink.append(data) { keepPace() }
+            if try !bodyWriter.append(data) { updateSuspension() }
         } catch {
-            sink.discard()
+            bodyWriter.discard()
             return .failure(error)
         }
         let isReporting = call.progress != nil
-        let (isWanted, report) = state.withLock { [sink] state -> (Bool, TransferProgress?) in
+        let (isWanted, report) = state.withLock { [bodyWriter] state -> (Bool, TransferProgress?) in
             guard !state.isSettled else { return (false, nil) }
-            state.sink = sink
+            state.bodyWriter = bodyWriter
             state.isWriting = false
             state.download.completed += Int64(data.count)
-            return (true, isReporting ? state.download.due() : nil)
+            return (true, isReporting ? state.download.reportIfDue() : nil)
         }
-        if !isWanted { sink.discard() }
+        if !isWanted { bodyWriter.discard() }
         return .success(report)
     }
 
-    /// Moves the sink out of the state. A second reference would cause a copy of its bytes for each piece.
-    private func takeSink() -> URLSessionSink? {
+    /// Moves the body writer out of the state. A second reference would cause a copy of its bytes for each piece.
+    private func takeBodyWriter() -> URLSessionBodyWriter? {
         state.withLock { state in
-            state.isWriting = state.sink != nil
-            return state.sink.take()
+            state.isWriting = state.bodyWriter != nil
+            return state.bodyWriter.take()
         }
     }
 
-    /// Counts bytes of the request's body that have gone out.
+    /// Counts the sent bytes of the request's body.
     func addSent(_ count: Int64) {
         let isReporting = call.progress != nil
         let report = state.withLock { state -> TransferProgress? in
             guard !state.isSettled else { return nil }
             state.upload.completed += count
             if state.upload.total == nil { state.upload.total = state.body.length }
-            return isReporting ? state.upload.due() : nil
+            return isReporting ? state.upload.reportIfDue() : nil
         }
         if let report { call.progress?(report) }
     }
@@ -86,7 +87,7 @@ extension URLSessionExchange {
         state.withLock { $0.metrics = metrics }
     }
 
-    /// Ends the exchange as its task has ended.
+    /// Ends the exchange after its task has ended.
     func complete(response: URLResponse?, error: (any Error)?) {
         let (isSettled, known, metrics) = state.withLock { ($0.isSettled, $0.head, $0.metrics) }
         guard !isSettled else { return }
@@ -95,7 +96,7 @@ extension URLSessionExchange {
         }
         do throws(URLSessionFailure) {
             let received = if let known { known } else { try head(of: response) }
-            let head = received.spoken(metrics)
+            let head = received.withVersion(from: metrics)
             deliver(head)
             finish(head, metrics)
         } catch {
@@ -107,23 +108,23 @@ extension URLSessionExchange {
     /// place.
     private func finish(_ head: ResponseHead, _ metrics: TransportMetrics?) {
         guard let ended = end(with: nil) else { return }
-        let sink = ended.sink ?? call.sink
+        let bodyWriter = ended.bodyWriter ?? call.bodyWriter
         do throws(URLSessionFailure) {
-            let body = try sink.finish()
+            let body = try bodyWriter.finish()
             reportEnd()
             tell(ended, .success(TransportResponse(head: head, body: body, metrics: metrics)))
         } catch {
-            sink.discard()
+            bodyWriter.discard()
             tell(ended, .failure(error.error(for: call.url)))
         }
     }
 
-    /// Linux gives neither head nor body of a redirect status without Location to the delegate; the task has the head.
+    /// On Linux, the delegate receives neither the head nor the body of a redirect without `Location`; the task has the head.
     private func head(of response: URLResponse?) throws(URLSessionFailure) -> ResponseHead {
         guard let response = response as? HTTPURLResponse else {
             throw URLSessionFailure(.badServerResponse, "the response has no head")
         }
-        guard !call.expectsBody || response.announcedBodyLength == 0 else {
+        guard !call.expectsBody || response.declaredBodyLength == 0 else {
             throw URLSessionFailure(
                 .redirectToNonExistentLocation,
                 "URLSession on Linux loses the body of a redirect without a Location; CurlTransport does not"
@@ -135,14 +136,14 @@ extension URLSessionExchange {
     private func reportEnd() {
         guard let progress = call.progress else { return }
         let reports = state.withLock { state -> [TransferProgress] in
-            let upload = state.body.isPresent ? state.upload.last(total: state.body.length) : nil
-            return [upload, state.download.last(total: state.download.completed)].compactMap(\.self)
+            let upload = state.body.isPresent ? state.upload.finalReport(total: state.body.length) : nil
+            return [upload, state.download.finalReport(total: state.download.completed)].compactMap(\.self)
         }
         reports.forEach(progress)
     }
 }
 
-/// Counts the bytes of one direction, and says when they are worth a report.
+/// The progress of one direction, and the time of its last report.
 struct URLSessionProgress: Sendable {
     private static let pause = Duration.milliseconds(50)
 
@@ -156,17 +157,17 @@ struct URLSessionProgress: Sendable {
         self.direction = direction
     }
 
-    /// A report, unless there was a recent one. Completion is always reported: there may be no further report for a
+    /// Returns a report, unless there was a recent one. Completion is always reported: there may be no further report for a
     /// long time.
-    mutating func due() -> TransferProgress? {
+    mutating func reportIfDue() -> TransferProgress? {
         let now = ContinuousClock.now
         if let reportedAt, completed != total, now - reportedAt < Self.pause { return nil }
         reportedAt = now
         return report()
     }
 
-    /// The report at the end, unless it has been made; the total is known now.
-    mutating func last(total: Int64?) -> TransferProgress? {
+    /// Returns the final report, unless it has been made.
+    mutating func finalReport(total: Int64?) -> TransferProgress? {
         self.total = total
         return report()
     }

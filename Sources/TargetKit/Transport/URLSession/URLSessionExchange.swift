@@ -5,17 +5,18 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// One exchange from the call to its end: whoever settles it first, response, error, timeout or cancel, resumes the caller, or
-/// ends the body that the caller reads.
+/// One exchange. The first of response, error, timeout and cancellation settles it: it resumes the caller, or ends the
+/// body that the caller reads.
 ///
-/// What URLSession reports comes one after another, on the session's callback queue; cancel and timeout come at any time.
+/// URLSession's events arrive one after another on the session's callback queue; a cancellation or timeout can occur at
+/// any time.
 final class URLSessionExchange: Sendable {
     struct State: Sendable {
         var continuation: CheckedContinuation<TransportResponse, any Error>?
-        /// What it ended with, kept only until there is somebody to tell.
+        /// The outcome of an exchange that ended before it had a continuation.
         var outcome: Result<TransportResponse, any Error>?
         var isSettled = false
-        /// Whether the caller has its response already, and reads the body.
+        /// Whether the caller has received the response and reads the body.
         var isHeadDelivered = false
         var isTaskSuspended = false
         var task: URLSessionTask?
@@ -24,12 +25,13 @@ final class URLSessionExchange: Sendable {
         var head: ResponseHead?
         /// The destination of the body; `nil` while it is being written to, so that it has one owner and no lock is
         /// held during disk access.
-        var sink: URLSessionSink?
-        /// Whether bytes are being written: who then ends the exchange leaves it to the writer to tell the caller, so that nothing
-        /// of a file is left when the caller hears of the end.
+        var bodyWriter: URLSessionBodyWriter?
+        /// Whether bytes are being written. If the exchange ends meanwhile, the caller is resumed after the write, so
+        /// that a partial file has been removed by then.
         var isWriting = false
-        /// Whom the writer has to tell, and what.
-        var told: (CheckedContinuation<TransportResponse, any Error>, Result<TransportResponse, any Error>)?
+        /// The continuation to resume after the write, and its result.
+        var pendingCompletion:
+            (CheckedContinuation<TransportResponse, any Error>, Result<TransportResponse, any Error>)?
         var upload = URLSessionProgress(direction: .upload)
         var download = URLSessionProgress(direction: .download)
         var metrics: TransportMetrics?
@@ -41,32 +43,32 @@ final class URLSessionExchange: Sendable {
         var continuation: CheckedContinuation<TransportResponse, any Error>?
         var task: URLSessionTask?
         var timer: Task<Void, Never>?
-        var sink: URLSessionSink?
-        /// Where the body goes, when the caller has had its response at the end of the head.
+        var bodyWriter: URLSessionBodyWriter?
+        /// The channel of a streamed body, whose caller has already received the response.
         var channel: BodyChannel?
     }
 
     let call: URLSessionCall
-    /// Where its task is suspended, resumed and cancelled.
+    /// The queue on which the task is suspended, resumed and cancelled.
     let queue: DispatchQueue
-    /// For the extensions of this class only, which hear of what happens.
+    /// Used only by the extensions of this class.
     let state: Locked<State>
     private let streaming: URLSessionStreaming
 
-    /// An exchange whose tasks are handled on that queue, which is serial.
+    /// Creates an exchange whose tasks are used on a serial queue.
     init(_ call: URLSessionCall, queue: DispatchQueue, streaming: URLSessionStreaming) {
         self.call = call
         self.streaming = streaming
         self.queue = queue
-        state = Locked(State(body: URLSessionBody(call.body), sink: call.sink))
+        state = Locked(State(body: URLSessionBody(call.body), bodyWriter: call.bodyWriter))
     }
 
     var isSettled: Bool { state.withLock { $0.isSettled } }
 
-    /// The request's body as it is sent; none before a source has been read.
+    /// The request's body; `.none` until a source has been read.
     var body: URLSessionBody { state.withLock { $0.body } }
 
-    /// Takes the caller's continuation and starts the clock; `false` when the exchange is over already.
+    /// Stores the caller's continuation and starts the timeout; returns `false` when the exchange has already ended.
     func open(_ continuation: CheckedContinuation<TransportResponse, any Error>) -> Bool {
         let outcome = state.withLock { state in
             if state.outcome == nil { state.continuation = continuation }
@@ -82,7 +84,7 @@ final class URLSessionExchange: Sendable {
         state.withLock { $0.body = body }
     }
 
-    /// Names the task that carries the exchange.
+    /// Sets the task of the exchange.
     func attach(_ task: URLSessionTask) {
         let isSettled = state.withLock { state in
             state.task = task
@@ -91,26 +93,26 @@ final class URLSessionExchange: Sendable {
         if isSettled { task.cancel() }
     }
 
-    /// Prepares to be sent by another task; `false` when there is nothing to be sent any more.
-    func beginAgain() -> Bool {
-        let isHopeless = state.withLock { state in
+    /// Prepares to be sent by another task; returns `false` when the exchange has ended.
+    func prepareToRestart() -> Bool {
+        let isOver = state.withLock { state in
             state.upload.completed = 0
             state.head = nil
             state.restarts += 1
-            // libcurl itself gives up after five connections that were closed under the request.
+            // libcurl gives up after five connections that closed during the request.
             return state.restarts > 5 || state.isHeadDelivered
         }
-        if isHopeless { fail(.networkConnectionLost, "the connection was closed under the request, again and again") }
+        if isOver { fail(.networkConnectionLost, "the connection was closed under the request, again and again") }
         return !isSettled
     }
 
-    /// Ends the exchange; only the first end counts.
+    /// Ends the exchange, unless it has already ended.
     func settle(_ outcome: Result<TransportResponse, any Error>) {
         guard let ended = end(with: outcome) else { return }
-        guard let sink = ended.sink, sink.hasFile else { return tell(ended, outcome) }
+        guard let bodyWriter = ended.bodyWriter, bodyWriter.hasFile else { return tell(ended, outcome) }
         // Removing a large file can take time, and the caller may be on the main thread.
         DispatchQueue.global().async { [self] in
-            sink.discard()
+            bodyWriter.discard()
             tell(ended, outcome)
         }
     }
@@ -122,13 +124,13 @@ final class URLSessionExchange: Sendable {
         state.withLock { state -> Ended? in
             guard !state.isSettled else { return nil }
             var ended = Ended(continuation: state.continuation, task: state.task, timer: state.timer)
-            ended.sink = state.sink.take()
-            ended.channel = state.isHeadDelivered ? call.sink.channel : nil
+            ended.bodyWriter = state.bodyWriter.take()
+            ended.channel = state.isHeadDelivered ? call.bodyWriter.channel : nil
             state.isSettled = true
             if let outcome {
                 if state.continuation == nil, !state.isHeadDelivered { state.outcome = outcome }
                 if state.isWriting, let continuation = ended.continuation.take() {
-                    state.told = (continuation, outcome)
+                    state.pendingCompletion = (continuation, outcome)
                 }
             }
             state.continuation = nil
@@ -166,12 +168,12 @@ final class URLSessionExchange: Sendable {
     }
 }
 
-// MARK: - A body that is streamed
+// MARK: - Streamed bodies
 
-extension URLSessionExchange: BodyOrigin {
-    /// Gives the caller its response when the body is streamed, once.
+extension URLSessionExchange: BodyProducer {
+    /// Returns the response to the caller when the body is streamed, once.
     func deliver(_ head: ResponseHead) {
-        guard call.sink.channel != nil else { return }
+        guard call.bodyWriter.channel != nil else { return }
         let continuation = state.withLock { state -> CheckedContinuation<TransportResponse, any Error>? in
             guard !state.isSettled, !state.isHeadDelivered else { return nil }
             state.isHeadDelivered = true
@@ -183,18 +185,18 @@ extension URLSessionExchange: BodyOrigin {
     }
 
     func next() async throws -> Data? {
-        try await call.sink.channel?.next { keepPace() }
+        try await call.bodyWriter.channel?.next { updateSuspension() }
     }
 
     func abandon() {
         if !isSettled { fail(.cancelled, "the body is no longer wanted") }
     }
 
-    /// Suspends the task while the reader has enough to read, and resumes it when it has not.
+    /// Suspends the task while the channel is full, and resumes it otherwise.
     ///
-    /// The delegate and the reader ask for it, in no order that could be known: so it looks anew each time, one after another.
-    func keepPace() {
-        guard streaming == .paced, let channel = call.sink.channel else { return }
+    /// The delegate and the reader call it in any order, so it reads the channel's state on the queue each time.
+    func updateSuspension() {
+        guard streaming == .paced, let channel = call.bodyWriter.channel else { return }
         queue.async {
             let isPaused = channel.isPaused
             let task = self.state.withLock { state -> URLSessionTask? in

@@ -5,7 +5,7 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// Why an exchange failed, before it is known for which URL.
+/// The reason an exchange failed, without its URL.
 struct URLSessionFailure: Error {
     var code: URLError.Code
     var message: String
@@ -20,7 +20,7 @@ struct URLSessionFailure: Error {
     }
 
     #if canImport(FoundationNetworking)
-    /// A refusal of what Foundation on Linux cannot do, in words that follow "cannot".
+    /// A failure for something that Foundation on Linux does not support, described by words that follow "cannot".
     static func notOnLinux(_ words: String, _ code: URLError.Code = .unsupportedURL) -> Self {
         Self(code, "URLSession on Linux cannot \(words); CurlTransport can")
     }
@@ -30,7 +30,7 @@ struct URLSessionFailure: Error {
         Self(.dataLengthExceedsMaximum, "the body is over the limit of \(limit) bytes")
     }
 
-    /// The error that the caller sees.
+    /// The error for the caller.
     func error(for url: URL) -> URLError {
         Self.error(code, message, for: url)
     }
@@ -39,11 +39,11 @@ struct URLSessionFailure: Error {
         URLError(code, userInfo: [NSURLErrorFailingURLErrorKey: url.redacted, NSLocalizedDescriptionKey: message])
     }
 
-    /// The error that the caller sees when a task ended with that one.
+    /// The error for the caller when a task has ended with an error.
     static func error(_ error: any Error, hasHead: Bool, for url: URL) -> any Error {
         #if canImport(FoundationNetworking)
         guard let given = error as? URLError else { return error }
-        // The timeout without any byte is the one error that comes without words.
+        // Only the idle timeout has no description.
         let words = given.userInfo[NSLocalizedDescriptionKey] as? String ?? "no byte came or went for too long"
         let said = words == Self.refusedHead ? Self.notOnLinux(Self.readingHead).message : words
         return Self.error(code(given.code, words: words, hasHead: hasHead), said, for: url)
@@ -58,13 +58,13 @@ struct URLSessionFailure: Error {
     private static let readingHead =
         "read this head: its status line may lack the space behind the code (RFC 9112 §4), or a field is not UTF-8"
 
-    /// What a code of Linux's means. Foundation there leaves most of libcurl's results at `.unknown`; only the words tell them
-    /// apart (libcurl's strings of `curl_easy_strerror` and of its error buffer).
+    /// A more specific code. Foundation on Linux reports most of libcurl's results as `.unknown`; only the message, from
+    /// `curl_easy_strerror` or the error buffer, tells them apart.
     private static func code(_ code: URLError.Code, words: String, hasHead: Bool) -> URLError.Code {
         switch code {
-        // An empty answer.
+        // An empty response.
         case .badServerResponse where !hasHead: return .networkConnectionLost
-        // An answer that does not begin like HTTP; the URL's scheme was seen to before.
+        // A response that does not start like HTTP; the URL's scheme has already been checked.
         case .unsupportedURL: return .badServerResponse
         case .unknown: break
         default: return code

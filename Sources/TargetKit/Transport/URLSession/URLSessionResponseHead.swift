@@ -6,8 +6,8 @@ import FoundationNetworking
 #endif
 
 extension ResponseHead {
-    /// The head that Foundation has made of a response: repeated fields joined, their order lost. Cookies are taken apart
-    /// again, since they mean nothing when they are joined.
+    /// Creates the head from Foundation's response, which joins repeated fields and loses their order. `Set-Cookie`
+    /// fields are separated again.
     init(_ response: HTTPURLResponse) {
         var fields: [String: String] = [:]
         for case (let name as String, let value as String) in response.allHeaderFields { fields[name] = value }
@@ -32,8 +32,8 @@ extension ResponseHead {
         #endif
     }
 
-    /// This head, with the version that the metrics name.
-    func spoken(_ metrics: TransportMetrics?) -> ResponseHead {
+    /// The head with the HTTP version in the metrics.
+    func withVersion(from metrics: TransportMetrics?) -> ResponseHead {
         var head = self
         if let metrics { head.httpVersion = metrics.httpVersion }
         return head
@@ -41,8 +41,8 @@ extension ResponseHead {
 }
 
 extension HTTPURLResponse {
-    /// The number of bytes that the body will have once it is decoded; `nil` when the head does not tell.
-    var announcedBodyLength: Int64? {
+    /// The size of the decoded body in bytes; `nil` when the head does not declare it.
+    var declaredBodyLength: Int64? {
         // RFC 9110 §6.4.1, §15.4.5: these have none, whatever their Content-Length says.
         if statusCode == 204 || statusCode == 304 || (100..<200).contains(statusCode) { return 0 }
         let coding = value(forHTTPHeaderField: "Content-Encoding") ?? "identity"

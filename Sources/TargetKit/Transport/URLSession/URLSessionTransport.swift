@@ -13,27 +13,26 @@ import FoundationNetworking
 /// end first, into a temporary file from 1 MiB on, and then sent with its length: it can be sent again, and a slow
 /// source does not block other calls.
 ///
-/// On Apple's systems a body can be streamed. When as many bytes wait for its reader as the destination allows, the task is
-/// suspended until half of them are read:
-/// - Suspending asks Foundation, and does not force it: bytes that it has received, or receives for a while longer, still come
-///   and are kept. So the bound on memory is softer than `CurlTransport`'s.
-/// - By Foundation's documentation a suspended task is not subject to the idle timeout. The timeout of the whole exchange goes
-///   on.
-/// - A stream keeps its connection until its end. Over HTTP/1.1 a host gets only a few, six unless told, so many streams that
-///   nobody reads hold up further calls to that host.
-/// - The head is said to be HTTP/1.1, and there are no metrics: Foundation tells both at the end.
-/// - Foundation may keep head and body back until the first 512 bytes are there, to see what they are, unless the response's
-///   `Content-Type` leaves no doubt, `application/json` for one.
+/// On Apple's systems a body can be streamed. When as many bytes wait for its reader as the destination allows, the task
+/// is suspended until half of them are read:
+/// - Bytes that Foundation receives before the suspension takes effect are kept, so the limit on memory is less strict
+///   than `CurlTransport`'s.
+/// - A suspended task is not subject to the idle timeout, but the timeout of the whole exchange continues.
+/// - A stream keeps its connection until its end. Over HTTP/1.1 a host gets only a few connections, six by default, so
+///   unread streams can block further calls to that host.
+/// - The head's version is always HTTP/1.1, and there are no metrics: Foundation reports both at the end.
+/// - Foundation may hold the head and body back until the first 512 bytes have arrived, to detect their type, unless the
+///   response's `Content-Type` is unambiguous, for example `application/json`.
 ///
 /// Errors are `URLError`s. Their `userInfo` has the URL without user, query and fragment under
 /// `NSURLErrorFailingURLErrorKey` and a sentence under `NSLocalizedDescriptionKey`. A GET with a body ends with
 /// `.dataLengthExceedsMaximum`, as in URLSession itself.
 ///
 /// On Linux, where `CurlTransport` is the better choice, Foundation sets these limits:
-/// - A call whose body is to be streamed ends with `.unsupportedURL`, before anything is sent: to suspend a task there is to
-///   send its request again, so nothing can hold the server back for a slow reader. `Provider.stream(_:)`, lines and
-///   server-sent events need `CurlTransport`, which is the default.
-/// - An IPv6 address in the place of the host name ends with `.unsupportedURL`.
+/// - A call whose response is streamed ends with `.unsupportedURL` before anything is sent: suspending a task sends its
+///   request again, so a slow reader cannot slow down the server. `Provider.stream(_:)`, lines and server-sent events
+///   require `CurlTransport`, which is the default.
+/// - An IPv6 address as the host ends with `.unsupportedURL`.
 /// - A redirect status without `Location` but with a body ends with `.redirectToNonExistentLocation`.
 /// - A response header field that is not UTF-8 ends with `.cannotParseResponse`, as does a status line without the
 ///   space after its code (RFC 9112 §4).
@@ -46,45 +45,44 @@ import FoundationNetworking
 ///   wait to be written, to a file or to memory, that thread waits as well, up to one second for each 16 KiB: a slow
 ///   disk or a slow progress closure delays other sessions.
 /// - A request without a body is sent with `Content-Length: 0` for every method but GET and HEAD.
-/// - A host gets as many connections as `URLSessionConfiguration.httpMaximumConnectionsPerHost` says, six unless told, and
-///   further calls wait for one: a call that hangs keeps one from the others.
-/// - There are no metrics, and a response is always said to be HTTP/1.1.
-/// - Foundation ends the process when a connection is closed within the head of a response.
+/// - A host gets up to `URLSessionConfiguration.httpMaximumConnectionsPerHost` connections, six by default, and further
+///   calls wait for one.
+/// - There are no metrics, and a response's version is always HTTP/1.1.
+/// - Foundation ends the process when a connection closes within the head of a response.
 public final class URLSessionTransport: Transport {
-    /// The transport that serves everybody who did not make one.
+    /// The default transport on Apple's systems.
     public static let shared = URLSessionTransport()
 
     // URLSession keeps its delegate alive until it is invalidated, so the delegate is not the transport.
-    private let desk: URLSessionDesk
+    private let delegate: SessionDelegate
     private let session: URLSession
     private let idleTimeout: TimeInterval
     private let tls: TLSPolicy
     private let streaming: URLSessionStreaming
     /// Whether the configuration is for background sessions, which are not supported.
-    private let isInBackground: Bool
+    private let isBackground: Bool
 
-    /// A transport with a session and connections of its own.
+    /// Creates a transport with its own session and connections.
     ///
     /// - Parameters:
     ///   - configuration: Copied, without its cache, cookies and credential storage. Its
     ///     `timeoutIntervalForRequest`, in seconds, is the idle timeout of requests without a timeout of their own.
     ///     A background configuration is refused: every call ends with `.unsupportedURL`. Default: `.ephemeral`.
-    ///   - tls: Whom to trust, and as whom to show oneself; default: the system's policy. On Linux URLSession knows no other:
-    ///     every call of a transport with another one ends with `.unsupportedURL`. On Apple's systems a client certificate is a
-    ///     PKCS#12 file.
+    ///   - tls: The TLS policy; default: the system's. On Linux, URLSession supports no other, and every call ends with
+    ///     `.unsupportedURL` if one is set. On Apple's systems, a client certificate is a PKCS#12 file.
     public convenience init(configuration: URLSessionConfiguration = .ephemeral, tls: TLSPolicy = .system) {
         self.init(configuration: configuration, tls: tls, streaming: .system)
     }
 
-    /// The same, with another way to deal with slow readers than the system's.
+    /// Creates a transport that handles slow readers differently than the system's default.
     init(
         configuration: URLSessionConfiguration = .ephemeral,
         tls: TLSPolicy = .system,
         streaming: URLSessionStreaming
     ) {
-        isInBackground = configuration.identifier != nil
+        isBackground = configuration.identifier != nil
         // No background session is created only to be refused, because each identifier allows only one.
-        let copy = isInBackground ? nil : configuration.copy() as? URLSessionConfiguration
+        let copy = isBackground ? nil : configuration.copy() as? URLSessionConfiguration
         let configuration = copy ?? .ephemeral
         // Linux: with a cache, a cancel that races a completion ends the process (Swift 6.3.1).
         configuration.urlCache = nil
@@ -106,21 +104,21 @@ public final class URLSessionTransport: Transport {
         #endif
         self.tls = tls
         self.streaming = streaming
-        desk = URLSessionDesk(tls)
-        session = URLSession(configuration: configuration, delegate: desk, delegateQueue: callbacks)
+        delegate = SessionDelegate(tls)
+        session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: callbacks)
     }
 
     deinit {
-        desk.close(session)
+        delegate.close(session)
     }
 
     /// Performs one exchange; returns at the end of the head when the body is streamed.
     ///
-    /// - Throws: a `URLError`, or what the request's ``BodySource`` has thrown; `.cancelled` when the task was cancelled, or
-    ///   the transport shut down.
+    /// - Throws: A `URLError`, or the error of the request's ``BodySource``; `.cancelled` when the task is cancelled or the
+    ///   transport is shut down.
     public func send(_ request: TransportRequest) async throws -> TransportResponse {
         let call = try URLSessionCall(request, idleTimeout: idleTimeout, streaming: streaming)
-        guard !isInBackground else {
+        guard !isBackground else {
             let words =
                 "a background URLSessionConfiguration brings back no response to a call that waits for it; "
                 + "use .default or .ephemeral, and a URLSession of your own for the background"
@@ -132,34 +130,35 @@ public final class URLSessionTransport: Transport {
             throw URLSessionFailure.error(.unsupportedURL, words, for: call.url)
         }
         #endif
-        let exchange = URLSessionExchange(call, queue: desk.queue, streaming: streaming)
+        let exchange = URLSessionExchange(call, queue: delegate.queue, streaming: streaming)
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                if exchange.open(continuation) { desk.begin(exchange, in: session) }
+                if exchange.open(continuation) { delegate.begin(exchange, in: session) }
             }
         } onCancel: {
             exchange.fail(.cancelled, "the call was cancelled")
         }
     }
 
-    /// Cancels what runs, refuses what comes and closes the connections; returns at once.
+    /// Cancels all exchanges and closes the connections, without waiting.
     ///
-    /// Exchanges that run end with `URLError(.cancelled)`, and so does every later ``send(_:)``.
+    /// Running exchanges and every later ``send(_:)`` end with `URLError(.cancelled)`.
     public func shutdown() {
-        desk.shutDown(session)
+        delegate.shutDown(session)
     }
 }
 
-/// What becomes of a call whose body is to be streamed.
+/// How a response is streamed to a slow reader.
 enum URLSessionStreaming: Sendable {
-    /// An error: nothing can keep a slow reader's body from piling up in memory.
+    /// It is refused with an error, because unread bytes would accumulate in memory.
     case refused
-    /// It is streamed, and what the reader has not taken piles up: for tests, where `suspend()` does not do what it says.
+    /// It is streamed, and unread bytes accumulate; for tests on Linux, where `suspend()` does not work.
     case unbounded
-    /// It is streamed, and its task suspended while the reader has enough to read.
+    /// It is streamed, and its task is suspended while the channel is full.
     case paced
 
-    /// On Linux `suspend()` and `resume()` send the request again (Swift 6.3.1). `FoundationTrapTests` watches it.
+    /// The default. On Linux, `suspend()` and `resume()` send the request again (Swift 6.3.1); watched by
+    /// `FoundationTrapTests`.
     static var system: Self {
         #if canImport(FoundationNetworking)
         .refused

@@ -4,9 +4,9 @@ import CryptoKit
 import Foundation
 import Security
 
-/// Answers URLSession's questions about TLS by a ``TLSPolicy``, on Apple's systems.
+/// Answers URLSession's authentication challenges according to a ``TLSPolicy``, on Apple's systems.
 struct URLSessionTrust: Sendable {
-    /// What URLSession is told, and the error that the call ends with when it is told to stop.
+    /// The answer to a challenge, and the error of the call when the challenge is cancelled.
     struct Answer {
         var disposition: URLSession.AuthChallengeDisposition
         var credential: URLCredential?
@@ -27,8 +27,8 @@ struct URLSessionTrust: Sendable {
     ) {
         let space = challenge.protectionSpace
         switch space.authenticationMethod {
-        case NSURLAuthenticationMethodServerTrust where !leavesToSystem(space.host):
-            Self.queue.async { judge(space, for: url, then: tell) }
+        case NSURLAuthenticationMethodServerTrust where !usesSystemEvaluation(space.host):
+            Self.queue.async { evaluate(space, for: url, then: tell) }
         case NSURLAuthenticationMethodClientCertificate where policy.clientCertificate != nil:
             Self.queue.async { tell(answerClientCertificate(for: url)) }
         default:
@@ -37,7 +37,7 @@ struct URLSessionTrust: Sendable {
     }
 
     /// Whether the policy adds no requirements for the host to the system's.
-    private func leavesToSystem(_ host: String) -> Bool {
+    private func usesSystemEvaluation(_ host: String) -> Bool {
         guard policy.pinnedKeys(for: host) == nil else { return false }
         switch policy.trust {
         case .system: return true
@@ -47,7 +47,7 @@ struct URLSessionTrust: Sendable {
     }
 
     /// Evaluates a server's certificate on the queue.
-    private func judge(_ space: URLProtectionSpace, for url: URL, then tell: @escaping @Sendable (Answer) -> Void) {
+    private func evaluate(_ space: URLProtectionSpace, for url: URL, then tell: @escaping @Sendable (Answer) -> Void) {
         guard let trust = space.serverTrust else { return tell(Answer(disposition: .performDefaultHandling)) }
         let host = space.host
         if policy.trustsBlindly(host) { return tell(answerTrusted(trust, host, for: url)) }

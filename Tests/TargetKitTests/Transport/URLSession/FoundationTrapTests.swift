@@ -25,7 +25,7 @@ struct FoundationTrapTests {
         try await probe.run(request, in: probe.session())
         let sent = try await other.request(at: 0).headers
         let remedy: Comment =
-            "mended: URLSessionDesk refuses redirects for more reasons than this one; change DESIGN only"
+            "mended: SessionDelegate refuses redirects for more reasons than this one; change DESIGN only"
         #expect(sent["Authorization"] == "Bearer secret", remedy)
         #expect(sent["Cookie"] == "id=secret", remedy)
     }
@@ -61,7 +61,7 @@ struct FoundationTrapTests {
         await server.waitForReplies(1)
         // Two calls that do time out, one after the other: by then the first one has had twice its time.
         for count in 1...2 { try await probe.run(URLRequest(url: server.baseURL), in: session, ended: count) }
-        #expect(probe.endedCount == 2, "mended: URLSessionDesk need not end the exchange when it is challenged")
+        #expect(probe.endedCount == 2, "mended: SessionDelegate need not end the exchange when it is challenged")
         #expect(probe.statuses == [401])
         #expect(probe.body == Data("who?".utf8))
     }
@@ -74,7 +74,7 @@ struct FoundationTrapTests {
         try await probe.run(URLRequest(url: server.baseURL), in: probe.session())
         #expect(
             probe.error?.code == .cancelled,
-            "mended: URLSessionDesk need not end the exchange when it is challenged"
+            "mended: SessionDelegate need not end the exchange when it is challenged"
         )
         #expect(probe.statuses == [401])
     }
@@ -175,7 +175,10 @@ struct FoundationTrapTests {
         // The session lets go of the task after that; nothing else is going to remove the file.
         session.finishTasksAndInvalidate()
         try await download.invalidated.wait(for: 1)
-        #expect(FileManager.default.fileExists(atPath: place.path), "mended: URLSessionSink could be a download task")
+        #expect(
+            FileManager.default.fileExists(atPath: place.path),
+            "mended: URLSessionBodyWriter could be a download task"
+        )
         try? FileManager.default.removeItem(at: place)
     }
 

@@ -24,7 +24,7 @@ struct URLSessionExchangeTests {
         for _ in 0..<400 {
             exchange.receive(Data(count: 64 << 10))
             let next = exchange.state.withLock { state -> UInt? in
-                guard case .data(let data)? = try? state.sink?.finish() else { return nil }
+                guard case .data(let data)? = try? state.bodyWriter?.finish() else { return nil }
                 return data.withUnsafeBytes { UInt(bitPattern: $0.baseAddress) }
             }
             if next != place { moves += 1 }

@@ -2,21 +2,21 @@
 #if canImport(CTargetKitCurl)
 import Foundation
 
-/// Reads a body on a thread of its own, a little ahead of the loop: a source that takes its time holds up nobody else.
-final class CurlBodyPump: Sendable {
+/// Reads a body ahead on its own thread, so that a slow source does not delay other calls.
+final class CurlBodyPrefetcher: Sendable {
     private static let pieceSize = 64 << 10
-    /// The reader rests while that much waits to be sent.
+    /// The number of waiting bytes at which the reader pauses.
     private static let aheadLimit = 256 << 10
 
     private struct State: Sendable {
-        /// Counts how often the body was begun; a piece of an earlier reading is thrown away.
+        /// The number of times the body was restarted; pieces of earlier rounds are discarded.
         var round = 0
         var pieces: [ArraySlice<UInt8>] = []
         var byteCount = 0
         var end: Result<Void, any Error>?
-        var isReaderResting = false
-        /// libcurl was told to wait for more.
-        var isStarved = false
+        var isReaderWaiting = false
+        /// Whether libcurl waits for more bytes.
+        var isLoopWaiting = false
         var isClosed = false
 
         mutating func begin() {
@@ -27,8 +27,8 @@ final class CurlBodyPump: Sendable {
         }
 
         mutating func wakesReader() -> Bool {
-            defer { isReaderResting = false }
-            return isReaderResting
+            defer { isReaderWaiting = false }
+            return isReaderWaiting
         }
     }
 
@@ -37,7 +37,7 @@ final class CurlBodyPump: Sendable {
     private let state = Locked(State())
     private let awake = DispatchSemaphore(value: 0)
 
-    /// Begins to read. The closure is called when there is more to send after the loop has found nothing.
+    /// Starts reading. The closure is called when there are bytes again after ``read(into:)`` returned `nil`.
     init(_ source: any BodySource, wakeLoop: @escaping @Sendable () -> Void) {
         self.source = source
         self.wakeLoop = wakeLoop
@@ -47,11 +47,11 @@ final class CurlBodyPump: Sendable {
         thread.start()
     }
 
-    /// Fills the buffer with what is there: 0 at the end, `nil` when the loop has to wait.
+    /// Copies the available bytes; returns 0 at the end, and `nil` when there are none yet.
     func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int? {
         let (result, wakes) = state.withLock { state -> (Result<Int?, any Error>, Bool) in
             guard let piece = state.pieces.first else {
-                state.isStarved = state.end == nil
+                state.isLoopWaiting = state.end == nil
                 return (state.end.map { $0.map { 0 } } ?? .success(nil), false)
             }
             let count = min(piece.count, buffer.count)
@@ -64,12 +64,12 @@ final class CurlBodyPump: Sendable {
         return try result.get()
     }
 
-    /// Goes back to the first byte.
+    /// Restarts at the first byte.
     func rewind() {
         wakeReader { $0.begin() }
     }
 
-    /// Nobody will read any more.
+    /// Ends the thread.
     func close() {
         wakeReader { $0.isClosed = true }
     }
@@ -85,7 +85,7 @@ final class CurlBodyPump: Sendable {
 
 // MARK: - The reader's thread
 
-extension CurlBodyPump {
+extension CurlBodyPrefetcher {
     private func run() {
         var reader: (any BodyReader)?
         var readerRound = -1
@@ -103,13 +103,13 @@ extension CurlBodyPump {
         }
     }
 
-    /// Waits until there is something to read; `nil` when nobody wants it any more.
+    /// Waits until more bytes are needed; returns `nil` when the prefetcher has been closed.
     private func nextRound() -> Int? {
         while true {
             let (round, isOver) = state.withLock { state -> (Int?, Bool) in
                 if state.isClosed { return (nil, true) }
                 if state.end == nil, state.byteCount < Self.aheadLimit { return (state.round, false) }
-                state.isReaderResting = true
+                state.isReaderWaiting = true
                 return (nil, false)
             }
             if isOver || round != nil { return round }
@@ -127,8 +127,8 @@ extension CurlBodyPump {
             case .success(nil): state.end = .success(())
             case .failure(let error): state.end = .failure(error)
             }
-            defer { state.isStarved = false }
-            return state.isStarved
+            defer { state.isLoopWaiting = false }
+            return state.isLoopWaiting
         }
         if wakes { wakeLoop() }
     }

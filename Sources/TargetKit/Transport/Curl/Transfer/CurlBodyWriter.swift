@@ -2,28 +2,28 @@
 #if canImport(CTargetKitCurl)
 import Foundation
 
-/// Where the decoded body of a response goes as it comes.
-enum CurlSink {
+/// Writes the decoded body of a response to its destination.
+enum CurlBodyWriter {
     case memory(Data, limit: Int)
     case file(CurlFileWriter, URL)
     case stream(BodyChannel)
 
-    /// Creates the destination of the call's body; the loop resumes it on a command from the inbox.
-    init(_ call: CurlCall, _ inbox: CurlInbox) {
+    /// Creates the destination of the call's body; the loop resumes it on a command.
+    init(_ call: CurlCall, _ commandQueue: CurlCommandQueue) {
         self =
             switch call.destination {
             case .memory(let limit): .memory(Data(), limit: max(0, limit))
-            case .file(let url): .file(CurlFileWriter(replacing: url) { inbox.post(.resume(call)) }, url)
+            case .file(let url): .file(CurlFileWriter(replacing: url) { commandQueue.post(.resume(call)) }, url)
             case .stream(let buffer): .stream(BodyChannel(limit: buffer))
             }
     }
 
-    /// Takes the next bytes; `false` when they have to wait.
+    /// Writes the next bytes; returns `false` when they have to be offered again later.
     mutating func receive(_ bytes: UnsafeRawBufferPointer) throws(CurlFailure) -> Bool {
         switch self {
         case .memory(var data, let limit):
             guard data.count + bytes.count <= limit else { throw CurlFailure.overLimit(limit) }
-            // The only other owner has to go, or the bytes so far are copied each time.
+            // With a second owner, the bytes so far would be copied each time.
             self = .memory(Data(), limit: limit)
             if data.isEmpty, let start = bytes.baseAddress {
                 data = Data(bytes: start, count: bytes.count)
@@ -44,7 +44,7 @@ enum CurlSink {
         switch self {
         case .memory(let data, _): .data(data)
         case .file(_, let url): .file(url)
-        // The reader has had it already.
+        // The reader has received it.
         case .stream: .data(Data())
         }
     }
@@ -66,7 +66,7 @@ final class CurlFileWriter: Sendable {
 
     private let place: URL
     private let queue: DispatchQueue
-    private let goOn: @Sendable () -> Void
+    private let resume: @Sendable () -> Void
     private let state = Locked(State())
     /// Accessed only on the queue.
     private let file = Locked<PartialFile?>(nil)
@@ -75,15 +75,15 @@ final class CurlFileWriter: Sendable {
     ///
     /// - Parameters:
     ///   - queue: The serial queue to write on.
-    ///   - goOn: Called when there is room again after bytes were refused, and when writing has failed.
+    ///   - resume: Called when there is room again after bytes were refused, and when writing has failed.
     init(
         replacing place: URL,
         on queue: DispatchQueue = DispatchQueue(label: "TargetKit.download"),
-        goOn: @escaping @Sendable () -> Void
+        resume: @escaping @Sendable () -> Void
     ) {
         self.place = place
         self.queue = queue
-        self.goOn = goOn
+        self.resume = resume
     }
 
     /// Accepts the next bytes; returns `false` when they have to be offered again later.
@@ -136,7 +136,7 @@ extension CurlFileWriter {
                     state.pending = []
                 }
                 discard()
-                return goOn()
+                return resume()
             }
         }
     }
@@ -150,7 +150,7 @@ extension CurlFileWriter {
             defer { state.isPaused = false }
             return state.isPaused
         }
-        if wakes { goOn() }
+        if wakes { resume() }
         return !bytes.isEmpty
     }
 
@@ -174,18 +174,18 @@ extension CurlFileWriter {
     }
 }
 
-/// A channel that the loop fills, as the reader of one call's body sees it.
-struct CurlBodyOrigin: BodyOrigin {
+/// Produces the body of one call from the channel that the loop fills.
+struct CurlBodyProducer: BodyProducer {
     let channel: BodyChannel
-    let inbox: CurlInbox
+    let commandQueue: CurlCommandQueue
     let call: CurlCall
 
     func next() async throws -> Data? {
-        try await channel.next { inbox.post(.resume(call)) }
+        try await channel.next { commandQueue.post(.resume(call)) }
     }
 
     func abandon() {
-        inbox.cancel(call)
+        commandQueue.cancel(call)
     }
 }
 #endif

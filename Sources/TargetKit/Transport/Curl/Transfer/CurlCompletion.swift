@@ -7,25 +7,25 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// What came of an exchange, and who has to be told.
-struct CurlEnding {
-    let start: CurlStart
+/// The outcome of an exchange and the continuation to resume with it.
+struct CurlCompletion {
+    let start: CurlPendingCall
     let outcome: Result<TransportResponse, any Error>
-    /// Where the body goes, when the caller has had its response at the end of the head.
+    /// The channel of a streamed body, whose caller has already received the response.
     var channel: BodyChannel?
-    /// The queue on which progress is reported: the end comes after the last report.
+    /// The queue on which progress is reported; the completion follows the last report.
     let queue: DispatchQueue?
     /// The writer of the downloaded file; the exchange ends once the file is in place or removed.
     var file: CurlFileWriter?
 
-    /// Tells them.
+    /// Resumes the caller.
     consuming func deliver() {
         guard let file else { return Self.tell(start, outcome, channel, queue) }
         file.close(outcome) { [start, queue] in Self.tell(start, $0, nil, queue) }
     }
 
     private static func tell(
-        _ start: CurlStart,
+        _ start: CurlPendingCall,
         _ outcome: Result<TransportResponse, any Error>,
         _ channel: BodyChannel?,
         _ queue: DispatchQueue?
@@ -42,7 +42,7 @@ struct CurlEnding {
 
     private static func forCaller(
         _ outcome: Result<TransportResponse, any Error>,
-        _ start: CurlStart
+        _ start: CurlPendingCall
     ) -> Result<TransportResponse, any Error> {
         guard case .failure(let failure as CurlFailure) = outcome else { return outcome }
         return .failure(failure.error(for: start.call.url))
@@ -50,7 +50,7 @@ struct CurlEnding {
 }
 
 extension CurlTransfer {
-    /// The figures of the exchange that has just ended.
+    /// The metrics of the exchange that has just ended.
     var metrics: TransportMetrics {
         let isReused = !hasOpenedConnection
         var address: UnsafeMutablePointer<CChar>?

@@ -2,9 +2,9 @@
 #if canImport(CTargetKitCurl)
 import Foundation
 
-/// Reports the progress of one exchange, on a queue of its own: a listener that takes its time holds up nobody else.
+/// Reports the progress of one exchange on its own queue, so that a slow handler does not delay other calls.
 final class CurlProgress {
-    /// 20 reports a second.
+    /// The minimum time between reports, in nanoseconds.
     private static let interval: UInt64 = 50_000_000
 
     private struct Track {
@@ -24,7 +24,7 @@ final class CurlProgress {
         self.report = report
     }
 
-    /// How far it has come; a total of 0 is one that is not known.
+    /// Updates the progress; a total of 0 is unknown.
     func move(up sent: Int64, of toSend: Int64, down received: Int64, of toReceive: Int64, now: UInt64) {
         if hasBody { move(\.up, .upload, to: sent, of: toSend, now: now) }
         move(\.down, .download, to: received, of: toReceive, now: now)
@@ -41,8 +41,8 @@ final class CurlProgress {
         self[keyPath: track].completed = completed
         self[keyPath: track].total = total > 0 ? total : nil
         // Completion is always reported: there may be no further report for a long time.
-        let isWhole = completed == total
-        if let last = self[keyPath: track].reportedAt, !isWhole, now < last + Self.interval { return }
+        let isComplete = completed == total
+        if let last = self[keyPath: track].reportedAt, !isComplete, now < last + Self.interval { return }
         self[keyPath: track].reportedAt = now
         send(self[keyPath: track], direction)
     }

@@ -2,16 +2,16 @@
 #if canImport(CTargetKitCurl)
 import Foundation
 
-/// Collects the head of a response, line by line as libcurl hands them on: the final one only.
-struct CurlHead {
-    /// More bytes than most heads have.
-    static let usualSize = 512
+/// Collects the lines of a response's head; those of interim responses are discarded.
+struct CurlResponseHead {
+    /// A size in bytes that most heads do not exceed.
+    static let typicalSize = 512
 
     private(set) var statusCode = 0
     private(set) var httpVersion = "HTTP/1.1"
     private(set) var lines: [UInt8]
     private(set) var framing = CurlFraming()
-    /// Whether the blank line has come. libcurl takes a head that is cut off before it for a whole response.
+    /// Whether the blank line has arrived. libcurl accepts a head that ends before it as a complete response.
     private(set) var isComplete = false
     /// Whether the response to this request can have a body.
     private let hasBody: Bool
@@ -22,14 +22,14 @@ struct CurlHead {
     /// Whether the status line has arrived.
     var hasBegun: Bool { statusCode != 0 }
 
-    /// A head that is collected into that room.
-    init(in room: consuming [UInt8] = [], limit: Int = 0, hasBody: Bool = true) {
-        lines = room
+    /// Creates an empty head that is collected in the buffer.
+    init(in headBuffer: consuming [UInt8] = [], limit: Int = 0, hasBody: Bool = true) {
+        lines = headBuffer
         self.limit = limit
         self.hasBody = hasBody
     }
 
-    /// What has been collected.
+    /// The head as collected.
     var response: ResponseHead {
         ResponseHead(statusCode: statusCode, headerLines: lines, httpVersion: httpVersion)
     }
@@ -54,7 +54,7 @@ struct CurlHead {
     }
 
     private mutating func finishHead() throws(CurlFailure) {
-        // RFC 9110 §15.2: interim responses come before the final one; 101 is final, nothing of HTTP follows it.
+        // RFC 9110 §15.2: interim responses precede the final one; 101 is final, because no HTTP follows it.
         if (100..<200).contains(statusCode), statusCode != 101 {
             isStatusLineNext = true
             lines.removeAll(keepingCapacity: true)
@@ -67,7 +67,7 @@ struct CurlHead {
         }
     }
 
-    /// `HTTP/1.1 200 OK` (RFC 9112 §4); libcurl has checked its form, and writes one for HTTP/2.
+    /// `HTTP/1.1 200 OK` (RFC 9112 §4); libcurl has checked its format, and creates one for HTTP/2.
     private mutating func readStatus(_ line: UnsafeRawBufferPointer) {
         isStatusLineNext = false
         guard let space = line.firstIndex(of: 0x20) else { return }

@@ -11,7 +11,7 @@ extension CurlTransfer {
     private static let sharedHeadLimit = 48 << 10
 
     /// Sets the options that determine which connection carries the call, and whether it is reused.
-    func prepareConnection(_ call: CurlCall, at host: CurlQueue.Host) {
+    func prepareConnection(_ call: CurlCall, at host: CurlConnectionQueue.Host) {
         if options.isSecure != call.address.isSecure {
             options.isSecure = call.address.isSecure
             ccurl_setopt_string(easy, CURLOPT_PROXY, proxy.address)
@@ -35,16 +35,16 @@ extension CurlTransfer {
         }
         // Otherwise its HTTP/1.1 connection would be reused by calls that can use HTTP/2.
         if call.address.isSecure, !canShare, settings.configuration.version == .automatic { forbidReuse() }
-        setRepeatsAfresh(false)
-        if options.mayBeRepeated != call.isIdempotent {
-            options.mayBeRepeated = call.isIdempotent
+        setRepeatsOnNewConnection(false)
+        if options.isRepeatable != call.isIdempotent {
+            options.isRepeatable = call.isIdempotent
             forbidRepeating(!call.isIdempotent)
         }
     }
 
-    private func setRepeatsAfresh(_ isSet: Bool) {
-        guard options.repeatsAfresh != isSet else { return }
-        options.repeatsAfresh = isSet
+    private func setRepeatsOnNewConnection(_ isSet: Bool) {
+        guard options.repeatsOnNewConnection != isSet else { return }
+        options.repeatsOnNewConnection = isSet
         set(CURLOPT_FRESH_CONNECT, isSet ? 1 : 0)
     }
 
@@ -55,7 +55,7 @@ extension CurlTransfer {
         let request = isForbidden ? CURL_RTSPREQ_RECEIVE : CURL_RTSPREQ_OPTIONS
         canForbidRepeating = ccurl_setopt_long(easy, CURLOPT_RTSP_REQUEST, Int(request)) == CURLE_OK
         // For a libcurl without RTSP. If it does not report sending either, it has to open a connection.
-        if !canForbidRepeating, !CurlLibrary.tellsSendings { set(CURLOPT_FRESH_CONNECT, isForbidden ? 1 : 0) }
+        if !canForbidRepeating, !CurlLibrary.reportsSending { set(CURLOPT_FRESH_CONNECT, isForbidden ? 1 : 0) }
     }
 
     /// Records that the connection has been made or has failed.
@@ -74,24 +74,24 @@ extension CurlTransfer {
         ccurl_setopt_prereq(easy) { user, _, _, _, _ in
             guard let user else { return CURL_PREREQFUNC_OK }
             let transfer = Unmanaged<CurlTransfer>.fromOpaque(user).takeUnretainedValue()
-            return transfer.mayBeSent() ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
+            return transfer.shouldSend() ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
         }
     }
 
     /// Counts an attempt to send the request; returning `false` ends the exchange.
-    private func mayBeSent() -> Bool {
-        sendings += 1
-        lastMove = clock.now
+    private func shouldSend() -> Bool {
+        sendCount += 1
+        lastActivity = clock.now
         noteConnected()
-        guard sendings > 1 else {
+        guard sendCount > 1 else {
             // Other kept-alive connections may be closed as well, and libcurl gives up after five. Over HTTP/2, each
             // refused stream would open a connection.
-            if host?.version == .http1 { setRepeatsAfresh(true) }
+            if host?.version == .http1 { setRepeatsOnNewConnection(true) }
             return true
         }
         // The request uses another connection now.
         descriptor = -1
-        guard options.mayBeRepeated == false, !canForbidRepeating else { return true }
+        guard options.isRepeatable == false, !canForbidRepeating else { return true }
         failure = CurlFailure.notRepeated
         return false
     }

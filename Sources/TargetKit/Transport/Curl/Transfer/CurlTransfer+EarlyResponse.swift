@@ -7,12 +7,12 @@ import Foundation
 /// 9113 §8.1, RFC 9112 §9.5).
 extension CurlTransfer {
     /// The interval at which a transfer with an early response is checked, in nanoseconds.
-    private static let lookInterval: UInt64 = 250_000_000
+    private static let checkInterval: UInt64 = 250_000_000
 
     /// Records whether the response, whose head has arrived, is early.
-    func noteEarlyAnswer() {
-        guard !isAnsweredEarly, isBodyUnsent else { return }
-        isAnsweredEarly = true
+    func noteEarlyResponse() {
+        guard !isResponseEarly, isBodyUnsent else { return }
+        isResponseEarly = true
         clock.setAlarm(clock.now)
     }
 
@@ -22,19 +22,20 @@ extension CurlTransfer {
     /// libcurl does not end such an exchange itself. Over HTTP/2 it waits for a window that the server never opens
     /// (7.88 spins meanwhile), and over HTTP/1.1 for the server to read. A 2xx response does not end the exchange,
     /// however long that takes: it is valid only once the server has the whole request.
-    func isOverEarly() -> Bool {
-        guard isAnsweredEarly, head.statusCode >= 300 else { return false }
-        if isAnswerWhole { return true }
-        clock.setAlarm(clock.now + Self.lookInterval)
+    func canEndEarly() -> Bool {
+        guard isResponseEarly, head.statusCode >= 300 else { return false }
+        if isResponseComplete { return true }
+        clock.setAlarm(clock.now + Self.checkInterval)
         return false
     }
 
-    /// Whether the exchange has come to its end though libcurl says otherwise.
-    func isWhole(despite result: CURLcode) -> Bool {
+    /// Whether the exchange is complete although libcurl reports an error.
+    func isComplete(despite result: CURLcode) -> Bool {
         switch result {
-        // The rest of the request could not be sent; the answer does not depend on it.
-        case CURLE_HTTP2_STREAM where head.isComplete && head.framing.length == nil && isReleased(by: result): true
-        case CURLE_HTTP2_STREAM, CURLE_HTTP2, CURLE_SEND_ERROR: isAnswerWhole
+        // The rest of the request could not be sent; the response does not depend on it.
+        case CURLE_HTTP2_STREAM where head.isComplete && head.framing.length == nil && isRequestReleased(by: result):
+            true
+        case CURLE_HTTP2_STREAM, CURLE_HTTP2, CURLE_SEND_ERROR: isResponseComplete
         default: options.endsAtHead && head.isComplete
         }
     }
@@ -49,15 +50,15 @@ extension CurlTransfer {
     }
 
     /// Whether the server reported success before it had the whole request, without releasing the rest.
-    func isCutShort(after result: CURLcode) -> Bool {
-        (200..<300).contains(head.statusCode) && !isReleased(by: result) && isBodyUnsent
+    func isRequestCutShort(after result: CURLcode) -> Bool {
+        (200..<300).contains(head.statusCode) && !isRequestReleased(by: result) && isBodyUnsent
     }
 
     /// Whether the server ended the stream with `NO_ERROR` after its response, because it does not need the rest of the
     /// request. RFC 9113 §8.1 forbids discarding such a response.
     ///
     /// libcurl 7.88 has no error message for a stream that was closed without an error while it was sending.
-    private func isReleased(by result: CURLcode) -> Bool {
+    private func isRequestReleased(by result: CURLcode) -> Bool {
         guard head.httpVersion == "HTTP/2" else { return false }
         return result == CURLE_OK || result == CURLE_HTTP2_STREAM && errorBuffer.pointee == 0
     }
@@ -65,15 +66,15 @@ extension CurlTransfer {
     /// Makes libcurl read an HTTP/2 stream to its end, even after the response's length has arrived: otherwise 7.88
     /// misses the window updates that the rest of the request needs, and the reset that releases it. nghttp2 checks the
     /// length.
-    func listenToEnd() {
+    func readToStreamEnd() {
         guard !options.ignoresLength, head.httpVersion == "HTTP/2", isBodyUnsent else { return }
         options.ignoresLength = true
         set(CURLOPT_IGNORE_CONTENT_LENGTH, 1)
     }
 
     /// The failure, with a description of how much of the body had been sent when the response arrived.
-    func sayingUnsent(_ failure: CurlFailure) -> CurlFailure {
-        guard isAnsweredEarly, isBodyUnsent else { return failure }
+    func describingUnsentBody(_ failure: CurlFailure) -> CurlFailure {
+        guard isResponseEarly, isBodyUnsent else { return failure }
         let sent = offset(CURLINFO_SIZE_UPLOAD_T)
         let length: Int64? = if case .data(let data)? = start?.call.body { Int64(data.count) } else { upload?.length }
         let part = length.map { "\(sent) of \($0) bytes" } ?? "\(sent) bytes"
@@ -82,9 +83,9 @@ extension CurlTransfer {
         return failure
     }
 
-    /// Whether all of the response has come, by the length that its head says.
-    private var isAnswerWhole: Bool {
-        guard head.isComplete, !isHeldUp else { return false }
+    /// Whether the whole response has arrived, by the length in its head.
+    private var isResponseComplete: Bool {
+        guard head.isComplete, !isPaused else { return false }
         // RFC 9112 §6.3: these have no body.
         if head.statusCode == 204 || head.statusCode == 304 || options.endsAtHead { return true }
         guard let length = head.framing.length else { return false }

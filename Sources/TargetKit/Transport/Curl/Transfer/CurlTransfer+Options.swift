@@ -3,17 +3,17 @@
 import CTargetKitCurl
 import Foundation
 
-/// What differs from one exchange to the next in a handle's options, as they are set at the moment.
+/// The current values of the options that vary between exchanges.
 struct CurlOptions {
-    /// How libcurl is told of the body.
+    /// How the request's body is passed to libcurl.
     enum Mode {
         /// No body.
         case get
-        /// No body in the response either.
+        /// No body in the request or in the response.
         case head
-        /// The bytes are given beforehand, and go out together with the head.
+        /// The bytes are set in advance, and sent together with the head.
         case post
-        /// The bytes are asked for.
+        /// libcurl reads the bytes with a callback.
         case upload
     }
 
@@ -21,8 +21,8 @@ struct CurlOptions {
     var method: String?
     var isSecure: Bool?
     var waitsToShare: Bool?
-    var mayBeRepeated: Bool?
-    var repeatsAfresh = false
+    var isRepeatable: Bool?
+    var repeatsOnNewConnection = false
     var fields: [String: String] = [:]
     var headerList: UnsafeMutablePointer<curl_slist>?
     /// Whether the list keeps libcurl from adding fields to a request with a body.
@@ -47,15 +47,15 @@ struct CurlOptions {
 }
 
 extension CurlTransfer {
-    /// A body up to this size is copied to libcurl, and sent in one go with the head.
+    /// The maximum size of a body that is copied to libcurl and sent together with the head.
     private static let copyLimit = 16 << 10
 
-    /// Sets what this call needs and the last one did not.
+    /// Sets the options in which the call differs from the previous one.
     func prepare(_ call: CurlCall) throws {
         try prepareBody(call)
         try prepareHeaders(call)
-        resumeDefaults()
-        if call.address.isSecure, settings.asksForHost { prepareTrust(call) }
+        restoreDefaults()
+        if call.address.isSecure, settings.trustDependsOnHost { prepareTrust(call) }
         if options.hasProgress != (call.progress != nil) {
             options.hasProgress = call.progress != nil
             set(CURLOPT_NOPROGRESS, options.hasProgress ? 0 : 1)
@@ -66,7 +66,7 @@ extension CurlTransfer {
     private func prepareBody(_ call: CurlCall) throws {
         switch call.body {
         case .none:
-            // RFC 9110 §8.6: a method that gives a meaning to a body says that it has none.
+            // RFC 9110 §8.6: a method that defines a meaning for a body sends a length of 0 without one.
             let saysLength = call.method == "POST" || call.method == "PUT" || call.method == "PATCH"
             setMode(saysLength ? .post : call.method == "HEAD" ? .head : .get, method: call.method)
             if saysLength { setPost(Data()) }
@@ -76,8 +76,8 @@ extension CurlTransfer {
         case .data(let data):
             try setUpload(CurlUpload(direct: CurlDataBody(data: data)), method: call.method)
         case .source(let source):
-            let wakeLoop = { @Sendable [inbox] in inbox.post(.resume(call)) }
-            setUpload(CurlUpload(pumped: source, wakeLoop: wakeLoop), method: call.method)
+            let wakeLoop = { @Sendable [commandQueue] in commandQueue.post(.resume(call)) }
+            setUpload(CurlUpload(prefetched: source, wakeLoop: wakeLoop), method: call.method)
         }
     }
 
@@ -86,7 +86,7 @@ extension CurlTransfer {
             // First, because it makes the request a POST.
             if options.mode == .post { ccurl_setopt_string(easy, CURLOPT_COPYPOSTFIELDS, nil) }
             options.mode = mode
-            // This undoes whichever of the others was set.
+            // This resets the other modes.
             set(CURLOPT_HTTPGET, 1)
             switch mode {
             case .get: break
@@ -136,12 +136,12 @@ extension CurlTransfer {
 
     private func prepareHeaders(_ call: CurlCall) throws {
         let hasBody = options.mode == .post || options.mode == .upload
-        // The same fields as last time: the list is still there.
+        // The list of the previous exchange has the same fields.
         if options.headerList != nil, options.fields == call.fields, options.listIsForBody || !hasBody { return }
         dropHeaders()
         var list = CurlHeaderList()
         for (name, value) in call.fields { try list.add(name, value) }
-        // By its own options libcurl would write these two anew for each request, letter by letter and twice.
+        // libcurl's own options for these two are formatted twice for each request.
         try list.add("User-Agent", CurlLibrary.userAgent, unlessIn: call.fields)
         // A range selects from the bytes as sent, which are the encoded ones when there is an encoding (RFC 9110
         // §14.2).
@@ -163,7 +163,7 @@ extension CurlTransfer {
             options.decodes = false
             ccurl_setopt_string(easy, CURLOPT_ACCEPT_ENCODING, nil)
         }
-        listenToEnd()
+        readToStreamEnd()
     }
 
     /// Closes the connection after this exchange.
@@ -173,7 +173,7 @@ extension CurlTransfer {
     }
 
     /// Resets the options that the previous exchange changed while it ran.
-    private func resumeDefaults() {
+    private func restoreDefaults() {
         if !options.decodes {
             options.decodes = true
             ccurl_setopt_string(easy, CURLOPT_ACCEPT_ENCODING, "")
@@ -193,7 +193,7 @@ extension CurlTransfer {
     }
 }
 
-/// The header fields of a request, in libcurl's spelling.
+/// The header fields of a request, in libcurl's format.
 struct CurlHeaderList: ~Copyable {
     private var list: UnsafeMutablePointer<curl_slist>?
 
@@ -201,7 +201,7 @@ struct CurlHeaderList: ~Copyable {
         curl_slist_free_all(list)
     }
 
-    /// Hands out the list, which the taker frees.
+    /// Returns the list, which the caller frees.
     consuming func release() -> UnsafeMutablePointer<curl_slist>? {
         let released = list
         list = nil
@@ -210,7 +210,7 @@ struct CurlHeaderList: ~Copyable {
 
     /// Adds `Name: value`.
     ///
-    /// - Throws: when name or value holds a line break or a NUL, which would end the field and begin another.
+    /// - Throws: An error when the name or value contains a line break or a NUL, which would start another field.
     mutating func add(_ name: String, _ value: String) throws(CurlFailure) {
         guard !name.isEmpty, !name.endsHeaderField, !value.endsHeaderField else {
             throw CurlFailure(
@@ -218,23 +218,23 @@ struct CurlHeaderList: ~Copyable {
                 "the header field \(name.debugDescription) holds a line break or a NUL, or has no name"
             )
         }
-        // libcurl takes `Name:` for "leave the field out", and `Name;` for a field without a value.
+        // For libcurl, `Name:` removes the field, and `Name;` is a field without a value.
         append(value.isEmpty ? name + ";" : name + ": " + value)
     }
 
-    /// Adds `Name: value`, unless the caller has a field of that name.
+    /// Adds `Name: value`, unless the caller has set a field with that name.
     mutating func add(_ name: String, _ value: String, unlessIn fields: [String: String]) throws(CurlFailure) {
         if !fields.keys.contains(where: { $0.equalsIgnoringASCIICase(name) }) { try add(name, value) }
     }
 
-    /// Takes back what libcurl adds to a request with a body: the wait for `100 Continue`, and a content type of its own.
+    /// Removes the fields that libcurl adds to a request with a body: `Expect` and `Content-Type`.
     mutating func suppressDefaults(unless fields: [String: String]) {
         append("Expect:")
         if !fields.keys.contains(where: { $0.equalsIgnoringASCIICase("Content-Type") }) { append("Content-Type:") }
     }
 
     private mutating func append(_ line: String) {
-        // On failure the list is as it was, and the system out of memory.
+        // Fails only when the system is out of memory; the list is then unchanged.
         list = curl_slist_append(list, line) ?? list
     }
 }

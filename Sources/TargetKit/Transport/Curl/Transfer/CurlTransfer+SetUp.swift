@@ -4,7 +4,7 @@ import CTargetKitCurl
 import Foundation
 
 extension CurlTransfer {
-    /// Sets what stays the same for every exchange.
+    /// Sets the options that are the same for every exchange.
     func setUp() {
         let user = Unmanaged.passUnretained(self).toOpaque()
         ccurl_setopt_pointer(easy, CURLOPT_PRIVATE, user)
@@ -16,7 +16,7 @@ extension CurlTransfer {
         set(CURLOPT_HTTP09_ALLOWED, 0)
         set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
         set(CURLOPT_TCP_KEEPALIVE, 1)
-        // Whatever this libcurl can decode. The field itself is in the list of each request.
+        // All encodings that this libcurl supports. The field itself is in the list of each request.
         ccurl_setopt_string(easy, CURLOPT_ACCEPT_ENCODING, "")
         setResponseCallbacks(user)
         setRequestCallbacks(user)
@@ -65,7 +65,7 @@ extension CurlTransfer {
         }
         ccurl_setopt_pointer(easy, CURLOPT_SEEKDATA, user)
         ccurl_setopt_seek(easy) { user, offset, origin in
-            // libcurl only ever goes back to the start.
+            // libcurl only seeks to the start.
             guard let user, offset == 0, origin == SEEK_SET else { return CURL_SEEKFUNC_FAIL }
             let transfer = Unmanaged<CurlTransfer>.fromOpaque(user).takeUnretainedValue()
             return transfer.rewindBody() ? CURL_SEEKFUNC_OK : CURL_SEEKFUNC_FAIL
@@ -78,12 +78,12 @@ extension CurlTransfer {
             guard let user, let address = address?.pointee else { return CURL_SOCKET_BAD }
             let kind = address.socktype | Int32(SOCK_CLOEXEC.rawValue)
             let descriptor = socket(address.family, kind, address.protocol)
-            if descriptor >= 0 { Unmanaged<CurlSockets>.fromOpaque(user).takeUnretainedValue().opened(descriptor) }
+            if descriptor >= 0 { Unmanaged<CurlSockets>.fromOpaque(user).takeUnretainedValue().didOpen(descriptor) }
             return descriptor
         }
         ccurl_setopt_pointer(easy, CURLOPT_CLOSESOCKETDATA, user)
         ccurl_setopt_close_socket(easy) { user, descriptor in
-            if let user { Unmanaged<CurlSockets>.fromOpaque(user).takeUnretainedValue().closed(descriptor) }
+            if let user { Unmanaged<CurlSockets>.fromOpaque(user).takeUnretainedValue().didClose(descriptor) }
             return close(descriptor)
         }
     }

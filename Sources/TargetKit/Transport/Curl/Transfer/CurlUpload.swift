@@ -2,52 +2,52 @@
 #if canImport(CTargetKitCurl)
 import Foundation
 
-/// The body of a request, read piece by piece as libcurl asks for it, and from its start again where libcurl has to.
+/// The body of a request, read as libcurl asks for it, and again from the start if libcurl has to resend it.
 final class CurlUpload {
     private enum Source {
         /// Read on the loop's thread; for bodies in memory.
         case direct(any BodySource, any BodyReader)
         /// Read in advance on another thread; for files and custom sources, which can be slow.
-        case pumped(CurlBodyPump)
+        case prefetched(CurlBodyPrefetcher)
     }
 
-    /// The number of bytes; `nil`: the body is sent in chunks.
+    /// The number of bytes; `nil` when unknown, and the body is sent in chunks.
     let length: Int64?
     /// The number of bytes that have been read.
     private(set) var count: Int64 = 0
     private var source: Source
     /// The total number of bytes, once all of them have been read.
-    private(set) var lengthFound: Int64?
+    private(set) var countedLength: Int64?
 
     /// Whether all bytes have been read.
-    var isAtEnd: Bool { lengthFound != nil || count == length }
+    var isAtEnd: Bool { countedLength != nil || count == length }
 
-    /// A body that is read on the loop's thread.
+    /// Creates an upload that is read on the loop's thread.
     init(direct source: any BodySource) throws {
         self.source = .direct(source, try source.open())
         length = source.length
     }
 
-    /// A body that is read on a thread of its own.
-    init(pumped source: any BodySource, wakeLoop: @escaping @Sendable () -> Void) {
-        self.source = .pumped(CurlBodyPump(source, wakeLoop: wakeLoop))
+    /// Creates an upload that is read on its own thread.
+    init(prefetched source: any BodySource, wakeLoop: @escaping @Sendable () -> Void) {
+        self.source = .prefetched(CurlBodyPrefetcher(source, wakeLoop: wakeLoop))
         length = source.length
     }
 
     deinit {
-        if case .pumped(let pump) = source { pump.close() }
+        if case .prefetched(let prefetcher) = source { prefetcher.close() }
     }
 
     /// Fills the buffer; returns 0 at the end, and `nil` when there is nothing yet.
     func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int? {
-        // libcurl sends whatever it gets: more than was announced would be read as the next request.
+        // libcurl sends all bytes that it gets; more than declared would be read as the next request.
         let room = length.map { min(Int64(buffer.count), $0 - count) } ?? Int64(buffer.count)
         guard room > 0 else { return 0 }
         let buffer = UnsafeMutableRawBufferPointer(rebasing: buffer[..<Int(room)])
         let read: Int?
         switch source {
         case .direct(_, let reader): read = try reader.read(into: buffer)
-        case .pumped(let pump): read = try pump.read(into: buffer)
+        case .prefetched(let prefetcher): read = try prefetcher.read(into: buffer)
         }
         guard let read else { return nil }
         if read <= 0, let length, count < length {
@@ -55,17 +55,17 @@ final class CurlUpload {
         }
         let taken = max(0, min(read, buffer.count))
         count += Int64(taken)
-        if taken == 0 { lengthFound = count }
+        if taken == 0 { countedLength = count }
         return taken
     }
 
-    /// Goes back to the first byte.
+    /// Restarts at the first byte.
     func rewind() throws {
         count = 0
-        lengthFound = nil
+        countedLength = nil
         switch source {
         case .direct(let body, _): source = .direct(body, try body.open())
-        case .pumped(let pump): pump.rewind()
+        case .prefetched(let prefetcher): prefetcher.rewind()
         }
     }
 }

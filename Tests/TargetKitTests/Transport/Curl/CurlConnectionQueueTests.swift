@@ -8,22 +8,22 @@ import Testing
 @testable import TargetKit
 
 /// The order in which calls get their connections.
-@Suite("CurlQueue", .timeLimit(.minutes(1)))
-struct CurlQueueTests {
-    private let plain = CurlQueue.Host.Key(origin: "http://a", canShare: false)
-    private let other = CurlQueue.Host.Key(origin: "http://b", canShare: false)
-    private let secure = CurlQueue.Host.Key(origin: "https://a", canShare: true)
+@Suite("CurlConnectionQueue", .timeLimit(.minutes(1)))
+struct CurlConnectionQueueTests {
+    private let plain = CurlConnectionQueue.Host.Key(origin: "http://a", canShare: false)
+    private let other = CurlConnectionQueue.Host.Key(origin: "http://b", canShare: false)
+    private let secure = CurlConnectionQueue.Host.Key(origin: "https://a", canShare: true)
 
-    private func queue(perHost: Int = 0, inAll: Int = 0) -> CurlQueue {
+    private func queue(perHost: Int = 0, inAll: Int = 0) -> CurlConnectionQueue {
         var configuration = CurlTransport.Configuration.patient
         configuration.maxConnectionsPerHost = perHost
         configuration.maxConnections = inAll
-        return CurlQueue(CurlQueue.Limits(configuration))
+        return CurlConnectionQueue(CurlConnectionQueue.Limits(configuration))
     }
 
     /// Awaited calls, numbered by their paths.
-    private func withStarts(_ count: Int, _ body: ([CurlStart]) -> Void) async throws {
-        let starts = Recorder<CurlStart>()
+    private func withStarts(_ count: Int, _ body: ([CurlPendingCall]) -> Void) async throws {
+        let starts = Recorder<CurlPendingCall>()
         let arrived = Expectation(count: count)
         try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<count {
@@ -31,7 +31,7 @@ struct CurlQueueTests {
                 let call = try CurlCall(TransportRequest(urlRequest: URLRequest(url: url)))
                 group.addTask {
                     _ = try? await withUnsafeThrowingContinuation { continuation in
-                        starts.append(CurlStart(call: call, continuation: continuation))
+                        starts.append(CurlPendingCall(call: call, continuation: continuation))
                         arrived.fulfill()
                     }
                 }
@@ -42,13 +42,13 @@ struct CurlQueueTests {
         }
     }
 
-    private func number(_ start: CurlStart?) -> Int? {
+    private func number(_ start: CurlPendingCall?) -> Int? {
         start.flatMap { Int($0.call.url.lastPathComponent) }.map { $0 - 1000 }
     }
 
-    /// The calls for which there is room, and their hosts.
-    private func taken(from queue: CurlQueue) -> [(number: Int?, host: CurlQueue.Host)] {
-        var taken: [(number: Int?, host: CurlQueue.Host)] = []
+    /// The calls that can start, and their hosts.
+    private func taken(from queue: CurlConnectionQueue) -> [(number: Int?, host: CurlConnectionQueue.Host)] {
+        var taken: [(number: Int?, host: CurlConnectionQueue.Host)] = []
         while let (start, host) = queue.next() { taken.append((number(start), host)) }
         return taken
     }
@@ -108,7 +108,7 @@ struct CurlQueueTests {
             let first = taken(from: queue)
             #expect(first.count == 20)
             queue.note(isHTTP2: true, of: first[0].host)
-            #expect(taken(from: queue).count == CurlQueue.Limits.streams - 20)
+            #expect(taken(from: queue).count == CurlConnectionQueue.Limits.streams - 20)
             for start in starts[1200...] { queue.add(start, for: plain) }
             #expect(taken(from: queue).count == 20)
             queue.note(isHTTP2: false, of: first[0].host)
@@ -181,7 +181,7 @@ struct CurlQueueTests {
         try await withStarts(1000) { starts in
             let queue = queue()
             for (number, start) in starts.enumerated() {
-                queue.add(start, for: CurlQueue.Host.Key(origin: "http://\(number)", canShare: false))
+                queue.add(start, for: CurlConnectionQueue.Host.Key(origin: "http://\(number)", canShare: false))
                 for (_, host) in taken(from: queue) { queue.release(host) }
             }
             #expect(queue.sizes.hosts <= 257)
@@ -204,7 +204,7 @@ struct CurlQueueTests {
             for (number, start) in starts.enumerated().dropFirst() {
                 var start = start
                 start.deadline = UInt64(number)
-                queue.add(start, for: CurlQueue.Host.Key(origin: "http://\(number)", canShare: false))
+                queue.add(start, for: CurlConnectionQueue.Host.Key(origin: "http://\(number)", canShare: false))
             }
             switch leaving {
             case .cancelled: for start in starts.dropFirst().shuffled() { _ = queue.remove(start.call) }
@@ -223,12 +223,12 @@ struct CurlQueueTests {
         }
     }
 
-    @Test("A call that waits within libcurl is not idle", .enabled(if: CurlLibrary.tellsSendings))
+    @Test("A call that waits within libcurl is not idle", .enabled(if: CurlLibrary.reportsSending))
     func waitingWithinLibcurl() async throws {
         try await withStarts(1) { starts in
             var configuration = CurlTransport.Configuration.patient
             configuration.idleTimeout = .milliseconds(1)
-            let loop = CurlLoop(inbox: CurlInbox(), configuration: configuration)
+            let loop = CurlLoop(commandQueue: CurlCommandQueue(), configuration: configuration)
             let transfer = loop.flatMap { CurlTransfer(slot: 0, loop: $0) }
             loop?.queue.add(starts[0], for: secure)
             guard let loop, let transfer, let (start, host) = loop.queue.next() else {
@@ -236,17 +236,17 @@ struct CurlQueueTests {
                 return
             }
             do {
-                try transfer.begin(start, at: host, room: [])
+                try transfer.begin(start, at: host, headBuffer: [])
             } catch {
                 Issue.record(error)
             }
             let began = loop.clock.now
             while loop.clock.now <= began + 1_000_000 { loop.clock.tick() }
             #expect(transfer.due > loop.clock.now)
-            transfer.sendings = 1
+            transfer.sendCount = 1
             #expect(transfer.due == began + 1_000_000)
             transfer.end(with: .failure(CurlFailure.cancelled))
-            transfer.ending = nil
+            transfer.completion = nil
         }
     }
 }
