@@ -51,9 +51,9 @@ public struct ResponseHead: Sendable {
         case lines([UInt8])
     }
 
-    /// The status code, 200 for one (RFC 9110 §15).
+    /// The status code, for example 200 (RFC 9110 §15).
     public var statusCode: Int
-    /// The version of HTTP that was spoken, `HTTP/1.1` or `HTTP/2`.
+    /// The HTTP version, for example `HTTP/1.1` or `HTTP/2`.
     public var httpVersion: String
     private var storage: Storage
 

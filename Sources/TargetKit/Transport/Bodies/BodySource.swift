@@ -91,7 +91,7 @@ extension FileBodySource.Failure: CustomStringConvertible, CustomReflectable {
     public var description: String {
         switch self {
         case .notAFileURL(let url):
-            "\(RedactedURL.inside(url).debugDescription) is not the URL of a file; make it with URL(fileURLWithPath:)"
+            "\(RedactedURL.inside(url).debugDescription) is not a file URL; use URL(fileURLWithPath:)"
         case .missing(let path):
             "the file \(path.debugDescription) does not exist; check its path, and that it is kept until it is sent"
         case .unreadable(let path, let code):
@@ -100,8 +100,8 @@ extension FileBodySource.Failure: CustomStringConvertible, CustomReflectable {
         case .notARegularFile(let path):
             "\(path.debugDescription) is not a regular file; name a file, not a directory, pipe or device"
         case .changedSize(let path, let expected, let found):
-            "the file \(path.debugDescription) changed its size from \(expected) to \(found) bytes before it was sent; "
-                + "send a copy that nobody writes to"
+            "the file \(path.debugDescription) changed size from \(expected) to \(found) bytes before it was sent; "
+                + "send a copy that does not change"
         }
     }
 

@@ -35,7 +35,9 @@ struct CookieFile: Sendable {
         }
         guard content.version == 1 else { throw failure(.broken("it has version \(content.version), not 1")) }
         return try content.cookies.enumerated().map { index, cookie throws(CookieFileError) in
-            guard let cookie = cookie.checked else { throw failure(.broken("cookies.[\(index)] is no cookie")) }
+            guard let cookie = cookie.checked else {
+                throw failure(.broken("cookies.[\(index)] is not a valid cookie"))
+            }
             return cookie
         }
     }
@@ -117,11 +119,11 @@ extension CookieFileError.Reason: CustomStringConvertible {
     /// The reason and a remedy, on one line.
     public var description: String {
         switch self {
-        case .notAFile: "it is no file URL; make one with URL(fileURLWithPath:)"
-        case .noFolder: "its folder is not there; create it first"
-        case .unreadable: "it cannot be read; give its owner the right to, or name another file"
+        case .notAFile: "it is not a file URL; use URL(fileURLWithPath:)"
+        case .noFolder: "its folder does not exist; create it first"
+        case .unreadable: "it cannot be read; change its permissions, or use another file"
         case .broken(let why):
-            "it does not hold cookies (\(why)); delete it to start without cookies, or name another file"
+            "it does not contain cookies (\(why)); delete it to start without cookies, or use another file"
         case .unwritable(let why): "it could not be written (\(why)); its cookies are older than those in memory"
         }
     }

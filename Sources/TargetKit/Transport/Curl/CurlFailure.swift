@@ -44,26 +44,26 @@ struct CurlFailure: Error {
 
     static let cancelled = Self(.cancelled, "the call was cancelled")
     static let shutDown = Self(.cancelled, "the transport was shut down")
-    static let timedOut = Self(.timedOut, "the request took longer than it may")
-    static let idle = quotable(.timedOut, "no byte came or went for too long")
+    static let timedOut = Self(.timedOut, "the request timed out")
+    static let idle = quotable(.timedOut, "no data was sent or received for too long")
     static let unavailable = Self(
         .resourceUnavailable,
-        "the system refused the descriptors that a CurlTransport needs"
+        "the system has no file descriptors for a CurlTransport"
     )
     static let headCutOff = Self(
         .networkConnectionLost,
-        "the connection was closed before the head of the response ended"
+        "the connection was closed before the response's head was complete"
     )
     /// `CURLE_TOO_LARGE`, which libcurl returns since 8.6 when a size exceeds its limit.
     static let tooLarge = CURLcode(rawValue: 100)
 
     static let malformedLength = quotable(
         .cannotParseResponse,
-        "the response has a Content-Length that is no number, or several that differ"
+        "the response has an invalid Content-Length, or several that differ"
     )
     static let noDescriptors = quotable(
         .resourceUnavailable,
-        "the system has no file descriptor left for a connection; raise the limit, or close what is not needed"
+        "the system has no file descriptor for a connection; raise the limit, or close unused files"
     )
 
     /// The response head exceeds the limit in bytes; `nil` for libcurl's own limit.
@@ -76,14 +76,17 @@ struct CurlFailure: Error {
     }
 
     static func refusedTunnel(_ status: Int) -> Self {
-        let reason = status == 401 || status == 407 ? "; it wants another user name and password" : ""
-        return quotable(.cannotConnectToHost, "the proxy refused a tunnel to the host with status \(status)\(reason)")
+        let reason = status == 401 || status == 407 ? "; check its user name and password" : ""
+        return quotable(
+            .cannotConnectToHost,
+            "the proxy refused the connection to the host with status \(status)\(reason)"
+        )
     }
 
     static let cutShort = quotable(.networkConnectionLost, "the connection ended before the whole request was sent")
     static let notRepeated = quotable(
         .networkConnectionLost,
-        "the connection was closed before an answer came, and the request must not be sent twice"
+        "the connection was closed before a response arrived, and the request must not be sent twice"
     )
 
     static func overLimit(_ limit: Int) -> Self {

@@ -55,14 +55,16 @@ extension CurlProxy {
         if let mark = rest.range(of: "://") {
             let schemes = schemes
             guard schemes.contains(rest[..<mark.lowerBound].lowercased()) else {
-                return "its scheme is none of \(schemes.joined(separator: ", "))"
+                return "its scheme is not one of \(schemes.joined(separator: ", "))"
             }
             rest = rest[mark.upperBound...]
         }
-        guard rest.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else { return "it holds a space or control character" }
+        guard rest.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else {
+            return "it contains a space or control character"
+        }
         let authority = rest.prefix { !"/?#".contains($0) }
         guard !rest[authority.endIndex...].contains(where: { "@?#".contains($0) }) else {
-            return "it has an @, a ? or a # behind its host"
+            return "it has an @, ? or # after its host"
         }
         return problem(
             inHost: authority.lastIndex(of: "@").map { authority[authority.index(after: $0)...] } ?? authority
@@ -82,7 +84,7 @@ extension CurlProxy {
         if port.isEmpty { return nil }
         let isNumber = port.first == ":" && port.dropFirst().allSatisfy { ("0"..."9").contains($0) }
         guard isNumber, (1...65_535).contains(Int(port.dropFirst()) ?? 0) else {
-            return "its port is no number from 1 to 65535"
+            return "its port is not a number from 1 to 65535"
         }
         return nil
     }

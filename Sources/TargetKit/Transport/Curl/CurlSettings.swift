@@ -147,7 +147,7 @@ extension CurlTransfer {
 
     private func require(_ result: CURLcode, _ feature: String) throws(CurlFailure) {
         guard result != CURLE_OK else { return }
-        throw CurlFailure(.unsupportedURL, "the installed libcurl does not know \(feature)")
+        throw CurlFailure(.unsupportedURL, "the installed libcurl does not support \(feature)")
     }
 }
 #endif

@@ -21,7 +21,7 @@ struct URLSessionBodyWriter: Sendable {
             guard streaming != .refused else {
                 throw URLSessionFailure(
                     .unsupportedURL,
-                    "URLSession on Linux cannot hold a server back, so no body is streamed with it; CurlTransport does that"
+                    "URLSession on Linux cannot stream a response; CurlTransport can"
                 )
             }
             storage = .stream(BodyChannel(limit: buffer))

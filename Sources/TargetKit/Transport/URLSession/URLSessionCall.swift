@@ -43,7 +43,7 @@ struct URLSessionCall: Sendable {
             self.request = request
             bodyWriter = try URLSessionBodyWriter(transportRequest.destination, streaming: streaming)
             if let timeout, timeout <= .zero {
-                throw URLSessionFailure(.timedOut, "the request took longer than it may")
+                throw URLSessionFailure(.timedOut, "the request timed out")
             }
             try checkHead()
             try checkBody()
@@ -54,10 +54,10 @@ struct URLSessionCall: Sendable {
 
     /// The URL without `user:password@` (RFC 3986 §3.2.1): Linux would send them as an Authorization header.
     private static func address(of url: URL) throws(URLSessionFailure) -> URL {
-        guard url.hasHTTPScheme else { throw URLSessionFailure(.unsupportedURL, "only http and https are spoken") }
+        guard url.hasHTTPScheme else { throw URLSessionFailure(.unsupportedURL, "only http and https are supported") }
         guard url.isCallable, let host = url.host else { throw URLSessionFailure(.badURL, "the URL has no host") }
         #if canImport(FoundationNetworking)
-        guard !host.contains(":") else { throw .notOnLinux("reach an IPv6 address that stands in the URL") }
+        guard !host.contains(":") else { throw .notOnLinux("connect to an IPv6 address in a URL") }
         #endif
         guard url.user != nil || url.password != nil else { return url }
         let text = url.absoluteString
@@ -77,7 +77,7 @@ struct URLSessionCall: Sendable {
             guard name.isToken, !value.endsHeaderField else {
                 throw URLSessionFailure(
                     .badURL,
-                    "the header field \(name.debugDescription) is not a token, or its value holds a line break or a NUL"
+                    "the header field \(name.debugDescription) is not a token, or its value contains a line break or a NUL"
                 )
             }
         }
@@ -102,7 +102,7 @@ struct URLSessionCall: Sendable {
         }
         guard case .file(let file) = body else { return }
         // On Linux a file that cannot be opened would end the process or fail without a name.
-        guard file.isFileURL else { throw URLSessionFailure(.unsupportedURL, "the body's URL is not one of a file") }
+        guard file.isFileURL else { throw URLSessionFailure(.unsupportedURL, "the body's URL is not a file URL") }
         var status = stat()
         guard stat(file.path, &status) == 0 else {
             throw URLSessionFailure(.fileDoesNotExist, "\(file.path): \(String(cString: strerror(errno)))")

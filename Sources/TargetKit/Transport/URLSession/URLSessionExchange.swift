@@ -102,7 +102,7 @@ final class URLSessionExchange: Sendable {
             // libcurl gives up after five connections that closed during the request.
             return state.restarts > 5 || state.isHeadDelivered
         }
-        if isOver { fail(.networkConnectionLost, "the connection was closed under the request, again and again") }
+        if isOver { fail(.networkConnectionLost, "the connection was closed repeatedly during the request") }
         return !isSettled
     }
 
@@ -158,7 +158,7 @@ final class URLSessionExchange: Sendable {
         let timer = Task.detached { [weak self] in
             // Foundation's own timeouts are whole seconds on Linux.
             guard (try? await ContinuousClock().sleep(for: timeout)) != nil else { return }
-            self?.fail(.timedOut, "the request took longer than it may")
+            self?.fail(.timedOut, "the request timed out")
         }
         let isSettled = state.withLock { state in
             state.timer = timer
@@ -189,7 +189,7 @@ extension URLSessionExchange: BodyProducer {
     }
 
     func abandon() {
-        if !isSettled { fail(.cancelled, "the body is no longer wanted") }
+        if !isSettled { fail(.cancelled, "the body was released") }
     }
 
     /// Suspends the task while the channel is full, and resumes it otherwise.

@@ -44,7 +44,7 @@ struct URLSessionFailure: Error {
         #if canImport(FoundationNetworking)
         guard let given = error as? URLError else { return error }
         // Only the idle timeout has no description.
-        let words = given.userInfo[NSLocalizedDescriptionKey] as? String ?? "no byte came or went for too long"
+        let words = given.userInfo[NSLocalizedDescriptionKey] as? String ?? "no data was sent or received for too long"
         let said = words == Self.refusedHead ? Self.notOnLinux(Self.readingHead).message : words
         return Self.error(code(given.code, words: words, hasHead: hasHead), said, for: url)
         #else

@@ -120,13 +120,13 @@ public final class URLSessionTransport: Transport {
         let call = try URLSessionCall(request, idleTimeout: idleTimeout, streaming: streaming)
         guard !isBackground else {
             let words =
-                "a background URLSessionConfiguration brings back no response to a call that waits for it; "
+                "a background URLSessionConfiguration returns no response to a call; "
                 + "use .default or .ephemeral, and a URLSession of your own for the background"
             throw URLSessionFailure.error(.unsupportedURL, words, for: call.url)
         }
         #if canImport(FoundationNetworking)
         guard tls == .system else {
-            let words = "URLSession on Linux knows no TLS policy but the system's; CurlTransport does"
+            let words = "URLSession on Linux supports only the system's TLS policy; CurlTransport supports others"
             throw URLSessionFailure.error(.unsupportedURL, words, for: call.url)
         }
         #endif

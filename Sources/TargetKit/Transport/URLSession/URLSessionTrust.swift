@@ -122,7 +122,7 @@ struct URLSessionTrust: Sendable {
         else {
             return refuse(
                 .clientCertificateRejected,
-                "the client certificate is no PKCS#12 file with that password",
+                "the client certificate is not a PKCS#12 file with the given password",
                 for: url
             )
         }

@@ -215,7 +215,7 @@ struct CurlHeaderList: ~Copyable {
         guard !name.isEmpty, !name.endsHeaderField, !value.endsHeaderField else {
             throw CurlFailure(
                 .badURL,
-                "the header field \(name.debugDescription) holds a line break or a NUL, or has no name"
+                "the header field \(name.debugDescription) contains a line break or a NUL, or has no name"
             )
         }
         // For libcurl, `Name:` removes the field, and `Name;` is a field without a value.

@@ -100,7 +100,7 @@ struct CurlFileBody: BodySource {
         self.url = url
         var status = stat()
         guard url.isFileURL, stat(url.path, &status) == 0 else {
-            throw CurlFailure(.fileDoesNotExist, "there is no file \(url.path)")
+            throw CurlFailure(.fileDoesNotExist, "the file \(url.path) does not exist")
         }
         switch status.st_mode & S_IFMT {
         case S_IFREG: break
@@ -108,7 +108,7 @@ struct CurlFileBody: BodySource {
         default:
             throw CurlFailure(
                 .cannotOpenFile,
-                "\(url.path) is not a regular file; send what a pipe or a device gives as a BodySource"
+                "\(url.path) is not a regular file; use a BodySource for a pipe or a device"
             )
         }
         guard access(url.path, R_OK) == 0 else { throw Self.failure(.noPermissionsToReadFile, url.path) }
