@@ -3,7 +3,7 @@ import Foundation
 
 /// Hands the pieces of a body from the task of its call to its reader, one at a time: the next piece is asked for when the
 /// last one has been taken.
-final class BodyRelay: BodyOrigin {
+final class BodyRelay: BodyProducer {
     private typealias Reader = UnsafeContinuation<Result<Data?, TargetKitError>, Never>
 
     private struct State: Sendable {

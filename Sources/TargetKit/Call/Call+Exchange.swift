@@ -21,7 +21,7 @@ extension Call {
         with target: Resolved,
         _ context: inout RequestContext
     ) async throws -> Result<Response, TargetKitError> {
-        context.bodyOutsideRequest = prepared.body.isReadAsItIsSent ? prepared.body : nil
+        context.bodyOutsideRequest = prepared.body.isStreamed ? prepared.body : nil
         var request = prepared
         if plugins.hasSigning { request = try await sign(prepared, to: target.endpoint, context) }
         if target.stub == .never, let cookies = configuration.cookies { cookies.add(to: &request) }

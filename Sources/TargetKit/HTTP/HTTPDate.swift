@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 
-/// The date of a header field, in the three forms of RFC 9110 §5.6.7: `Sun, 06 Nov 1994 08:49:37 GMT`, that of RFC 850 with a
-/// year of two digits, and that of C's `asctime`.
+/// The date of a header field in one of the three formats of RFC 9110 §5.6.7: `Sun, 06 Nov 1994 08:49:37 GMT`, RFC 850's
+/// with a two-digit year, and that of C's `asctime`.
 package enum HTTPDate {
-    /// The date of a text; `nil` when it has none of the forms, or a zone other than GMT.
+    /// Parses a date; returns `nil` for another format, or a time zone other than GMT.
     ///
-    /// - Parameter now: Decides what a year of two digits means: the one that is at most 50 years ahead.
+    /// - Parameter now: The reference for a two-digit year, which is at most 50 years in the future.
     package static func parse(_ text: some StringProtocol, now: Date) -> Date? {
-        // `asctime` names no zone, and ends with the year.
+        // The `asctime` format has no time zone, and ends with the year.
         let end = text.utf8.suffix(5)
         let isYear = end.first == UInt8(ascii: " ") && end.dropFirst().allSatisfy(isDigit)
         guard isYear || end.dropFirst().elementsEqual(" GMT".utf8) else { return nil }
@@ -18,9 +18,111 @@ package enum HTTPDate {
 
     private static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
 
-    /// The year by its mean length: a day's error at its turn moves a limit that lies 50 years ahead.
+    /// The year, computed from its mean length: accurate to about a day, which suffices for a limit 50 years in the future.
     private static func year(of date: Date) -> Int {
         let years = date.timeIntervalSince1970 / (365.2425 * 86_400)
         return 1970 + Int(min(max(years, -300), 8000).rounded(.down))
+    }
+}
+
+/// The date of an `Expires` attribute, parsed as leniently as RFC 6265 §5.1.1 specifies: time, day, month and year in any
+/// order, with almost any delimiters.
+struct CookieDate {
+    private var time: (hour: Int, minute: Int, second: Int)?
+    private var day: Int?
+    private var month: Int?
+    private var year: Int?
+
+    /// Parses a date; returns `nil` when a part is missing or the date does not exist.
+    ///
+    /// - Parameters:
+    ///   - fullYear: Returns the full year for a two-digit one; default: 1970 to 2069, as in RFC 6265.
+    ///   - lastSecond: The highest second of a minute; 60 to accept a leap second, as the first second of the next minute.
+    static func parse(
+        _ text: some StringProtocol,
+        fullYear: (Int) -> Int = { $0 < 70 ? $0 + 2000 : $0 + 1900 },
+        lastSecond: Int = 59
+    ) -> Date? {
+        var date = CookieDate()
+        for token in text.utf8.split(whereSeparator: isDelimiter) { date.take(Array(token)) }
+        return date.date(fullYear, lastSecond)
+    }
+
+    /// Bytes between tokens: %x09 / %x20-2F / %x3B-40 / %x5B-60 / %x7B-7E.
+    private static func isDelimiter(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x09, 0x20...0x2F, 0x3B...0x40, 0x5B...0x60, 0x7B...0x7E: true
+        default: false
+        }
+    }
+
+    /// Uses the token for the first of time, day, month and year that is missing and matches.
+    private mutating func take(_ token: [UInt8]) {
+        if time == nil, let found = Self.time(of: token) {
+            time = found
+        } else if day == nil, let found = Self.number(of: token[...], digits: 1...2) {
+            day = found
+        } else if month == nil, let found = Self.month(of: token) {
+            month = found
+        } else if year == nil, let found = Self.number(of: token[...], digits: 2...4) {
+            year = found
+        }
+    }
+
+    private func date(_ fullYear: (Int) -> Int, _ lastSecond: Int) -> Date? {
+        guard let time, let day, let month, var year else { return nil }
+        if year < 100 { year = fullYear(year) }
+        guard year >= 1601, time.hour < 24, time.minute < 60, time.second <= lastSecond else { return nil }
+        guard day >= 1, day <= Self.length(ofMonth: month, year: year) else { return nil }
+        let days = Self.days(year: year, month: month, day: day)
+        return Date(timeIntervalSince1970: Double(((days * 24 + time.hour) * 60 + time.minute) * 60 + time.second))
+    }
+}
+
+extension CookieDate {
+    /// Parses three numbers separated by `:`, the last one followed by anything but a digit.
+    private static func time(of token: [UInt8]) -> (hour: Int, minute: Int, second: Int)? {
+        let pieces = token.split(separator: UInt8(ascii: ":"), maxSplits: 2, omittingEmptySubsequences: false)
+        guard pieces.count == 3, pieces[0].count <= 2, pieces[1].count <= 2,
+            pieces[0].allSatisfy(isDigit), pieces[1].allSatisfy(isDigit),
+            let hour = number(of: pieces[0], digits: 1...2), let minute = number(of: pieces[1], digits: 1...2),
+            let second = number(of: pieces[2], digits: 1...2)
+        else { return nil }
+        return (hour, minute, second)
+    }
+
+    /// Parses the number at the start of the token, if its digit count is in the range.
+    private static func number(of token: ArraySlice<UInt8>, digits: ClosedRange<Int>) -> Int? {
+        let number = token.prefix(while: isDigit)
+        guard digits.contains(number.count) else { return nil }
+        return number.reduce(0) { $0 * 10 + Int($1 - 0x30) }
+    }
+
+    /// The month, from 1 to 12, by its first three letters.
+    private static func month(of token: [UInt8]) -> Int? {
+        let start = token.prefix(3).map(\.asciiLowercased)
+        return months.firstIndex { $0.utf8.elementsEqual(start) }.map { $0 + 1 }
+    }
+
+    private static let months = [
+        "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
+    ]
+
+    private static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
+
+    private static func length(ofMonth month: Int, year: Int) -> Int {
+        switch month {
+        case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
+        case 4, 6, 9, 11: 30
+        default: 31
+        }
+    }
+
+    /// The days since 1970-01-01 in the Gregorian calendar. Years start in March, so that the leap day is the last.
+    private static func days(year: Int, month: Int, day: Int) -> Int {
+        let year = month > 2 ? year : year - 1
+        let monthFromMarch = month > 2 ? month - 3 : month + 9
+        let dayOfYear = (153 * monthFromMarch + 2) / 5 + day - 1
+        return year * 365 + year / 4 - year / 100 + year / 400 + dayOfYear - 719_468
     }
 }

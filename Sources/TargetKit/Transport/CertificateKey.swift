@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 
-/// The public key of a certificate as pins count it: its `SubjectPublicKeyInfo`, header included (RFC 5280 §4.1).
+/// The public key of a certificate in the form that pins use: its `SubjectPublicKeyInfo` (RFC 5280 §4.1).
 ///
-/// Security gives out a key without that header, so it is taken from the certificate's own bytes.
+/// Security returns a key without its header, so it is parsed from the certificate.
 enum CertificateKey {
-    /// The `SubjectPublicKeyInfo` of a certificate in DER; `nil` when the bytes are no certificate.
+    /// The `SubjectPublicKeyInfo` of a certificate in DER; `nil` when the bytes are not a certificate.
     static func subjectPublicKeyInfo(ofCertificate der: Data) -> Data? {
         var certificate = DERReader(Array(der))
         guard var outer = certificate.enter(0x30), var fields = outer.enter(0x30) else { return nil }
-        // An explicit version, [0], is there in all but version 1.
+        // Version 1 has no explicit version field, [0].
         if fields.nextTag == 0xA0 { fields.skip() }
         // Serial number, signature, issuer, validity, subject.
         for _ in 0..<5 { fields.skip() }
         return fields.nextTag == 0x30 ? fields.take() : nil
     }
 
-    /// The certificates of a PEM text (RFC 7468 §5.1) in DER; other kinds of blocks are passed over.
+    /// The certificates in PEM text (RFC 7468 §5.1), as DER; other blocks are ignored.
     static func certificates(inPEM pem: Data) -> [Data] {
         let text = String(decoding: pem, as: UTF8.self)
         return text.components(separatedBy: "-----BEGIN CERTIFICATE-----").dropFirst().compactMap { block in
@@ -25,7 +25,7 @@ enum CertificateKey {
         }
     }
 
-    /// Walks over elements of DER (X.690 §8.1): a tag of one byte, a length, a value.
+    /// Reads elements of DER (X.690 §8.1): a tag of one byte, a length, a value.
     private struct DERReader {
         private var bytes: ArraySlice<UInt8>
 
@@ -39,14 +39,14 @@ enum CertificateKey {
 
         var nextTag: UInt8? { bytes.first }
 
-        /// A reader of the next element's value, if it has that tag.
+        /// Returns a reader for the next element's value, if the element has the tag.
         mutating func enter(_ tag: UInt8) -> DERReader? {
             guard nextTag == tag, let (value, whole) = next else { return nil }
             bytes = bytes[whole.endIndex...]
             return DERReader(value)
         }
 
-        /// The next element, tag and length included.
+        /// Returns the next element, including its tag and length.
         mutating func take() -> Data? {
             guard let (_, whole) = next else { return nil }
             bytes = bytes[whole.endIndex...]
@@ -54,7 +54,7 @@ enum CertificateKey {
         }
 
         mutating func skip() {
-            // What cannot be read ends the walk: nothing is left.
+            // An unreadable element ends the reading.
             bytes = next.map { bytes[$0.whole.endIndex...] } ?? []
         }
 

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: MIT
 
-/// Sends one request and brings back its response: the seam between TargetKit and the network.
+/// Sends one request and returns its response: the interface between TargetKit and the network.
 ///
-/// A transport performs **exactly one** HTTP exchange. Redirects, cookies, caching, credentials and retries are TargetKit's,
-/// so that they are the same with every transport: a `302` is a response like any other, and so is a `401`.
+/// A transport performs **exactly one** HTTP exchange. TargetKit handles redirects, cookies, caching, credentials and
+/// retries, so that they are the same with every transport: a `302` is a response like any other, and so is a `401`.
 ///
-/// A transport of your own keeps these promises:
-/// - It sends method, URL and header fields of ``TransportRequest/urlRequest`` as they are. The body is
-///   ``TransportRequest/body``; the request's own `httpBody` does not count.
-/// - It returns when the whole body has reached ``TransportRequest/destination``; for a stream, when the head is there.
-/// - It fails with a `URLError` whose code says what happened (`.cannotConnectToHost`, `.timedOut`,
-///   `.networkConnectionLost` for a body cut short, `.dataLengthExceedsMaximum` for a body over the limit, …).
-/// - When the surrounding task is cancelled, it lets go of the connection and throws `CancellationError` or
-///   `URLError(.cancelled)`, soon; also when the task was cancelled before the call.
-/// - It reports progress in both directions, the last report of a direction before it returns.
-/// - A status of 100–199 is not a response: it waits for the final one (RFC 9110 §15.2).
-/// - It calls back on any thread, never with a lock held.
+/// A custom transport meets these requirements:
+/// - It sends the method, URL and header fields of ``TransportRequest/urlRequest`` unchanged. The body is
+///   ``TransportRequest/body``; the request's own `httpBody` is ignored.
+/// - It returns when the whole body has been written to ``TransportRequest/destination``; for a stream, after the head.
+/// - It fails with a `URLError` (`.cannotConnectToHost`, `.timedOut`, `.networkConnectionLost` for an incomplete body,
+///   `.dataLengthExceedsMaximum` for a body over the limit, …).
+/// - When the surrounding task is cancelled, or was cancelled before the call, it releases the connection and promptly
+///   throws `CancellationError` or `URLError(.cancelled)`.
+/// - It reports progress in both directions, with the last report of each before it returns.
+/// - It ignores interim responses, with a status of 100–199, and waits for the final one (RFC 9110 §15.2).
+/// - It calls closures on any thread, without holding a lock.
 ///
 /// ```swift
 /// struct EchoTransport: Transport {
@@ -30,7 +30,7 @@
 public protocol Transport: Sendable {
     /// Performs one exchange.
     ///
-    /// - Throws: a `URLError`, or `CancellationError`.
+    /// - Throws: A `URLError` or `CancellationError`.
     func send(_ request: TransportRequest) async throws -> TransportResponse
 
     /// Performs one exchange in a task of the caller's, which only the caller can cancel, and ends it when the handle is
@@ -64,5 +64,17 @@ extension Transport {
         }
         handle.onCancel { task.cancel() }
         return try await task.value.get()
+    }
+}
+
+/// A provider's default transport: libcurl on Linux, URLSession on Apple's systems.
+public enum SystemTransport {
+    /// The instance that providers share by default, with its kept-alive connections.
+    public static var shared: any Transport {
+        #if canImport(CTargetKitCurl)
+        CurlTransport.shared
+        #else
+        URLSessionTransport.shared
+        #endif
     }
 }

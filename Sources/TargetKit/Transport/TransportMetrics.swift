@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: MIT
 
-/// How long the steps of one exchange took, and what went over the wire. Durations count from the start of the exchange.
+/// The timing and the size of one exchange. Durations are measured from the start of the exchange.
 public struct TransportMetrics: Sendable, Hashable {
-    /// Until the host's name was looked up; `nil` when that is not known.
+    /// The time until the name lookup ended; `nil` when unknown.
     public var nameLookup: Duration?
-    /// Until the connection stood; zero when one was reused.
+    /// The time until the connection was open; zero when one was reused.
     public var connect: Duration?
-    /// Until TLS was agreed; `nil` without TLS.
+    /// The time until the TLS handshake ended; `nil` without TLS.
     public var secureConnect: Duration?
-    /// Until the first byte of the response.
+    /// The time until the first byte of the response arrived.
     public var firstByte: Duration?
-    /// Until the end.
+    /// The time until the end of the exchange.
     public var total: Duration
-    /// The bytes of the request's body.
+    /// The number of bytes sent for the request's body.
     public var bytesSent: Int64
-    /// The bytes of the response's body as they came over the wire.
+    /// The number of bytes received for the response's body, before decoding.
     public var bytesReceived: Int64
-    /// Whether a connection that was open already served the exchange.
+    /// Whether a kept-alive connection was used.
     public var reusedConnection: Bool
-    /// The version of HTTP, `HTTP/1.1` or `HTTP/2`.
+    /// The HTTP version, for example `HTTP/1.1` or `HTTP/2`.
     public var httpVersion: String
-    /// Whether the server's certificate went unchecked, as ``TLSPolicy/Trust/insecureTrustAll(for:)`` asks for.
+    /// Whether the server's certificate was not verified, because of ``TLSPolicy/Trust/insecureTrustAll(for:)``.
     public var trustedBlindly: Bool
-    /// The server's address, without the port; `nil` when it is not known.
+    /// The server's address, without the port; `nil` when unknown.
     public var remoteAddress: String?
 
-    /// The figures of one exchange.
+    /// Creates the metrics of one exchange.
     public init(
         nameLookup: Duration? = nil,
         connect: Duration? = nil,

@@ -5,32 +5,31 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// What a ``Transport`` is asked to do: one HTTP exchange.
+/// A request for a ``Transport``: one HTTP exchange.
 public struct TransportRequest: Sendable {
-    /// Where the body's bytes come from.
+    /// The source of the request's body.
     public enum Body: Sendable {
-        /// No body; neither `Content-Length` nor `Transfer-Encoding` is sent, but `Content-Length: 0` for POST, PUT and PATCH.
+        /// No body. `Content-Length: 0` is sent for POST, PUT and PATCH.
         case none
-        /// Those bytes.
+        /// Bytes in memory.
         case data(Data)
-        /// The bytes of a regular file, read as they are sent. A pipe or a device is refused; use a ``BodySource``
+        /// A regular file, read while it is sent. A pipe or a device is refused; use a ``BodySource``
         /// instead.
         case file(URL)
-        /// The bytes of a source that can be opened again, read as they are sent.
+        /// A source that can be opened again, read while it is sent.
         case stream(any BodySource)
     }
 
-    /// Where the response's body goes.
+    /// The destination of the response's body.
     public enum Destination: Sendable, Hashable {
-        /// Into memory, at most that many bytes, counted after decoding. Default: 512 MiB, a bound that a response for people
-        /// never reaches, and a runaway one does.
+        /// Memory, up to the given number of bytes after decoding. Default: 512 MiB.
         case memory(limit: Int = 512 << 20)
-        /// Into a file, which is replaced when the whole body has arrived, regardless of the status. ``Provider``
+        /// A file, which is replaced when the whole body has arrived, regardless of the status. ``Provider``
         /// passes a temporary file, and moves it into place when the response is accepted.
         case file(URL)
-        /// To a reader, piece by piece; at most about that many bytes wait for it, and then the server has to.
+        /// A reader. About the given number of bytes are buffered before the transport stops reading from the server.
         ///
-        /// The transport returns at the end of the head. ``TransportRequest/timeout`` counts for the body too.
+        /// The transport returns after the head. ``TransportRequest/timeout`` includes the body.
         case stream(buffer: Int)
     }
 
@@ -54,27 +53,27 @@ public struct TransportRequest: Sendable {
 
     private var storage: Storage
 
-    /// Method, URL and header fields. Its `httpBody`, `httpBodyStream` and `timeoutInterval` do not count.
+    /// The method, URL and header fields. Its `httpBody`, `httpBodyStream` and `timeoutInterval` are ignored.
     public var urlRequest: URLRequest {
         get { storage.fields.urlRequest }
         set { change { $0.urlRequest = newValue } }
     }
-    /// Where the body's bytes come from; default: none.
+    /// The source of the request's body; default: none.
     public var body: Body {
         get { storage.fields.body }
         set { change { $0.body = newValue } }
     }
-    /// Where the response's body goes; default: memory, up to 512 MiB.
+    /// The destination of the response's body; default: memory, up to 512 MiB.
     public var destination: Destination {
         get { storage.fields.destination }
         set { change { $0.destination = newValue } }
     }
-    /// How long the whole exchange may take, to the millisecond; `nil`: the transport's own limits.
+    /// The timeout of the whole exchange, in whole milliseconds; `nil` for the transport's own limits.
     public var timeout: Duration? {
         get { storage.fields.timeout }
         set { change { $0.timeout = newValue } }
     }
-    /// Is called with the number of bytes sent and received; on any thread, at most some 20 times a second, and always at the end.
+    /// Called with the progress in each direction: on any thread, about 20 times a second at most, and at the end.
     public var progress: (@Sendable (TransferProgress) -> Void)? {
         get { storage.fields.progress }
         set { change { $0.progress = newValue } }
@@ -85,7 +84,7 @@ public struct TransportRequest: Sendable {
         set { change { $0.hasStoredCookies = newValue } }
     }
 
-    /// A request for one exchange.
+    /// Creates a request for one exchange.
     public init(
         urlRequest: URLRequest,
         body: Body = .none,
@@ -106,8 +105,8 @@ public struct TransportRequest: Sendable {
 }
 
 extension TransportRequest.Body {
-    /// Whether the body's bytes are not in memory.
-    var isReadAsItIsSent: Bool {
+    /// Whether the body is read while it is sent, instead of being in memory.
+    var isStreamed: Bool {
         switch self {
         case .none, .data: false
         case .file, .stream: true
@@ -127,7 +126,7 @@ extension TransportRequest: CustomStringConvertible, CustomReflectable {
 }
 
 extension TransportRequest.Body: CustomStringConvertible, CustomReflectable {
-    /// Where the bytes are, and their number if known.
+    /// The kind of body, and its size if known.
     public var description: String {
         switch self {
         case .none: "no body"
@@ -139,4 +138,35 @@ extension TransportRequest.Body: CustomStringConvertible, CustomReflectable {
 
     /// Reflects only the description, so `dump` omits the bytes.
     public var customMirror: Mirror { Mirror(describing: self) }
+}
+
+/// The progress of a transfer, in bytes of the body.
+public struct TransferProgress: Sendable, Hashable {
+    /// The direction of a transfer.
+    public enum Direction: Sendable, Hashable {
+        /// The request's body is sent.
+        case upload
+        /// The response's body is received.
+        case download
+    }
+
+    /// The number of bytes transferred so far.
+    public var completed: Int64
+    /// The total number of bytes; `nil` when unknown.
+    public var total: Int64?
+    /// The direction of a transfer.
+    public var direction: Direction
+
+    /// Creates the progress of a transfer.
+    public init(completed: Int64, total: Int64?, direction: Direction) {
+        self.completed = completed
+        self.total = total
+        self.direction = direction
+    }
+
+    /// The completed fraction, from 0 to 1; `nil` when the total is unknown, 1 for an empty body.
+    public var fraction: Double? {
+        guard let total else { return nil }
+        return total <= 0 ? 1 : min(1, max(0, Double(completed) / Double(total)))
+    }
 }

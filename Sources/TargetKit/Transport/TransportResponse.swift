@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 
-/// What a ``Transport`` brings back: the head of the response and its body.
+/// The response that a ``Transport`` returns: its head and its body.
 public struct TransportResponse: Sendable {
-    /// Where the body is.
+    /// The body of the response.
     public enum Body: Sendable {
-        /// The body's bytes, decoded from gzip and the like; empty when there was none.
+        /// The decoded bytes; empty when there was no body.
         case data(Data)
-        /// The file that holds the body.
+        /// The file that contains the body.
         case file(URL)
-        /// The pieces as they come.
+        /// The body as a stream.
         case stream(ResponseBody)
     }
 
-    /// Status, header fields and version.
+    /// The status, header fields and HTTP version.
     public var head: ResponseHead
-    /// Where the body is.
+    /// The body of the response.
     public var body: Body
-    /// How long each step took, where the transport knows.
+    /// The metrics of the exchange, if the transport provides them.
     public var metrics: TransportMetrics?
-    /// Whether it is a stub's sample.
+    /// Whether it is a stub's sample response.
     var isSample = false
 
-    /// A response.
+    /// Creates a response.
     public init(head: ResponseHead, body: Body, metrics: TransportMetrics? = nil) {
         self.head = head
         self.body = body
@@ -31,7 +31,7 @@ public struct TransportResponse: Sendable {
 }
 
 extension TransportResponse.Body: CustomStringConvertible, CustomReflectable {
-    /// Where the bytes are, and their number if known.
+    /// The kind of body, and its size if known.
     public var description: String {
         switch self {
         case .data(let data): "\(data.count) bytes"
@@ -42,4 +42,89 @@ extension TransportResponse.Body: CustomStringConvertible, CustomReflectable {
 
     /// Reflects only the description, so `dump` omits the bytes.
     public var customMirror: Mirror { Mirror(describing: self) }
+}
+
+/// The head of a response: its status and its header fields, which are only read when they are asked for.
+public struct ResponseHead: Sendable {
+    private enum Storage: Sendable {
+        case fields(HTTPHeaders)
+        case lines([UInt8])
+    }
+
+    /// The status code, for example 200 (RFC 9110 §15).
+    public var statusCode: Int
+    /// The HTTP version, for example `HTTP/1.1` or `HTTP/2`.
+    public var httpVersion: String
+    private var storage: Storage
+
+    /// Creates a head from header fields.
+    public init(statusCode: Int, headers: HTTPHeaders = [:], httpVersion: String = "HTTP/1.1") {
+        self.statusCode = statusCode
+        self.httpVersion = httpVersion
+        storage = .fields(headers)
+    }
+
+    /// Creates a head from its lines without the status line: `Name: value`, each ended by CR LF or LF (RFC 9112 §5).
+    /// They are parsed when ``headers`` is read.
+    package init(statusCode: Int, headerLines: [UInt8], httpVersion: String = "HTTP/1.1") {
+        self.statusCode = statusCode
+        self.httpVersion = httpVersion
+        storage = .lines(headerLines)
+    }
+
+    /// The header fields in the order received, including repeated names.
+    ///
+    /// Parsed at each access, so store the value to read several fields. Bytes that are not UTF-8 are read as ISO-8859-1
+    /// (RFC 9110 §5.5).
+    public var headers: HTTPHeaders {
+        switch storage {
+        case .fields(let headers): headers
+        case .lines(let bytes): HeaderLines(bytes).headers
+        }
+    }
+}
+
+extension ResponseHead: CustomStringConvertible, CustomReflectable {
+    /// The version and the status.
+    public var description: String { "\(httpVersion) \(statusCode)" }
+
+    /// Reflects only the description, so `dump` shows nothing else.
+    public var customMirror: Mirror { Mirror(describing: self) }
+}
+
+/// Parses the header lines of a response (RFC 9112 §5).
+struct HeaderLines {
+    private let bytes: [UInt8]
+
+    init(_ bytes: [UInt8]) {
+        self.bytes = bytes
+    }
+
+    /// The fields in order. A line that starts with whitespace continues the previous one (obsolete line folding, RFC
+    /// 9112 §5.2); a line without a colon is ignored.
+    var headers: HTTPHeaders {
+        var headers = HTTPHeaders()
+        for line in bytes.split(separator: 0x0A) {
+            let isFolded = line.first == 0x20 || line.first == 0x09
+            let line = trimmed(line)
+            if isFolded, !line.isEmpty, let last = headers.fields.indices.last {
+                headers.fields[last].value += " " + text(line)
+            } else if let colon = line.firstIndex(of: 0x3A) {
+                headers.add(text(line[..<colon]), value: text(trimmed(line[line.index(after: colon)...])))
+            }
+        }
+        return headers
+    }
+
+    private func trimmed(_ line: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+        let isSpace = { (byte: UInt8) in byte == 0x20 || byte == 0x09 || byte == 0x0D }
+        var line = line.drop(while: isSpace)
+        while let last = line.last, isSpace(last) { line.removeLast() }
+        return line
+    }
+
+    private func text(_ bytes: ArraySlice<UInt8>) -> String {
+        if let text = String(bytes: bytes, encoding: .utf8) { return text }
+        return String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
+    }
 }

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// A new file under a temporary name, which is removed with its last reference unless it has been moved to its final
+/// place, so that no incomplete file is visible there.
+final class PartialFile: Sendable {
+    /// A failed file operation.
+    struct Failure: Error {
+        var code: URLError.Code
+        var message: String
+    }
+
+    /// The number of bytes of the final name that the hidden name begins with. Most file systems limit a name to 255
+    /// bytes.
+    private static let prefixSize = 40
+
+    let url: URL
+    private let descriptor: Int32
+
+    /// Creates a file beside the one that it will replace, so that moving it is atomic, and with the same permissions.
+    convenience init(replacing url: URL) throws(Failure) {
+        guard url.isFileURL else {
+            throw Failure(code: .cannotCreateFile, message: "\(url.scheme ?? "") is not the scheme of a file URL")
+        }
+        let mode = Self.permissions(of: url)
+        try self.init(at: Self.hiddenPlace(beside: url), mode: mode ?? 0o666)
+        // The old file may have permissions that the process's mask removes from new files.
+        if let mode { fchmod(descriptor, mode) }
+    }
+
+    /// Creates a file in the system's temporary folder that only this user can read.
+    convenience init() throws(Failure) {
+        let folder = FileManager.default.temporaryDirectory
+        try self.init(at: folder.appendingPathComponent("targetkit.\(Self.number).part"), mode: 0o600)
+    }
+
+    private init(at url: URL, mode: mode_t) throws(Failure) {
+        self.url = url
+        descriptor = open(url.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
+        guard descriptor >= 0 else { throw Self.failureToCreate(in: url.deletingLastPathComponent()) }
+    }
+
+    deinit {
+        if descriptor >= 0 {
+            close(descriptor)
+            remove()
+        }
+    }
+
+    /// Creates an empty file with the permissions of the file that is to be replaced, if there is one. A ``PartialFile``
+    /// that replaces the empty file gets them, too.
+    ///
+    /// Does nothing on failure, which writing the file then reports.
+    static func reserve(_ place: URL, replacing url: URL) {
+        guard let mode = permissions(of: url) else { return }
+        let descriptor = open(place.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
+        guard descriptor >= 0 else { return }
+        fchmod(descriptor, mode)
+        close(descriptor)
+    }
+
+    /// The permissions of a regular file; `nil` when there is none.
+    private static func permissions(of url: URL) -> mode_t? {
+        var status = stat()
+        guard stat(url.path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+        return status.st_mode & 0o777
+    }
+
+    /// A new hidden file name in the file's folder.
+    static func hiddenPlace(beside file: URL) -> URL {
+        var prefix = ""
+        for character in file.lastPathComponent {
+            guard prefix.utf8.count + character.utf8.count <= prefixSize else { break }
+            prefix.append(character)
+        }
+        return file.deletingLastPathComponent().appendingPathComponent(".\(prefix).\(number).part")
+    }
+
+    private static var number: String { String(UInt64.random(in: .min ... .max), radix: 36) }
+
+    /// Removes the file. Has no effect after the file has been moved.
+    func remove() {
+        unlink(url.path)
+    }
+
+    /// Appends bytes.
+    func append(_ bytes: UnsafeRawBufferPointer) throws(Failure) {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let written = write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+            if written < 0 {
+                if errno == EINTR { continue }
+                throw Self.failure(.cannotWriteToFile, url)
+            }
+            rest = rest.dropFirst(written)
+        }
+    }
+
+    /// Appends bytes.
+    func append(_ bytes: Data) throws(Failure) {
+        let result = bytes.withUnsafeBytes { bytes in
+            Result { () throws(Failure) in try append(bytes) }
+        }
+        try result.get()
+    }
+
+    /// Moves the file to its final place, replacing an existing file.
+    func move(to place: URL) throws(Failure) {
+        guard rename(url.path, place.path) == 0 else { throw Self.failure(.cannotMoveFile, place) }
+    }
+
+    private static func failureToCreate(in folder: URL) -> Failure {
+        let words =
+            switch errno {
+            case ENOENT, ENOTDIR: "the folder \(folder.path) does not exist; create it first"
+            case let code: "no file can be created in the folder \(folder.path): \(String(cString: strerror(code)))"
+            }
+        return Failure(code: .cannotCreateFile, message: words)
+    }
+
+    private static func failure(_ code: URLError.Code, _ url: URL) -> Failure {
+        Failure(code: code, message: "\(url.path): \(String(cString: strerror(errno)))")
+    }
+}

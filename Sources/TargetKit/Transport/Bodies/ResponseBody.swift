@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+
+/// The body of a response, as a sequence of the pieces that arrive.
+///
+/// A body can be read once: a second loop continues where the first one stopped. A loop throws
+/// ``ResponseStreamError/alreadyRead`` when another loop is waiting for a piece, has read the body to its end, or has
+/// continued it. Releasing the body before its end cancels the exchange, as does cancelling the task that waits for the
+/// next piece.
+///
+/// ```swift
+/// for try await piece in body { hash.update(data: piece) }
+/// ```
+public struct ResponseBody: AsyncSequence, Sendable {
+    /// Decoded bytes; never empty.
+    public typealias Element = Data
+
+    /// Reads a ``ResponseBody``.
+    public struct Iterator: AsyncIteratorProtocol {
+        fileprivate let body: ResponseBody
+        fileprivate let number: Int
+
+        /// The next piece; `nil` at the end.
+        ///
+        /// - Throws: The transport's error when the connection fails; ``ResponseStreamError/alreadyRead``, wrapped in a
+        ///   ``TargetKitError`` for the body of a ``ResponseStream``.
+        public mutating func next() async throws -> Data? {
+            try body.readers.withLock { try $0.begin(number, orThrow: body.refusal) }
+            do {
+                let piece = try await body.read()
+                body.readers.withLock { $0.end(atEndOfBody: piece == nil) }
+                return piece
+            } catch {
+                body.readers.withLock { $0.end(atEndOfBody: true) }
+                throw error
+            }
+        }
+    }
+
+    /// The readers of the body, tracked so that a second reader gets an error instead of an incomplete body.
+    private struct Readers: Sendable {
+        var count = 0
+        /// The loop that read last.
+        var current = 0
+        var isWaiting = false
+        var isOver = false
+
+        mutating func begin(_ number: Int, orThrow error: @Sendable () -> any Error) throws {
+            guard !isWaiting, number == current || number > current && !isOver else { throw error() }
+            current = number
+            isWaiting = true
+        }
+
+        mutating func end(atEndOfBody isEnd: Bool) {
+            isWaiting = false
+            if isEnd { isOver = true }
+        }
+    }
+
+    private let read: @Sendable () async throws -> Data?
+    private let readers = Locked(Readers())
+    private var refusal: @Sendable () -> any Error = { ResponseStreamError.alreadyRead }
+
+    /// Creates a body from a closure that returns the next piece at each call, and `nil` from the end on.
+    public init(next: @escaping @Sendable () async throws -> Data?) {
+        read = next
+    }
+
+    /// The same body, which throws the given error to a second reader.
+    func refusing(with refusal: @escaping @Sendable () -> any Error) -> ResponseBody {
+        var body = self
+        body.refusal = refusal
+        return body
+    }
+
+    /// Creates an iterator that continues where the last one stopped.
+    public func makeAsyncIterator() -> Iterator {
+        let number = readers.withLock { readers in
+            readers.count += 1
+            return readers.count
+        }
+        return Iterator(body: self, number: number)
+    }
+}
+
+/// Produces the pieces of a body.
+protocol BodyProducer: Sendable {
+    /// The next piece; `nil` at the end.
+    func next() async throws -> Data?
+
+    /// Cancels the exchange, unless it has ended.
+    func abandon()
+}
+
+/// Cancels the exchange of a body when the body is released and when the task that reads it is cancelled.
+private final class CancellingBody<Producer: BodyProducer>: Sendable {
+    private let producer: Producer
+
+    init(_ producer: Producer) {
+        self.producer = producer
+    }
+
+    deinit {
+        producer.abandon()
+    }
+
+    func next() async throws -> Data? {
+        try await withTaskCancellationHandler {
+            try await producer.next()
+        } onCancel: {
+            producer.abandon()
+        }
+    }
+}
+
+extension ResponseBody {
+    /// Creates a body whose release cancels the exchange.
+    init(from producer: some BodyProducer) {
+        let body = CancellingBody(producer)
+        self.init { try await body.next() }
+    }
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+
+/// A cookie, as a ``CookieStore`` keeps it (RFC 6265 §5.3).
+///
+/// Its values are not checked until it is passed to ``CookieStore/set(_:)``.
+public struct Cookie: Sendable, Hashable, Codable {
+    /// The name, which is case-sensitive.
+    public var name: String
+    /// The value, including any quotes. It may be a secret, so ``description`` omits it.
+    public var value: String
+    /// The host or domain, in lowercase, without a leading dot; an IPv6 address has no brackets.
+    public var domain: String
+    /// Whether the cookie is sent to ``domain`` only, and not to its subdomains.
+    public var isHostOnly: Bool
+    /// The path, starting with `/`; the cookie is sent for it and for the paths below it.
+    public var path: String
+    /// The expiry date; `nil` for a session cookie, which is kept as long as its store and never written to a file.
+    public var expires: Date?
+    /// Whether the cookie is sent over https only.
+    public var isSecure: Bool
+    /// Whether the server hides the cookie from scripts; has no effect here.
+    public var isHTTPOnly: Bool
+    /// The date at which a cookie with this name, domain and path was first stored; older ones are sent first.
+    public var created: Date
+
+    /// Creates a cookie, by default for one host, all of its paths, and the session.
+    public init(
+        name: String,
+        value: String,
+        domain: String,
+        isHostOnly: Bool = true,
+        path: String = "/",
+        expires: Date? = nil,
+        isSecure: Bool = false,
+        isHTTPOnly: Bool = false,
+        created: Date = Date()
+    ) {
+        self.name = name
+        self.value = value
+        self.domain = domain
+        self.isHostOnly = isHostOnly
+        self.path = path
+        self.expires = expires
+        self.isSecure = isSecure
+        self.isHTTPOnly = isHTTPOnly
+        self.created = created
+    }
+}
+
+extension Cookie: CustomStringConvertible, CustomReflectable {
+    /// The cookie without its value, on one line.
+    public var description: String {
+        var text = "\(name)=\(HeaderRedaction.placeholder); domain=\(domain)\(isHostOnly ? " only" : ""); path=\(path)"
+        if let expires { text += "; expires=\(expires)" }
+        if isSecure { text += "; secure" }
+        if isHTTPOnly { text += "; httpOnly" }
+        return text
+    }
+
+    /// Reflects only the description, so `dump` omits the value.
+    public var customMirror: Mirror {
+        Mirror(self, children: ["description": description])
+    }
+}
+
+extension Cookie {
+    /// The maximum size of a cookie's name and value together, in bytes; RFC 6265 §6.1 requires at least this.
+    static let sizeLimit = 4096
+
+    /// Whether the cookie has expired.
+    func isExpired(at now: Date) -> Bool {
+        expires.map { $0 <= now } ?? false
+    }
+
+    /// Whether the other cookie replaces this one (RFC 6265 §5.3, step 11).
+    func isReplaced(by other: Cookie) -> Bool {
+        name == other.name && domain == other.domain && path == other.path
+    }
+
+    /// Whether the cookie meets the requirements of its name's prefix (RFC 6265bis §4.1.3): `__Secure-` requires https,
+    /// and `__Host-` also a single host and the path `/`. As in browsers, prefixes are case-insensitive.
+    var keepsPrefixRules: Bool {
+        if name.prefix(7).equalsIgnoringASCIICase("__Host-") { return isSecure && isHostOnly && path == "/" }
+        return isSecure || !name.prefix(9).equalsIgnoringASCIICase("__Secure-")
+    }
+}
+
+extension Cookie {
+    /// The cookie with its domain normalized; `nil` when no server could set it.
+    var checked: Cookie? {
+        let bare = domain.utf8.first == UInt8(ascii: ".") ? domain.dropFirst() : domain[...]
+        guard let host = CookieHost(bare), isHostOnly || !host.isSingleLabel && !host.isAddress else { return nil }
+        // JSON cannot represent a date that is not finite.
+        guard created.timeIntervalSince1970.isFinite, expires?.timeIntervalSince1970.isFinite ?? true else {
+            return nil
+        }
+        var cookie = self
+        cookie.domain = host.name
+        // The cookie must be unchanged when it is parsed as a server's field.
+        guard let field = SetCookieField("\(name)=\(value)"), field.name == name, field.value == value,
+            path.utf8.first == UInt8(ascii: "/"),
+            !path.utf8.contains(where: { $0 == UInt8(ascii: ";") || SetCookieField.isControl($0) }),
+            cookie.keepsPrefixRules
+        else { return nil }
+        return cookie
+    }
+}

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+
+/// The file of a store: JSON with a version and the cookies in the order in which they were first stored.
+struct CookieFile: Sendable {
+    private struct Content: Codable {
+        var version = 1
+        var cookies: [Cookie]
+    }
+
+    private let url: URL
+
+    init(_ url: URL) throws(CookieFileError) {
+        guard url.isFileURL else { throw CookieFileError(path: url.absoluteString, reason: .notAFile) }
+        // Otherwise the new file would replace a link instead of its target.
+        self.url = url.resolvingSymlinksInPath()
+        var isFolder: ObjCBool = false
+        let folder = self.url.deletingLastPathComponent().path
+        guard FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder), isFolder.boolValue else {
+            throw CookieFileError(path: url.path, reason: .noFolder)
+        }
+    }
+
+    /// The cookies in the file; empty when the file does not exist.
+    func read() throws(CookieFileError) -> [Cookie] {
+        guard FileManager.default.fileExists(atPath: url.path) else { return [] }
+        guard let data = try? Data(contentsOf: url) else { throw failure(.unreadable) }
+        let content: Content
+        do {
+            let decoder = JSONDecoder()
+            decoder.dateDecodingStrategy = .secondsSince1970
+            content = try decoder.decode(Content.self, from: data)
+        } catch {
+            throw failure(.broken("\(ErrorDescription(error))"))
+        }
+        guard content.version == 1 else { throw failure(.broken("it has version \(content.version), not 1")) }
+        return try content.cookies.enumerated().map { index, cookie throws(CookieFileError) in
+            guard let cookie = cookie.checked else {
+                throw failure(.broken("cookies.[\(index)] is not a valid cookie"))
+            }
+            return cookie
+        }
+    }
+
+    /// Replaces the file by a new one, atomically.
+    func save(_ cookies: [Cookie]) throws(CookieFileError) {
+        let encoder = JSONEncoder()
+        encoder.dateEncodingStrategy = .secondsSince1970
+        encoder.outputFormatting = [.prettyPrinted, .sortedKeys]
+        let data: Data
+        do {
+            data = try encoder.encode(Content(cookies: cookies))
+        } catch {
+            throw failure(.unwritable("\(ErrorDescription(error))"))
+        }
+        let number = String(UInt64.random(in: .min ... .max), radix: 36)
+        let part = url.deletingLastPathComponent().appendingPathComponent(".cookies.\(number).part").path
+        do throws(CookieFileError) {
+            try fill(part, with: data)
+            guard rename(part, url.path) == 0 else { throw systemFailure() }
+        } catch {
+            unlink(part)
+            throw error
+        }
+    }
+
+    private func fill(_ path: String, with data: Data) throws(CookieFileError) {
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { throw systemFailure() }
+        defer { close(descriptor) }
+        var rest = data[...]
+        while !rest.isEmpty {
+            let written = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+            if written < 0, errno != EINTR { throw systemFailure() }
+            rest = rest.dropFirst(max(written, 0))
+        }
+    }
+
+    private func systemFailure() -> CookieFileError {
+        failure(.unwritable(String(cString: strerror(errno))))
+    }
+
+    private func failure(_ reason: CookieFileError.Reason) -> CookieFileError {
+        CookieFileError(path: url.path, reason: reason)
+    }
+}
+
+/// The reason the file of a ``CookieStore`` cannot be used.
+public struct CookieFileError: Error, Sendable, Hashable {
+    /// The reason.
+    public enum Reason: Sendable, Hashable {
+        /// The URL is not a file URL.
+        case notAFile
+        /// The file's folder does not exist.
+        case noFolder
+        /// The file exists, but cannot be read.
+        case unreadable
+        /// The file's content is invalid; the text describes where, without cookie values.
+        case broken(String)
+        /// The file could not be written; the text is the system's message.
+        case unwritable(String)
+    }
+
+    /// The file's path, or the URL if it is not a file URL.
+    public let path: String
+    /// The reason.
+    public let reason: Reason
+}
+
+extension CookieFileError: CustomStringConvertible, LocalizedError, DeveloperError {
+    /// The file, the reason and a remedy, on one line.
+    public var description: String { "cookie file \(path): \(reason)" }
+
+    /// The description, also used for `localizedDescription`.
+    public var errorDescription: String? { description }
+}
+
+extension CookieFileError.Reason: CustomStringConvertible {
+    /// The reason and a remedy, on one line.
+    public var description: String {
+        switch self {
+        case .notAFile: "it is not a file URL; use URL(fileURLWithPath:)"
+        case .noFolder: "its folder does not exist; create it first"
+        case .unreadable: "it cannot be read; change its permissions, or use another file"
+        case .broken(let why):
+            "it does not contain cookies (\(why)); delete it to start without cookies, or use another file"
+        case .unwritable(let why): "it could not be written (\(why)); its cookies are older than those in memory"
+        }
+    }
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+
+/// A host or domain in the form that cookies compare: in lowercase, without brackets (RFC 6265 §5.1.2).
+struct CookieHost: Sendable, Hashable {
+    let name: String
+
+    /// Returns `nil` for an empty text, or one with bytes other than ASCII letters, digits and `-._:~`.
+    ///
+    /// Percent-encoded hosts, which transports may read differently, get no cookies.
+    init?(_ text: some StringProtocol) {
+        var text = Substring(text)
+        if text.utf8.first == UInt8(ascii: "["), text.utf8.last == UInt8(ascii: "]") {
+            text = text.dropFirst().dropLast()
+        }
+        guard !text.isEmpty, Self.characters.containsAll(of: String(text)) else { return nil }
+        name = text.lowercased()
+    }
+
+    private static let characters = ASCIISet("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-._:~")
+
+    /// Whether it is an IP address, which has no parent domains. A numeric last label makes it one: `127.1` and `0x7f.1`
+    /// are addresses, too.
+    var isAddress: Bool {
+        if name.utf8.contains(UInt8(ascii: ":")) { return true }
+        guard let last = labels.last else { return false }
+        let isHexadecimal = last.hasPrefix("0x")
+        return last.utf8.dropFirst(isHexadecimal ? 2 : 0).allSatisfy {
+            (0x30...0x39).contains($0) || isHexadecimal && (0x61...0x66).contains($0)
+        }
+    }
+
+    /// Whether it has a single label: a top-level domain, or a host of the local network.
+    var isSingleLabel: Bool { labels.count < 2 }
+
+    /// Whether the host matches the domain of a cookie (RFC 6265 §5.1.3).
+    func matches(_ domain: CookieHost) -> Bool {
+        if name == domain.name { return true }
+        guard name.utf8.count > domain.name.utf8.count + 1 else { return false }
+        let tail = name.utf8.suffix(domain.name.utf8.count + 1)
+        return tail.first == UInt8(ascii: ".") && tail.dropFirst().elementsEqual(domain.name.utf8) && !isAddress
+    }
+
+    /// The host, followed by its parent domains.
+    var nameAndParents: [String] {
+        guard !isAddress else { return [name] }
+        var names = [name]
+        var rest = name[...]
+        while let dot = rest.utf8.firstIndex(of: UInt8(ascii: ".")) {
+            rest = rest[rest.utf8.index(after: dot)...]
+            if !rest.isEmpty { names.append(String(rest)) }
+        }
+        return names
+    }
+
+    private var labels: [Substring] { name.split(separator: ".") }
+}
+
+/// The rules for paths (RFC 6265 §5.1.4).
+enum CookiePath {
+    /// The path of a cookie without a `Path`: the request's path up to its last `/`.
+    static func defaultPath(for requestPath: String) -> String {
+        let bytes = requestPath.utf8
+        guard bytes.first == UInt8(ascii: "/"),
+            let last = bytes.lastIndex(of: UInt8(ascii: "/")), last != bytes.startIndex
+        else { return "/" }
+        return String(requestPath[..<last])
+    }
+
+    /// Whether the request's path matches the path of a cookie.
+    static func matches(_ requestPath: String, cookiePath: String) -> Bool {
+        let request = requestPath.utf8
+        let cookie = cookiePath.utf8
+        guard request.starts(with: cookie) else { return false }
+        if request.count == cookie.count || cookie.last == UInt8(ascii: "/") { return true }
+        return request.dropFirst(cookie.count).first == UInt8(ascii: "/")
+    }
+}
+
+/// The parts of a request's URL that determine its cookies.
+struct CookieOrigin: Sendable {
+    let host: CookieHost
+    /// The path as sent, percent-encoded; `/` when the URL has none.
+    let path: String
+    /// Whether the scheme is https.
+    let isSecure: Bool
+
+    /// Returns `nil` for a scheme other than http and https, or without a host.
+    init?(_ url: URL) {
+        let text = url.absoluteString
+        let bytes = text.utf8
+        guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")) else { return nil }
+        isSecure = text[..<colon].equalsIgnoringASCIICase("https")
+        guard isSecure || text[..<colon].equalsIgnoringASCIICase("http"),
+            bytes[colon...].starts(with: "://".utf8)
+        else { return nil }
+
+        let rest = bytes[bytes.index(colon, offsetBy: 3)...]
+        let end = rest.firstIndex { Self.authorityEnd.contains($0) } ?? rest.endIndex
+        guard let host = Self.host(ofAuthority: text[rest.startIndex..<end]) else { return nil }
+        self.host = host
+        let path = rest[end...].prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
+        self.path = path.isEmpty ? "/" : String(Substring(path))
+    }
+
+    private static let authorityEnd = Array("/?#".utf8)
+
+    private static func host(ofAuthority authority: Substring) -> CookieHost? {
+        var text = authority
+        if let at = text.utf8.lastIndex(of: UInt8(ascii: "@")) { text = text[text.utf8.index(after: at)...] }
+        if text.utf8.first == UInt8(ascii: "[") {
+            guard let close = text.utf8.firstIndex(of: UInt8(ascii: "]")) else { return nil }
+            return CookieHost(text[...close])
+        }
+        return CookieHost(Substring(text.utf8.prefix { $0 != UInt8(ascii: ":") }))
+    }
+}

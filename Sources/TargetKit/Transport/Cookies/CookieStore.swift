@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+
+/// Stores the cookies that servers set, and selects those for each request (RFC 6265).
+///
+/// ```swift
+/// let cookies = CookieStore()
+/// cookies.store(["sid=31d4; Path=/; Secure; HttpOnly"], from: signInURL)
+/// cookies.header(for: accountURL)  // "sid=31d4"
+/// ```
+///
+/// A store is kept in memory, or also in a file: ``init(file:onWriteFailure:now:)``.
+///
+/// - Limits: 4,096 bytes for the name and value of a cookie, 50 cookies for a domain, 3,000 in total. Beyond them,
+///   expired cookies are removed first, then within a domain those that are not Secure, then the least recently used.
+/// - As in browsers (RFC 6265bis), an http response cannot set a Secure cookie or one that would hide it, and the
+///   requirements of the name prefixes `__Secure-` and `__Host-` are enforced.
+/// - **There is no list of public suffixes.** A `Domain` with a single label (`com`) or an IP address is refused unless
+///   it is the host itself, but a server of `shop.co.uk` can set a cookie for all of `co.uk`. Share a store only between
+///   hosts that trust each other.
+/// - `SameSite` has no effect, because requests do not come from a site.
+/// - Every method can be called on any thread, and is atomic.
+public final class CookieStore: Sendable {
+    struct State: Sendable {
+        var jar = CookieJar()
+        var isWriting = false
+    }
+
+    let state: Locked<State>
+    let file: CookieFile?
+    let onWriteFailure: @Sendable (CookieFileError) -> Void
+    let now: @Sendable () -> Date
+
+    /// Creates an empty store in memory.
+    ///
+    /// - Parameter now: Returns the current time. Default: the system's clock.
+    public init(now: @escaping @Sendable () -> Date = Date.init) {
+        state = Locked(State())
+        file = nil
+        onWriteFailure = { _ in }
+        self.now = now
+    }
+
+    init(
+        _ cookies: [Cookie],
+        in file: CookieFile,
+        onWriteFailure: @escaping @Sendable (CookieFileError) -> Void,
+        now: @escaping @Sendable () -> Date
+    ) {
+        var state = State()
+        let time = now()
+        for cookie in cookies { state.jar.insert(cookie, keepingCreation: false, at: time) }
+        state.jar.hasUnsavedChanges = false
+        self.state = Locked(state)
+        self.file = file
+        self.onWriteFailure = onWriteFailure
+        self.now = now
+    }
+
+    /// All cookies that have not expired, in the order in which they were first stored.
+    public var cookies: [Cookie] {
+        let time = now()
+        return state.withLock { $0.jar.cookies(at: time) }
+    }
+
+    /// The cookies for a request to the URL, in the order of RFC 6265 §5.4: longer paths first, then older cookies.
+    ///
+    /// Marks them as used. Returns none for a URL that is not http or https.
+    public func cookies(for url: URL) -> [Cookie] {
+        // Most stores are empty; neither the clock nor the URL is read then.
+        guard state.withLock({ !$0.jar.isEmpty }), let origin = CookieOrigin(url) else { return [] }
+        let time = now()
+        return state.withLock { $0.jar.cookies(for: origin, at: time) }
+    }
+
+    /// The value of the `Cookie` field of a request to the URL; `nil` when no cookie goes with it.
+    public func header(for url: URL) -> String? {
+        let cookies = cookies(for: url)
+        guard !cookies.isEmpty else { return nil }
+        return cookies.map { "\($0.name)=\($0.value)" }.joined(separator: "; ")
+    }
+
+    /// Stores the cookies that a response sets (RFC 6265 §5.3). Invalid or forbidden cookies are ignored.
+    ///
+    /// - Parameters:
+    ///   - setCookieFields: The values of the `Set-Cookie` fields, which must not be joined.
+    ///   - url: The URL of the request.
+    public func store(_ setCookieFields: [String], from url: URL) {
+        guard !setCookieFields.isEmpty, let origin = CookieOrigin(url) else { return }
+        let time = now()
+        let cookies = setCookieFields.compactMap { SetCookieField($0)?.cookie(from: origin, at: time) }
+        guard !cookies.isEmpty else { return }
+        state.withLock { state in
+            for cookie in cookies where origin.isSecure || !state.jar.wouldHideSecureCookie(cookie, at: time) {
+                state.jar.insert(cookie, keepingCreation: true, at: time)
+            }
+        }
+        writeChanges()
+    }
+
+    /// Stores a cookie, replacing one with the same name, domain and path.
+    ///
+    /// - Returns: Whether the cookie is valid and has been stored. It is invalid when the domain is not a host, or is a
+    ///   single label or an address without ``Cookie/isHostOnly``; when the path does not start with `/`; when the name
+    ///   or value contains `;`, control characters, or whitespace at an end; when the name is empty or contains `=`; when
+    ///   it is too long; or when it does not meet the requirements of its name's prefix.
+    @discardableResult
+    public func set(_ cookie: Cookie) -> Bool {
+        guard let cookie = cookie.checked else { return false }
+        let time = now()
+        state.withLock { $0.jar.insert(cookie, keepingCreation: false, at: time) }
+        writeChanges()
+        return true
+    }
+
+    /// Removes the cookies for which the closure returns `true`. The closure may use the store.
+    public func remove(where shouldRemove: (Cookie) throws -> Bool) rethrows {
+        let gone = try cookies.filter(shouldRemove)
+        guard !gone.isEmpty else { return }
+        state.withLock { $0.jar.remove(gone) }
+        writeChanges()
+    }
+
+    /// Removes all cookies, for example at a sign-out.
+    public func removeAll() {
+        state.withLock { $0.jar.removeAll() }
+        writeChanges()
+    }
+
+    /// Removes the cookies without an expiry date, as a browser does when it closes.
+    public func removeSessionCookies() {
+        remove { $0.expires == nil }
+    }
+}
+
+extension CookieStore {
+    /// Creates a store with the cookies in a file, and keeps the file up to date.
+    ///
+    /// The file is JSON and contains secrets in plain text; only its owner can read it (mode 0600). Session cookies are
+    /// not written. The file is replaced atomically before the method that changes a cookie returns, or by another
+    /// thread that is writing at that time.
+    ///
+    /// A file must be used by one store only, in one process: otherwise the last one to write wins.
+    ///
+    /// - Parameters:
+    ///   - file: The file, which need not exist, in an existing folder.
+    ///   - onWriteFailure: Called when the file cannot be written, on the thread that made the change. The cookies in
+    ///     memory stay correct, and the next change writes all of them. Default: does nothing.
+    ///   - now: Returns the current time. Default: the system's clock.
+    /// - Throws: ``CookieFileError`` when the file cannot be read, or could never be written.
+    public convenience init(
+        file: URL,
+        onWriteFailure: @escaping @Sendable (CookieFileError) -> Void = { _ in },
+        now: @escaping @Sendable () -> Date = Date.init
+    ) throws {
+        let file = try CookieFile(file)
+        self.init(try file.read(), in: file, onWriteFailure: onWriteFailure, now: now)
+    }
+
+    /// Writes the file until it has no unsaved changes, unless another thread is writing it.
+    func writeChanges() {
+        guard let file else { return }
+        let time = now()
+        while let cookies = state.withLock({ $0.beginWriting(at: time) }) {
+            do {
+                try file.save(cookies)
+                state.withLock { $0.isWriting = false }
+            } catch {
+                state.withLock {
+                    $0.isWriting = false
+                    $0.jar.hasUnsavedChanges = true
+                }
+                return onWriteFailure(error)
+            }
+        }
+    }
+}
+
+extension CookieStore.State {
+    /// The cookies to write; `nil` when nothing has changed or another thread is writing.
+    fileprivate mutating func beginWriting(at now: Date) -> [Cookie]? {
+        guard jar.hasUnsavedChanges, !isWriting else { return nil }
+        isWriting = true
+        jar.hasUnsavedChanges = false
+        return jar.cookies(at: now).filter { $0.expires != nil }
+    }
+}

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+
+/// A parsed `Set-Cookie` field (RFC 6265 §5.2). `SameSite` and unknown attributes are ignored.
+struct SetCookieField {
+    let name: String
+    let value: String
+    private(set) var domain: String?
+    /// The last `Path`; `nil` when there is none or it is not absolute.
+    private(set) var path: String?
+    private(set) var maxAge: Int64?
+    private(set) var expires: Date?
+    private(set) var isSecure = false
+    private(set) var isHTTPOnly = false
+
+    /// Returns `nil` when the field has no `=` or no name, contains control characters, or is too long.
+    init?(_ field: String) {
+        guard !field.utf8.contains(where: Self.isControl) else { return nil }
+        let pieces = field.utf8.split(separator: UInt8(ascii: ";"), omittingEmptySubsequences: false).map(
+            Substring.init
+        )
+        let (name, given) = Self.split(pieces.first ?? "")
+        guard let value = given, !name.isEmpty else { return nil }
+        guard name.utf8.count + value.utf8.count <= Cookie.sizeLimit else { return nil }
+        self.name = name
+        self.value = value
+        for piece in pieces.dropFirst() { read(attribute: piece) }
+    }
+
+    /// The expiry date: `Max-Age` takes precedence over `Expires`; `nil` for a session cookie.
+    func expiry(from now: Date) -> Date? {
+        guard let maxAge else { return expires }
+        guard maxAge > 0 else { return .distantPast }
+        return min(now.addingTimeInterval(Double(maxAge)), Self.latest)
+    }
+
+    /// The last second of the year 9999, the latest date that `Expires` can represent.
+    private static let latest = Date(timeIntervalSince1970: 253_402_300_799)
+    /// RFC 6265bis §5.6: longer attributes are ignored.
+    private static let attributeLimit = 1024
+
+    private mutating func read(attribute: Substring) {
+        let (name, given) = Self.split(attribute)
+        let value = given ?? ""
+        guard value.utf8.count <= Self.attributeLimit else { return }
+        switch name.lowercased() {
+        case "expires": expires = CookieDate.parse(value) ?? expires
+        case "max-age": maxAge = Self.seconds(value) ?? maxAge
+        case "domain": if !value.isEmpty { domain = value }
+        case "path": path = value.utf8.first == UInt8(ascii: "/") ? value : nil
+        case "secure": isSecure = true
+        case "httponly": isHTTPOnly = true
+        default: break
+        }
+    }
+
+    /// The name and value around the first `=`, trimmed; no value when there is no `=`.
+    private static func split(_ piece: Substring) -> (name: String, value: String?) {
+        guard let equals = piece.utf8.firstIndex(of: UInt8(ascii: "=")) else { return (trimmed(piece), nil) }
+        return (trimmed(piece[..<equals]), trimmed(piece[piece.utf8.index(after: equals)...]))
+    }
+
+    private static func trimmed(_ text: Substring) -> String {
+        let start = text.utf8.drop { isBlank($0) }
+        guard let last = start.lastIndex(where: { !isBlank($0) }) else { return "" }
+        return String(Substring(start[...last]))
+    }
+
+    /// §5.2.2: digits with an optional minus. A number out of range becomes the largest or smallest one.
+    private static func seconds(_ text: String) -> Int64? {
+        let isNegative = text.utf8.first == UInt8(ascii: "-")
+        let digits = isNegative ? text.utf8.dropFirst() : text.utf8[...]
+        guard !digits.isEmpty, digits.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+        return isNegative ? -1 : Int64(Substring(digits)) ?? .max
+    }
+
+    private static func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
+
+    /// RFC 6265bis §5.6: a field that contains one of these is ignored.
+    static func isControl(_ byte: UInt8) -> Bool { byte < 0x20 && byte != 0x09 || byte == 0x7F }
+}
+
+extension SetCookieField {
+    /// The cookie that the field sets for the origin (RFC 6265 §5.3); `nil` when the origin must not set it.
+    func cookie(from origin: CookieOrigin, at now: Date) -> Cookie? {
+        guard origin.isSecure || !isSecure, let scope = scope(for: origin.host) else { return nil }
+        let cookie = Cookie(
+            name: name,
+            value: value,
+            domain: scope.domain.name,
+            isHostOnly: scope.isHostOnly,
+            path: path ?? CookiePath.defaultPath(for: origin.path),
+            expires: expiry(from: now),
+            isSecure: isSecure,
+            isHTTPOnly: isHTTPOnly,
+            created: now
+        )
+        // RFC 6265bis §4.1.3.2: `__Host-` requires an explicit path of `/`.
+        if path == nil, name.prefix(7).equalsIgnoringASCIICase("__Host-") { return nil }
+        return cookie.keepsPrefixRules ? cookie : nil
+    }
+
+    /// Steps 4 to 6: the attribute's domain if the host is in it; without the attribute, the host.
+    private func scope(for host: CookieHost) -> (domain: CookieHost, isHostOnly: Bool)? {
+        guard let domain else { return (host, true) }
+        let bare = domain.utf8.first == UInt8(ascii: ".") ? domain.dropFirst() : domain[...]
+        guard !bare.isEmpty else { return (host, true) }
+        guard let parent = CookieHost(bare), host.matches(parent) else { return nil }
+        guard parent.isSingleLabel || parent.isAddress else { return (parent, false) }
+        return parent == host ? (host, true) : nil
+    }
+}
+
+/// Separates the `Set-Cookie` fields of a response, which Foundation joins with commas.
+///
+/// A comma within a field is part of a date (`Expires=Wed, 09 Jun …`) or a value; a comma between fields is followed by
+/// a name and `=` (RFC 6265 §4.1.1).
+struct JoinedSetCookie {
+    let fields: [String]
+
+    init(_ joined: String) {
+        var fields: [Substring] = []
+        var start = joined.startIndex
+        for comma in joined.indices where joined[comma] == "," {
+            let rest = joined[joined.index(after: comma)...].drop { $0 == " " || $0 == "\t" }
+            let name = rest.prefix { $0 != "=" && $0 != ";" && $0 != "," && $0 != " " && $0 != "\"" }
+            guard !name.isEmpty, rest[name.endIndex...].first == "=" else { continue }
+            fields.append(joined[start..<comma])
+            start = rest.startIndex
+        }
+        fields.append(joined[start...])
+        self.fields = fields.map { $0.trimmingSpaces }
+    }
+}
+
+extension Substring {
+    fileprivate var trimmingSpaces: String {
+        var text = drop { $0 == " " || $0 == "\t" }
+        while text.last == " " || text.last == "\t" { text.removeLast() }
+        return String(text)
+    }
+}

@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: MIT
+#if canImport(CTargetKitCurl)
+import Foundation
+
+/// The calls that wait for a connection: first in, first out for each host, and round-robin between hosts.
+///
+/// libcurl has a queue of its own, but each round of the loop costs time proportional to its length. So libcurl gets no
+/// more transfers than it may have connections, and the others wait here, where adding, taking and cancelling a call
+/// takes constant time.
+///
+/// A host over HTTP/2 is limited by its streams instead: they share one connection, and count as one toward the total.
+final class CurlConnectionQueue {
+    /// The maximum number of transfers that run at a time.
+    struct Limits {
+        /// The maximum number of streams for a host, on one connection if the server allows as many.
+        static let streams = 1000
+        /// The number of streams that libcurl assumes a server allows before it has received its settings.
+        static let streamsAtFirst = 100
+
+        var connections: Int
+        var connectionsPerHost: Int
+
+        /// The limits of a configuration, where 0 means none.
+        init(_ configuration: CurlTransport.Configuration) {
+            connections = configuration.maxConnections > 0 ? configuration.maxConnections : .max
+            connectionsPerHost = configuration.maxConnectionsPerHost > 0 ? configuration.maxConnectionsPerHost : .max
+        }
+    }
+
+    /// The calls to one host that share connections.
+    final class Host {
+        /// The HTTP version of the host's connections, as of its last response.
+        enum Version {
+            case unknown
+            case http1
+            case http2
+        }
+
+        /// The properties that the connections of a host share.
+        struct Key: Hashable {
+            /// The scheme, name and port, or those of the proxy that is used.
+            var origin: String
+            /// Whether its calls can share a connection over HTTP/2.
+            var canShare: Bool
+        }
+
+        let key: Key
+        fileprivate(set) var version: Version
+        fileprivate var running = 0
+        /// The number of running transfers that may still open a connection.
+        fileprivate var unsent = 0
+        /// Whether some calls to the same origin use HTTP/1.1.
+        fileprivate var isMixed = false
+        fileprivate var first = CurlCall.noIndex
+        fileprivate var last = CurlCall.noIndex
+        /// Whether the host is in the round-robin list.
+        fileprivate var isEnqueued = false
+        fileprivate var nextHost: Host?
+        fileprivate unowned var previousHost: Host?
+
+        fileprivate init(_ key: Key) {
+            self.key = key
+            version = key.canShare ? .unknown : .http1
+        }
+
+        fileprivate var isWaiting: Bool { first != CurlCall.noIndex }
+        fileprivate var isUnused: Bool { running == 0 && !isWaiting }
+    }
+
+    private struct Entry {
+        var start: CurlPendingCall?
+        var host: Host?
+        var previous = CurlCall.noIndex
+        var next = CurlCall.noIndex
+    }
+
+    /// The maximum number of idle hosts that are remembered.
+    private static let hostLimit = 256
+    /// The maximum number of entries that are kept while no call waits.
+    private static let entryLimit = 1024
+
+    private let limits: Limits
+    private var hosts: [Host.Key: Host] = [:]
+    /// The host of the last call.
+    private var recent: Host?
+    private var entries: [Entry] = []
+    /// The index of the first unused entry; the others follow by `next`.
+    private var unused = CurlCall.noIndex
+    private var deadlines = CurlDeadlines()
+    private var firstHost: Host?
+    private var lastHost: Host?
+    /// The maximum number of connections that the running transfers use.
+    private var connections = 0
+    /// The number of calls that wait.
+    private(set) var count = 0
+
+    init(_ limits: Limits) {
+        self.limits = limits
+    }
+
+    /// The sizes of the internal collections.
+    var sizes: (hosts: Int, turns: Int, entries: Int, deadlines: Int) {
+        var turns = 0
+        var host = firstHost
+        while let next = host { (turns, host) = (turns + 1, next.nextHost) }
+        return (hosts.count, turns, entries.count, deadlines.count)
+    }
+
+    /// Adds a call behind those that already wait for its host.
+    func add(_ start: consuming CurlPendingCall, for key: Host.Key) {
+        let call = start.call
+        let host = host(key)
+        let index = takeEntry()
+        call.queueIndex.store(index, ordering: .relaxed)
+        entries[index] = Entry(start: start, host: host, previous: host.last)
+        if host.isWaiting { entries[host.last].next = index } else { host.first = index }
+        host.last = index
+        if let deadline = start.deadline { deadlines.add(deadline, of: index) }
+        count += 1
+        enqueue(to: host)
+    }
+
+    /// Counts a call as running if it does not have to wait; otherwise returns `nil`.
+    func admit(_ key: Host.Key) -> Host? {
+        // A call that waits goes first.
+        guard count == 0 else { return nil }
+        let host = host(key)
+        guard hasConnection(for: host), hasCapacity(host) else { return nil }
+        start(at: host)
+        return host
+    }
+
+    /// Removes the next call for which there is room, and counts it as running; returns `nil` when there is none.
+    func next() -> (start: CurlPendingCall, host: Host)? {
+        while let host = firstHost {
+            guard hasConnection(for: host) else { return nil }
+            dequeue(of: host)
+            guard hasCapacity(host), let start = take(host.first) else { continue }
+            self.start(at: host)
+            enqueue(to: host)
+            return (start, host)
+        }
+        return nil
+    }
+
+    /// Counts a transfer that ``next()`` returned as ended.
+    func release(_ host: Host) {
+        connections -= taken(by: host)
+        host.running -= 1
+        connections += taken(by: host)
+        forget(host)
+        enqueue(to: host)
+    }
+
+    /// Records whether a transfer to the host may open a connection over HTTP/2.
+    func note(mayConnect: Bool, to host: Host) {
+        host.unsent += mayConnect ? 1 : -1
+        enqueue(to: host)
+    }
+
+    /// Records the HTTP version of the host's response.
+    func note(isHTTP2: Bool, of host: Host) {
+        let version: Host.Version = isHTTP2 ? .http2 : .http1
+        guard host.version != version else { return }
+        connections -= taken(by: host)
+        host.version = version
+        connections += taken(by: host)
+        enqueue(to: host)
+    }
+
+    /// Removes a waiting call; returns `nil` when it does not wait.
+    func remove(_ call: CurlCall) -> CurlPendingCall? {
+        let index = call.queueIndex.load(ordering: .relaxed)
+        guard entries.indices.contains(index), entries[index].start?.call === call else { return nil }
+        return drop(index)
+    }
+
+    /// Removes the calls that have timed out, and returns the next deadline.
+    func removeOverdue(at now: UInt64) -> (overdue: [CurlPendingCall], next: UInt64?) {
+        var overdue: [CurlPendingCall] = []
+        while let first = deadlines.first {
+            guard first.deadline <= now, let start = drop(first.entry) else { return (overdue, first.deadline) }
+            overdue.append(start)
+        }
+        return (overdue, nil)
+    }
+
+    /// Removes all waiting calls.
+    func removeAll() -> [CurlPendingCall] {
+        entries.indices.compactMap { drop($0) }
+    }
+}
+
+// MARK: - Room
+
+extension CurlConnectionQueue {
+    private func host(_ key: Host.Key) -> Host {
+        // Most calls of an app go to one host.
+        if let recent, recent.key == key { return recent }
+        if let host = hosts[key] {
+            recent = host
+            return host
+        }
+        let host = Host(key)
+        hosts[key] = host
+        recent = host
+        if let other = hosts[Host.Key(origin: key.origin, canShare: !key.canShare)] {
+            host.isMixed = true
+            other.isMixed = true
+        }
+        return host
+    }
+
+    private func hasConnection(for host: Host) -> Bool {
+        // Another stream on a host's connection does not use a further one.
+        connections < limits.connections || (host.version == .http2 && host.running > 0)
+    }
+
+    private func start(at host: Host) {
+        connections -= taken(by: host)
+        host.running += 1
+        connections += taken(by: host)
+    }
+
+    private func hasCapacity(_ host: Host) -> Bool {
+        switch host.version {
+        // All of them wait for the connection that is being made, until its HTTP version is known.
+        case .unknown: host.running < min(limits.connectionsPerHost, Limits.streamsAtFirst)
+        case .http1: host.running < limits.connectionsPerHost
+        // libcurl does not report how many streams the server allows, and takes an HTTP/1.1 response as a sign that the
+        // host does not support HTTP/2. Each call without a stream would open a connection; started one by one, each
+        // finds room on the connection before it.
+        case .http2:
+            host.running < Limits.streamsAtFirst && !(host.isMixed && CurlLibrary.reportsSending)
+                || CurlLibrary.reportsSending && host.unsent == 0 && host.running < Limits.streams
+        }
+    }
+
+    private func taken(by host: Host) -> Int {
+        host.version == .http2 ? min(1, host.running) : host.running
+    }
+
+    private func enqueue(to host: Host) {
+        guard !host.isEnqueued, host.isWaiting, hasCapacity(host) else { return }
+        host.isEnqueued = true
+        if let lastHost {
+            lastHost.nextHost = host
+            host.previousHost = lastHost
+        } else {
+            firstHost = host
+        }
+        lastHost = host
+    }
+
+    /// Removes a host from the round-robin list.
+    private func dequeue(of host: Host) {
+        guard host.isEnqueued else { return }
+        host.isEnqueued = false
+        let (previous, next) = (host.previousHost, host.nextHost)
+        if let previous { previous.nextHost = next } else { firstHost = next }
+        if let next { next.previousHost = previous } else { lastHost = previous }
+        host.previousHost = nil
+        host.nextHost = nil
+    }
+
+    /// Forgets a host without calls when many are remembered.
+    private func forget(_ host: Host) {
+        guard host.isUnused, hosts.count > Self.hostLimit else { return }
+        hosts[host.key] = nil
+        if recent === host { recent = nil }
+    }
+}
+
+// MARK: - The entries
+
+extension CurlConnectionQueue {
+    private func takeEntry() -> Int {
+        guard unused != CurlCall.noIndex else {
+            entries.append(Entry())
+            return entries.count - 1
+        }
+        let index = unused
+        unused = entries[index].next
+        return index
+    }
+
+    /// Removes a call that will not be sent, and its host if that has no other calls.
+    private func drop(_ index: Int) -> CurlPendingCall? {
+        guard entries.indices.contains(index), let host = entries[index].host, let start = take(index) else {
+            return nil
+        }
+        if !host.isWaiting { dequeue(of: host) }
+        forget(host)
+        return start
+    }
+
+    /// Unlinks an entry and returns its call; `nil` when there is none.
+    private func take(_ index: Int) -> CurlPendingCall? {
+        guard entries.indices.contains(index), let start = entries[index].start, let host = entries[index].host else {
+            return nil
+        }
+        let (previous, next) = (entries[index].previous, entries[index].next)
+        if previous == CurlCall.noIndex { host.first = next } else { entries[previous].next = next }
+        if next == CurlCall.noIndex { host.last = previous } else { entries[next].previous = previous }
+        entries[index] = Entry(next: unused)
+        unused = index
+        deadlines.remove(index)
+        count -= 1
+        if count == 0, entries.count > Self.entryLimit {
+            (entries, unused, deadlines) = ([], CurlCall.noIndex, CurlDeadlines())
+        }
+        start.call.queueIndex.store(CurlCall.noIndex, ordering: .relaxed)
+        return start
+    }
+}
+#endif

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: MIT
+#if canImport(CTargetKitCurl)
+import CTargetKitCurl
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// The reason an exchange failed, without its URL.
+struct CurlFailure: Error {
+    var code: URLError.Code
+    var message: String
+    /// libcurl's message and result code, if libcurl reported the failure.
+    var curlMessage: String?
+    var curlCode: CURLcode?
+    var underlying: (any Error)?
+    /// Whether the message contains only TargetKit's own text and numbers, so that any error text may repeat it.
+    var isQuotable = false
+
+    init(_ code: URLError.Code, _ message: String) {
+        self.code = code
+        self.message = message
+    }
+
+    /// A failure whose message may be repeated in error texts.
+    static func quotable(_ code: URLError.Code, _ message: String) -> Self {
+        var failure = Self(code, message)
+        failure.isQuotable = true
+        return failure
+    }
+
+    /// The error for the caller.
+    func error(for url: URL) -> URLError {
+        var userInfo: [String: Any] = [
+            NSURLErrorFailingURLErrorKey: url.redacted, NSLocalizedDescriptionKey: message,
+        ]
+        userInfo[CurlTransport.messageKey] = curlMessage
+        userInfo[CurlTransport.codeKey] = curlCode.map { Int($0.rawValue) }
+        userInfo[NSUnderlyingErrorKey] = underlying
+        if isQuotable { userInfo[ErrorDescription.wordsKey] = message }
+        return URLError(code, userInfo: userInfo)
+    }
+
+    static let cancelled = Self(.cancelled, "the call was cancelled")
+    static let shutDown = Self(.cancelled, "the transport was shut down")
+    static let timedOut = Self(.timedOut, "the request timed out")
+    static let idle = quotable(.timedOut, "no data was sent or received for too long")
+    static let unavailable = Self(
+        .resourceUnavailable,
+        "the system has no file descriptors for a CurlTransport"
+    )
+    static let headCutOff = Self(
+        .networkConnectionLost,
+        "the connection was closed before the response's head was complete"
+    )
+    /// `CURLE_TOO_LARGE`, which libcurl returns since 8.6 when a size exceeds its limit.
+    static let tooLarge = CURLcode(rawValue: 100)
+
+    static let malformedLength = quotable(
+        .cannotParseResponse,
+        "the response has an invalid Content-Length, or several that differ"
+    )
+    static let noDescriptors = quotable(
+        .resourceUnavailable,
+        "the system has no file descriptor for a connection; raise the limit, or close unused files"
+    )
+
+    /// The response head exceeds the limit in bytes; `nil` for libcurl's own limit.
+    static func headTooLarge(_ limit: Int?) -> Self {
+        let size = limit.map { "\($0) bytes of CurlTransport.Configuration.maxHeadSize" } ?? "libcurl"
+        return quotable(
+            .dataLengthExceedsMaximum,
+            "the heads and trailers of the response are over the limit of \(size)"
+        )
+    }
+
+    static func refusedTunnel(_ status: Int) -> Self {
+        let reason = status == 401 || status == 407 ? "; check its user name and password" : ""
+        return quotable(
+            .cannotConnectToHost,
+            "the proxy refused the connection to the host with status \(status)\(reason)"
+        )
+    }
+
+    static let cutShort = quotable(.networkConnectionLost, "the connection ended before the whole request was sent")
+    static let notRepeated = quotable(
+        .networkConnectionLost,
+        "the connection was closed before a response arrived, and the request must not be sent twice"
+    )
+
+    static func overLimit(_ limit: Int) -> Self {
+        Self(.dataLengthExceedsMaximum, "the body is over the limit of \(limit) bytes")
+    }
+}
+
+extension CurlFailure {
+    /// The failure for a result code; `verification` is OpenSSL's result for the certificate, `osError` the socket's `errno`.
+    init(result: CURLcode, message: String, verification: Int, osError: Int32) {
+        let text = message.isEmpty ? String(cString: curl_easy_strerror(result)) : message
+        self.init(Self.code(result, text: text, verification: verification, osError: osError), text)
+        curlMessage = text
+        curlCode = result
+    }
+
+    private static func code(_ result: CURLcode, text: String, verification: Int, osError: Int32) -> URLError.Code {
+        switch result {
+        case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY: .cannotFindHost
+        case CURLE_COULDNT_CONNECT: isOffline(osError) ? .notConnectedToInternet : .cannotConnectToHost
+        case CURLE_OPERATION_TIMEDOUT: .timedOut
+        case CURLE_URL_MALFORMAT: .badURL
+        // A response that does not start like HTTP; the URL's scheme has already been checked.
+        case CURLE_UNSUPPORTED_PROTOCOL: .badServerResponse
+        case CURLE_WEIRD_SERVER_REPLY: text.contains("Content-Length") ? .cannotParseResponse : .badServerResponse
+        case CURLE_BAD_CONTENT_ENCODING, CURLE_WRITE_ERROR: .cannotDecodeContentData
+        case CURLE_PROXY: .cannotConnectToHost
+        case CURLE_GOT_NOTHING, CURLE_PARTIAL_FILE, CURLE_SEND_ERROR, CURLE_HTTP2, CURLE_HTTP2_STREAM:
+            .networkConnectionLost
+        case CURLE_RECV_ERROR: isMalformed(text) ? .cannotParseResponse : .networkConnectionLost
+        case CURLE_SEND_FAIL_REWIND, CURLE_READ_ERROR: .requestBodyStreamExhausted
+        case CURLE_PEER_FAILED_VERIFICATION: certificateCode(verification)
+        case CURLE_SSL_CERTPROBLEM: .clientCertificateRejected
+        case CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CIPHER, CURLE_SSL_CACERT_BADFILE, CURLE_SSL_ISSUER_ERROR,
+            CURLE_SSL_ENGINE_NOTFOUND, CURLE_SSL_ENGINE_SETFAILED, CURLE_SSL_ENGINE_INITFAILED:
+            .secureConnectionFailed
+        case CURLE_SSL_PINNEDPUBKEYNOTMATCH: .serverCertificateUntrusted
+        default: .unknown
+        }
+    }
+
+    private static func isOffline(_ osError: Int32) -> Bool {
+        osError == ENETUNREACH || osError == ENETDOWN
+    }
+
+    /// libcurl reports an invalid chunk with the same code as a lost connection; only the message differs.
+    private static func isMalformed(_ text: String) -> Bool {
+        ["chunk", "hexadecimal", "header", "transfer encoding"].contains { text.lowercased().contains($0) }
+    }
+
+    /// OpenSSL's `X509_V_ERR_…`: 9 not yet valid, 10 expired, 2 and 18 to 21 unknown root.
+    private static func certificateCode(_ verification: Int) -> URLError.Code {
+        switch verification {
+        case 9: .serverCertificateNotYetValid
+        case 10: .serverCertificateHasBadDate
+        case 2, 18...21: .serverCertificateHasUnknownRoot
+        default: .serverCertificateUntrusted
+        }
+    }
+}
+
+extension CurlTransfer {
+    /// The failure that libcurl's result code stands for in this exchange.
+    func curlFailure(_ result: CURLcode) -> CurlFailure {
+        let message = String(cString: errorBuffer)
+        var failure = CurlFailure(
+            result: result,
+            message: message,
+            verification: number(CURLINFO_SSL_VERIFYRESULT),
+            osError: Int32(number(CURLINFO_OS_ERRNO))
+        )
+        if result == CURLE_SSL_PINNEDPUBKEYNOTMATCH {
+            failure.underlying = TLSPolicy.PinMismatch(host: start?.call.url.host ?? "")
+        }
+        if let specific = specificFailure(result, message) {
+            failure.code = specific.code
+            failure.message = specific.message
+            failure.isQuotable = specific.isQuotable
+        }
+        return describingUnsentBody(failure)
+    }
+
+    /// A more specific failure than libcurl's result code.
+    private func specificFailure(_ result: CURLcode, _ message: String) -> CurlFailure? {
+        switch result {
+        case CURLE_COULDNT_CONNECT, CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY, CURLE_SSL_CACERT_BADFILE:
+            if let proxyFailure = proxy.failure(describedAs: message) { return proxyFailure }
+            return isOutOfDescriptors ? .noDescriptors : refusedTunnel
+        case CURLE_RECV_ERROR where message.hasPrefix("Too large response headers"): return .headTooLarge(nil)
+        case CURLE_OUT_OF_MEMORY where options.fieldSize + (start?.call.address.text.utf8.count ?? 0) > 1_000_000:
+            return .quotable(.badURL, "the URL and header fields of the request are over the 1 MiB that libcurl sends")
+        case CURLE_OUT_OF_MEMORY, CurlFailure.tooLarge, CURLE_RECV_ERROR, CURLE_SEND_ERROR, CURLE_GOT_NOTHING:
+            if message.lowercased().contains("out of memory in chunked") { return .headTooLarge(nil) }
+            let isInHead = offset(CURLINFO_STARTTRANSFER_TIME_T) > 0 && !head.isComplete
+            let isOverLimit = result == CURLE_OUT_OF_MEMORY || result == CurlFailure.tooLarge
+            return isOverLimit && isInHead ? .headTooLarge(nil) : refusedTunnel
+        case CURLE_WRITE_ERROR:
+            return .quotable(.cannotDecodeContentData, "bytes follow the end of the encoded body")
+        case CURLE_PROXY: return .quotable(.cannotConnectToHost, "the SOCKS proxy did not open the connection")
+        case CURLE_SSL_CONNECT_ERROR where Self.isPlain(message):
+            let port = start?.call.url.port ?? 443
+            return .quotable(.secureConnectionFailed, "the server does not speak TLS on port \(port)")
+        default: return nil
+        }
+    }
+
+    /// Whether OpenSSL received data that is not TLS.
+    private static func isPlain(_ message: String) -> Bool {
+        ["wrong version number", "http request", "packet length too long"].contains { message.contains($0) }
+    }
+
+    /// The failure when the proxy did not open the required tunnel (RFC 9110 §9.3.6).
+    private var refusedTunnel: CurlFailure? {
+        let status = number(CURLINFO_HTTP_CONNECTCODE)
+        guard status != 0, !(200..<300).contains(status), head.statusCode == 0 else { return nil }
+        return .refusedTunnel(status)
+    }
+
+    /// Whether the process has run out of file descriptors. libcurl does not keep the `errno` of a socket that it could
+    /// not open, or of a name lookup.
+    private var isOutOfDescriptors: Bool {
+        let descriptor = dup(commandQueue.descriptor)
+        if descriptor >= 0 {
+            close(descriptor)
+            return false
+        }
+        return errno == EMFILE || errno == ENFILE
+    }
+
+    private func number(_ info: CURLINFO) -> Int {
+        var value = 0
+        _ = ccurl_getinfo_long(easy, info, &value)
+        return value
+    }
+}
+#endif

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: MIT
+#if canImport(CTargetKitCurl)
+import CTargetKitCurl
+import Foundation
+
+/// The loop's time, read once in each round.
+final class CurlClock {
+    /// Nanoseconds of the monotonic clock.
+    @exclusivity(unchecked) private(set) var now: UInt64 = 0
+    /// The time at which the loop checks its exchanges for timeouts.
+    @exclusivity(unchecked) private(set) var alarm = UInt64.max
+
+    init() { tick() }
+
+    /// Sets the alarm, unless an earlier one is set.
+    func setAlarm(_ time: UInt64) {
+        alarm = min(alarm, time)
+    }
+
+    func clearAlarm() {
+        alarm = .max
+    }
+
+    func tick() {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        now = UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+    }
+}
+
+/// Runs all exchanges of a ``CurlTransport`` on one thread.
+///
+/// The properties that change with every exchange, here, in ``CurlTransfer`` and in ``CurlSockets``, are
+/// `@exclusivity(unchecked)`: checking each access at run time takes 5 % of an exchange (`Benchmarks`, `network`).
+final class CurlLoop {
+    let commandQueue: CurlCommandQueue
+    let settings: CurlSettings
+    let clock = CurlClock()
+    let sockets: CurlSockets
+    /// The calls that have not been passed to libcurl yet.
+    let queue: CurlConnectionQueue
+    /// Shares TLS sessions between the handles.
+    let share: UnsafeMutableRawPointer?
+    let multi: UnsafeMutableRawPointer
+    /// The transfers by slot, including idle ones.
+    var transfers: [CurlTransfer?] = []
+    @exclusivity(unchecked) var spare: [CurlTransfer] = []
+    var freeSlots: [Int] = []
+    @exclusivity(unchecked) var runningCount = 0
+    @exclusivity(unchecked) private var commands: [CurlCommandQueue.Command] = []
+    @exclusivity(unchecked) var finished: [CurlTransfer] = []
+    /// The time of libcurl's timer; `nil` when none is set.
+    @exclusivity(unchecked) private var timer: UInt64?
+
+    init?(commandQueue: CurlCommandQueue, configuration: CurlTransport.Configuration) {
+        guard CurlLibrary.isReady, let sockets = CurlSockets(wakeDescriptor: commandQueue.descriptor),
+            let multi = curl_multi_init()
+        else { return nil }
+        self.commandQueue = commandQueue
+        settings = CurlSettings(configuration)
+        self.sockets = sockets
+        queue = CurlConnectionQueue(CurlConnectionQueue.Limits(configuration))
+        share = ccurl_share_sessions()
+        self.multi = multi
+        setUp()
+    }
+
+    deinit {
+        // The handles have to be released before their multi handle. No call waits any more.
+        ccurl_multi_setopt_timer(multi, nil)
+        ccurl_multi_setopt_socket(multi, nil)
+        transfers = []
+        spare = []
+        curl_multi_cleanup(multi)
+        curl_share_cleanup(share)
+    }
+
+    private func setUp() {
+        let configuration = settings.configuration
+        let user = Unmanaged.passUnretained(self).toOpaque()
+        ccurl_multi_setopt_pointer(multi, CURLMOPT_SOCKETDATA, Unmanaged.passUnretained(sockets).toOpaque())
+        ccurl_multi_setopt_socket(multi) { easy, descriptor, what, user, _ in
+            guard let user else { return 0 }
+            let sockets = Unmanaged<CurlSockets>.fromOpaque(user).takeUnretainedValue()
+            sockets.setInterest(what, of: descriptor)
+            // libcurl also has internal handles.
+            guard let user = ccurl_private(easy) else { return 0 }
+            let transfer = Unmanaged<CurlTransfer>.fromOpaque(user).takeUnretainedValue()
+            if what != CURL_POLL_REMOVE {
+                transfer.descriptor = descriptor
+            } else if transfer.leavesConnectionIdle {
+                sockets.markIdle(descriptor)
+            }
+            return 0
+        }
+        ccurl_multi_setopt_pointer(multi, CURLMOPT_TIMERDATA, user)
+        ccurl_multi_setopt_timer(multi) { _, milliseconds, user in
+            if let user { Unmanaged<CurlLoop>.fromOpaque(user).takeUnretainedValue().setTimer(milliseconds) }
+            return 0
+        }
+        ccurl_multi_setopt_long(multi, CURLMOPT_MAX_HOST_CONNECTIONS, max(0, configuration.maxConnectionsPerHost))
+        ccurl_multi_setopt_long(multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, max(0, configuration.maxConnections))
+        ccurl_multi_setopt_long(multi, CURLMOPT_MAXCONNECTS, max(1, configuration.maxIdleConnections))
+        ccurl_multi_setopt_long(multi, CURLMOPT_MAX_CONCURRENT_STREAMS, CurlConnectionQueue.Limits.streams)
+    }
+
+    private func setTimer(_ milliseconds: Int) {
+        timer = milliseconds < 0 ? nil : clock.now + UInt64(milliseconds) * 1_000_000
+    }
+
+    /// Runs until the transport has been released or shut down and the last call has ended.
+    func run() {
+        while true {
+            let phase = commandQueue.take(&commands)
+            // Taken out one by one, so that a command's content has no other owner.
+            commands.reverse()
+            while let command = commands.popLast() { perform(command) }
+            if phase == .closing { endAll(with: .shutDown) }
+            finishCompleted()
+            startQueuedCalls()
+            if phase != .open, runningCount == 0, commandQueue.endWhenEmpty() { return }
+            // Socket events come first: a closed connection must not carry a request that starts now.
+            wait(in: phase)
+            runTimers()
+            finishCompleted()
+        }
+    }
+
+    private func perform(_ command: consuming CurlCommandQueue.Command) {
+        switch command {
+        case .start(let start):
+            take(start)
+        case .cancel(let call):
+            if let transfer = transfer(of: call) { return end(transfer, with: .cancelled) }
+            queue.remove(call)?.fail(with: .cancelled)
+        case .resume(let call):
+            guard let transfer = transfer(of: call) else { return }
+            let result = transfer.resume()
+            if result != CURLE_OK { end(transfer, after: result) }
+        }
+    }
+
+    private func transfer(of call: CurlCall) -> CurlTransfer? {
+        let slot = call.slot.load(ordering: .relaxed)
+        guard transfers.indices.contains(slot), let transfer = transfers[slot] else { return nil }
+        return transfer.start?.call === call ? transfer : nil
+    }
+
+    private func runTimers() {
+        if let due = timer, due <= clock.now {
+            timer = nil
+            var running: Int32 = 0
+            curl_multi_socket_action(multi, CURL_SOCKET_TIMEOUT, 0, &running)
+        }
+        if clock.alarm <= clock.now { endTimedOut() }
+    }
+
+    private func wait(in phase: CurlCommandQueue.Phase) {
+        let wakeUp = min(timer ?? .max, clock.alarm)
+        var milliseconds: Int32 = -1
+        if wakeUp != .max {
+            let left = wakeUp > clock.now ? wakeUp - clock.now : 0
+            milliseconds = Int32(min((left + 999_999) / 1_000_000, UInt64(Int32.max)))
+        }
+        sockets.wait(milliseconds: milliseconds != 0 && commandQueue.prepareToWait(in: phase) ? milliseconds : 0)
+        clock.tick()
+        var running: Int32 = 0
+        for event in sockets.events {
+            curl_multi_socket_action(multi, event.descriptor, event.flags, &running)
+        }
+    }
+}
+#endif

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: MIT
+#if canImport(CTargetKitCurl)
+import CTargetKitCurl
+import Foundation
+
+/// The settings that a configuration specifies for each handle.
+final class CurlSettings {
+    let configuration: CurlTransport.Configuration
+    /// The proxies for `http` and for `https`.
+    let proxy: CurlProxy
+    let secureProxy: CurlProxy
+    /// The hosts that are excluded from proxying.
+    let proxyExceptions: String
+    /// Whether trust depends on the host.
+    let trustDependsOnHost: Bool
+    /// Whether all requests without TLS may use one proxy, and so share its connections.
+    private let mayUseProxy: Bool
+
+    init(_ configuration: CurlTransport.Configuration) {
+        self.configuration = configuration
+        switch configuration.proxy {
+        case .environment:
+            // Read once, instead of by libcurl at each request, which races with `setenv` elsewhere in the process.
+            proxy = .fromEnvironment(isSecure: false)
+            secureProxy = .fromEnvironment(isSecure: true)
+            proxyExceptions = CurlProxy.exceptionsOfEnvironment
+        case .none:
+            proxy = .none
+            secureProxy = .none
+            proxyExceptions = ""
+        case .url(let url, let exceptions):
+            proxy = CurlProxy(url.absoluteString, in: "CurlTransport.Configuration.proxy")
+            secureProxy = proxy
+            // An empty string overrides `no_proxy` in the environment.
+            proxyExceptions = exceptions.joined(separator: ",")
+        }
+        // Hosts that bypass the proxy must not wait for one another. A SOCKS proxy has a connection for each host.
+        mayUseProxy = !proxy.address.isEmpty && proxyExceptions.isEmpty && !proxy.isSOCKS
+        if case .insecureTrustAll = configuration.tls.trust {
+            trustDependsOnHost = true
+        } else {
+            trustDependsOnHost = !configuration.tls.pins.isEmpty
+        }
+    }
+}
+
+extension CurlSettings {
+    /// The properties that the connections for a call share.
+    ///
+    /// A streamed body uses HTTP/1.1, on a connection of its own: over HTTP/2, libcurl lets the server send 32 MiB
+    /// ahead of a slow reader, and keeps them in memory.
+    func hostKey(of call: CurlCall) -> CurlConnectionQueue.Host.Key {
+        guard call.address.isSecure else {
+            return CurlConnectionQueue.Host.Key(origin: mayUseProxy ? "proxy" : call.address.origin, canShare: false)
+        }
+        let canShare = configuration.version == .automatic && !call.isStreamed
+        return CurlConnectionQueue.Host.Key(origin: call.address.origin, canShare: canShare)
+    }
+}
+
+extension CurlSettings {
+    /// The minimum TLS version, as libcurl's constant.
+    var minimumVersion: Int {
+        Int(configuration.tls.minimumVersion == .v1_3 ? CURL_SSLVERSION_TLSv1_3 : CURL_SSLVERSION_TLSv1_2)
+    }
+}
+
+extension CurlTransfer {
+    /// The proxy for the scheme of the current call's URL.
+    var proxy: CurlProxy { options.isSecure == true ? settings.secureProxy : settings.proxy }
+
+    /// Applies the configuration.
+    ///
+    /// - Throws: An error when the installed libcurl does not support a setting.
+    func setUp(_ settings: CurlSettings) throws(CurlFailure) {
+        let configuration = settings.configuration
+        set(CURLOPT_CONNECTTIMEOUT_MS, configuration.connectTimeout.curlMilliseconds)
+        set(CURLOPT_MAXAGE_CONN, (configuration.maxIdleTime.curlMilliseconds + 999) / 1000)
+        // CONNECT does not take the fields of the request's list.
+        if !settings.secureProxy.address.isEmpty { ccurl_setopt_string(easy, CURLOPT_USERAGENT, CurlLibrary.userAgent) }
+        ccurl_setopt_string(easy, CURLOPT_NOPROXY, settings.proxyExceptions)
+        if let path = configuration.unixSocketPath {
+            try require(ccurl_setopt_string(easy, CURLOPT_UNIX_SOCKET_PATH, path), "Unix-domain sockets")
+        }
+        try setUp(configuration.tls)
+    }
+
+    private func setUp(_ policy: TLSPolicy) throws(CurlFailure) {
+        try require(
+            ccurl_setopt_long(easy, CURLOPT_SSLVERSION, Int(settings.minimumVersion)),
+            "this version of TLS"
+        )
+        switch policy.trust {
+        case .system, .insecureTrustAll:
+            break
+        case .authorities(let pem):
+            let result = pem.withUnsafeBytes { ccurl_setopt_authorities(easy, $0.baseAddress, $0.count) }
+            try require(result, "authorities from memory (libcurl 7.77)")
+            ccurl_setopt_string(easy, CURLOPT_CAPATH, nil)
+        case .authoritiesFile(let url):
+            try requireNoPipe(url)
+            ccurl_setopt_string(easy, CURLOPT_CAINFO, url.path)
+            // Nothing else is trusted.
+            ccurl_setopt_string(easy, CURLOPT_CAPATH, nil)
+        }
+        if let certificate = policy.clientCertificate { try setUp(certificate) }
+    }
+
+    private func setUp(_ certificate: TLSPolicy.ClientCertificate) throws(CurlFailure) {
+        try requireNoPipe(certificate.file)
+        if let key = certificate.key { try requireNoPipe(key) }
+        let isPKCS12 = ["p12", "pfx"].contains(certificate.file.pathExtension.lowercased())
+        try require(ccurl_setopt_string(easy, CURLOPT_SSLCERT, certificate.file.path), "client certificates")
+        ccurl_setopt_string(easy, CURLOPT_SSLCERTTYPE, isPKCS12 ? "P12" : "PEM")
+        if !isPKCS12 { ccurl_setopt_string(easy, CURLOPT_SSLKEY, (certificate.key ?? certificate.file).path) }
+        if let password = certificate.password { ccurl_setopt_string(easy, CURLOPT_KEYPASSWD, password) }
+    }
+
+    /// Throws when the file is a pipe: libcurl reads these files on the loop's thread, where a pipe would block every
+    /// call. libcurl reports a missing file itself.
+    private func requireNoPipe(_ file: URL) throws(CurlFailure) {
+        var status = stat()
+        guard stat(file.path, &status) != 0 || status.st_mode & S_IFMT == S_IFREG else {
+            throw CurlFailure(.cannotOpenFile, "\(file.path) is not a regular file")
+        }
+    }
+
+    /// Applies the TLS policy for the call's host.
+    func prepareTrust(_ call: CurlCall) {
+        let policy = settings.configuration.tls
+        let host = call.url.host ?? ""
+        let isBlind = policy.trustsBlindly(host)
+        if options.isTrustBlind != isBlind {
+            options.isTrustBlind = isBlind
+            set(CURLOPT_SSL_VERIFYPEER, isBlind ? 0 : 1)
+            set(CURLOPT_SSL_VERIFYHOST, isBlind ? 0 : 2)
+        }
+        // Pinning without keys rejects every certificate.
+        let pin = policy.pinnedKeys(for: host).map { keys in
+            keys.isEmpty ? "sha256//" : keys.map { "sha256//" + $0 }.joined(separator: ";")
+        }
+        if options.pin != pin {
+            options.pin = pin
+            ccurl_setopt_string(easy, CURLOPT_PINNEDPUBLICKEY, pin)
+        }
+    }
+
+    private func require(_ result: CURLcode, _ feature: String) throws(CurlFailure) {
+        guard result != CURLE_OK else { return }
+        throw CurlFailure(.unsupportedURL, "the installed libcurl does not support \(feature)")
+    }
+}
+#endif

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT
+#if canImport(CTargetKitCurl)
+import Foundation
+
+/// Reads a body ahead on its own thread, so that a slow source does not delay other calls.
+final class CurlBodyPrefetcher: Sendable {
+    private static let pieceSize = 64 << 10
+    /// The number of waiting bytes at which the reader pauses.
+    private static let aheadLimit = 256 << 10
+
+    private struct State: Sendable {
+        /// The number of times the body was restarted; pieces of earlier rounds are discarded.
+        var round = 0
+        var pieces: [ArraySlice<UInt8>] = []
+        var byteCount = 0
+        var end: Result<Void, any Error>?
+        var isReaderWaiting = false
+        /// Whether libcurl waits for more bytes.
+        var isLoopWaiting = false
+        var isClosed = false
+
+        mutating func begin() {
+            round += 1
+            pieces = []
+            byteCount = 0
+            end = nil
+        }
+
+        mutating func wakesReader() -> Bool {
+            defer { isReaderWaiting = false }
+            return isReaderWaiting
+        }
+    }
+
+    private let source: any BodySource
+    private let wakeLoop: @Sendable () -> Void
+    private let state = Locked(State())
+    private let awake = DispatchSemaphore(value: 0)
+
+    /// Starts reading. The closure is called when there are bytes again after ``read(into:)`` returned `nil`.
+    init(_ source: any BodySource, wakeLoop: @escaping @Sendable () -> Void) {
+        self.source = source
+        self.wakeLoop = wakeLoop
+        let thread = Thread { self.run() }
+        thread.name = "TargetKit.body"
+        thread.stackSize = 512 << 10
+        thread.start()
+    }
+
+    /// Copies the available bytes; returns 0 at the end, and `nil` when there are none yet.
+    func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int? {
+        let (result, wakes) = state.withLock { state -> (Result<Int?, any Error>, Bool) in
+            guard let piece = state.pieces.first else {
+                state.isLoopWaiting = state.end == nil
+                return (state.end.map { $0.map { 0 } } ?? .success(nil), false)
+            }
+            let count = min(piece.count, buffer.count)
+            piece.prefix(count).withUnsafeBytes { buffer.copyMemory(from: $0) }
+            if count == piece.count { state.pieces.removeFirst() } else { state.pieces[0] = piece.dropFirst(count) }
+            state.byteCount -= count
+            return (.success(count), state.wakesReader())
+        }
+        if wakes { awake.signal() }
+        return try result.get()
+    }
+
+    /// Restarts at the first byte.
+    func rewind() {
+        wakeReader { $0.begin() }
+    }
+
+    /// Ends the thread.
+    func close() {
+        wakeReader { $0.isClosed = true }
+    }
+
+    private func wakeReader(after change: (inout State) -> Void) {
+        let wakes = state.withLock { state in
+            change(&state)
+            return state.wakesReader()
+        }
+        if wakes { awake.signal() }
+    }
+}
+
+// MARK: - The reader's thread
+
+extension CurlBodyPrefetcher {
+    private func run() {
+        var reader: (any BodyReader)?
+        var readerRound = -1
+        while let round = nextRound() {
+            do {
+                if round != readerRound { reader = try source.open() }
+                readerRound = round
+                let piece = try [UInt8](unsafeUninitializedCapacity: Self.pieceSize) { buffer, count in
+                    count = try reader?.read(into: UnsafeMutableRawBufferPointer(buffer)) ?? 0
+                }
+                deliver(piece.isEmpty ? .success(nil) : .success(piece[...]), in: round)
+            } catch {
+                deliver(.failure(error), in: round)
+            }
+        }
+    }
+
+    /// Waits until more bytes are needed; returns `nil` when the prefetcher has been closed.
+    private func nextRound() -> Int? {
+        while true {
+            let (round, isOver) = state.withLock { state -> (Int?, Bool) in
+                if state.isClosed { return (nil, true) }
+                if state.end == nil, state.byteCount < Self.aheadLimit { return (state.round, false) }
+                state.isReaderWaiting = true
+                return (nil, false)
+            }
+            if isOver || round != nil { return round }
+            awake.wait()
+        }
+    }
+
+    private func deliver(_ piece: Result<ArraySlice<UInt8>?, any Error>, in round: Int) {
+        let wakes = state.withLock { state in
+            guard state.round == round, !state.isClosed else { return false }
+            switch piece {
+            case .success(let piece?):
+                state.pieces.append(piece)
+                state.byteCount += piece.count
+            case .success(nil): state.end = .success(())
+            case .failure(let error): state.end = .failure(error)
+            }
+            defer { state.isLoopWaiting = false }
+            return state.isLoopWaiting
+        }
+        if wakes { wakeLoop() }
+    }
+}
+#endif

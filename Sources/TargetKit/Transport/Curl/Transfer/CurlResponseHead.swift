@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: MIT
+#if canImport(CTargetKitCurl)
+import Foundation
+
+/// Collects the lines of a response's head; those of interim responses are discarded.
+struct CurlResponseHead {
+    /// A size in bytes that most heads do not exceed.
+    static let typicalSize = 512
+
+    private(set) var statusCode = 0
+    private(set) var httpVersion = "HTTP/1.1"
+    private(set) var lines: [UInt8]
+    private(set) var framing = CurlFraming()
+    /// Whether the blank line has arrived. libcurl accepts a head that ends before it as a complete response.
+    private(set) var isComplete = false
+    /// Whether the response to this request can have a body.
+    private let hasBody: Bool
+    /// The maximum size of all heads and trailers, in bytes, and the size received.
+    private let limit: Int
+    private var byteCount = 0
+    private var isStatusLineNext = true
+    /// Whether the status line has arrived.
+    var hasBegun: Bool { statusCode != 0 }
+
+    /// Creates an empty head that is collected in the buffer.
+    init(in headBuffer: consuming [UInt8] = [], limit: Int = 0, hasBody: Bool = true) {
+        lines = headBuffer
+        self.limit = limit
+        self.hasBody = hasBody
+    }
+
+    /// The head as collected.
+    var response: ResponseHead {
+        ResponseHead(statusCode: statusCode, headerLines: lines, httpVersion: httpVersion)
+    }
+
+    /// Parses one line, including its line break.
+    ///
+    /// - Throws: An error when the limit is exceeded or the length of the body is ambiguous.
+    mutating func receive(_ line: UnsafeRawBufferPointer) throws(CurlFailure) {
+        byteCount += line.count
+        guard byteCount <= limit else { throw CurlFailure.headTooLarge(limit) }
+        // After the head, these are the trailers of a chunked body (RFC 9112 §7.1.2), which only count toward the
+        // limit.
+        if isComplete { return }
+        if isStatusLineNext {
+            readStatus(line)
+        } else if line.first == 0x0D || line.first == 0x0A {
+            try finishHead()
+        } else {
+            framing.read(line)
+            lines.append(contentsOf: line)
+        }
+    }
+
+    private mutating func finishHead() throws(CurlFailure) {
+        // RFC 9110 §15.2: interim responses precede the final one; 101 is final, because no HTTP follows it.
+        if (100..<200).contains(statusCode), statusCode != 101 {
+            isStatusLineNext = true
+            lines.removeAll(keepingCapacity: true)
+            framing = CurlFraming()
+        } else {
+            // RFC 9112 §6.3: these end at the blank line, regardless of their fields.
+            let isBodiless = !hasBody || statusCode == 204 || statusCode == 304
+            guard !framing.isMalformed || isBodiless else { throw CurlFailure.malformedLength }
+            isComplete = true
+        }
+    }
+
+    /// `HTTP/1.1 200 OK` (RFC 9112 §4); libcurl has checked its format, and creates one for HTTP/2.
+    private mutating func readStatus(_ line: UnsafeRawBufferPointer) {
+        isStatusLineNext = false
+        guard let space = line.firstIndex(of: 0x20) else { return }
+        httpVersion =
+            switch line[5..<max(5, space)].first {
+            case UInt8(ascii: "1"): line[..<space].last == UInt8(ascii: "0") ? "HTTP/1.0" : "HTTP/1.1"
+            case UInt8(ascii: "3"): "HTTP/3"
+            default: "HTTP/2"
+            }
+        let digits = line[space...].drop { $0 == 0x20 }.prefix { (0x30...0x39).contains($0) }.prefix(3)
+        statusCode = digits.reduce(0) { $0 * 10 + Int($1 - 0x30) }
+    }
+}
+
+/// The length of a response's body, as its header fields declare it (RFC 9112 §6.3).
+///
+/// libcurl reads `5x` as 5, uses the last of several lengths, and ignores a length over 63 bits. Bytes of the body
+/// would then be read as the next response, or the reverse.
+struct CurlFraming {
+    /// The length of the body in bytes; `nil` when the head does not declare one.
+    private(set) var length: Int64?
+    private var isChunked = false
+    private var isLastFieldLength = false
+    /// Whether a length is not a number, or differs from another.
+    private(set) var isMalformed = false
+
+    /// Whether the head declares both a length and the chunked coding. The chunked coding takes precedence, and the
+    /// connection is not reused.
+    var isAmbiguous: Bool { isChunked && length != nil }
+
+    /// Parses one line of the head.
+    mutating func read(_ line: UnsafeRawBufferPointer) {
+        guard let first = line.first else { return }
+        switch first.asciiLowercased {
+        case UInt8(ascii: "c"):
+            isLastFieldLength = line.isField(named: "content-length")
+            if isLastFieldLength {
+                readLength(UnsafeRawBufferPointer(rebasing: line.dropFirst("content-length:".utf8.count)))
+            }
+        case UInt8(ascii: "t"):
+            isLastFieldLength = false
+            if line.isField(named: "transfer-encoding") { isChunked = true }
+        case 0x20, 0x09:
+            // An obsolete folded line (RFC 9112 §5.2), which libcurl has already parsed.
+            if isLastFieldLength { isMalformed = true }
+        default:
+            isLastFieldLength = false
+        }
+    }
+
+    /// Parses digits, or a list of the same number (RFC 9110 §8.6).
+    private mutating func readLength(_ value: UnsafeRawBufferPointer) {
+        var start = 0
+        while start <= value.count {
+            let end = value[start...].firstIndex(of: UInt8(ascii: ",")) ?? value.count
+            let element = UnsafeRawBufferPointer(rebasing: value[start..<end])
+            guard let number = Self.number(element), length == nil || length == number else {
+                isMalformed = true
+                return
+            }
+            length = number
+            start = end + 1
+        }
+    }
+
+    private static func number(_ text: UnsafeRawBufferPointer) -> Int64? {
+        var (start, end) = (0, text.count)
+        while start < end, isSpace(text[start]) { start += 1 }
+        while start < end, isSpace(text[end - 1]) { end -= 1 }
+        guard start < end else { return nil }
+        var number: Int64 = 0
+        for index in start..<end {
+            guard (0x30...0x39).contains(text[index]) else { return nil }
+            let (tens, isTooLarge) = number.multipliedReportingOverflow(by: 10)
+            let (sum, isSumTooLarge) = tens.addingReportingOverflow(Int64(text[index] - 0x30))
+            guard !isTooLarge, !isSumTooLarge else { return nil }
+            number = sum
+        }
+        return number
+    }
+
+    private static func isSpace(_ byte: UInt8) -> Bool {
+        byte == 0x20 || byte == 0x09 || byte == 0x0D || byte == 0x0A
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    /// Whether the line is the given field, whose name is in lowercase.
+    fileprivate func isField(named name: StaticString) -> Bool {
+        name.withUTF8Buffer { name in
+            guard count > name.count, self[name.count] == UInt8(ascii: ":") else { return false }
+            for index in 0..<name.count where self[index].asciiLowercased != name[index] { return false }
+            return true
+        }
+    }
+}
+#endif

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MIT
+#if canImport(CTargetKitCurl)
+import CTargetKitCurl
+import Foundation
+
+// MARK: - Choosing a connection
+
+extension CurlTransfer {
+    /// The maximum size of the URL and fields of a request over HTTP/2; larger ones use HTTP/1.1. libcurl (7.88, with
+    /// its nghttp2) cannot send 64 KiB of fields over HTTP/2, and fails the connection's other exchanges as well.
+    private static let sharedHeadLimit = 48 << 10
+
+    /// Sets the options that determine which connection carries the call, and whether it is reused.
+    func prepareConnection(_ call: CurlCall, at host: CurlConnectionQueue.Host) {
+        if options.isSecure != call.address.isSecure {
+            options.isSecure = call.address.isSecure
+            ccurl_setopt_string(easy, CURLOPT_PROXY, proxy.address)
+        }
+        let canShare = host.key.canShare && options.fieldSize + call.address.text.utf8.count <= Self.sharedHeadLimit
+        if options.canShare != canShare {
+            options.canShare = canShare
+            set(CURLOPT_HTTP_VERSION, Int(canShare ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1))
+            // Once one connection to a host uses HTTP/2, libcurl 7.88 also sends such a call on an HTTP/1.1 connection
+            // that is in use. It never takes one whose TLS settings differ: this limit is the default, spelled out.
+            // Watched by `CurlSharingTests.heldStream`.
+            let limit = canShare ? 0 : CURL_SSLVERSION_MAX_TLSv1_3
+            set(CURLOPT_SSLVERSION, Int(settings.minimumVersion) | Int(limit))
+        }
+        // The request waits for the connection that is being made, in case HTTP/2 lets it share that. Over HTTP/1.1
+        // this would queue it behind another response.
+        let waitsToShare = canShare && host.version != .http1
+        if options.waitsToShare != waitsToShare {
+            options.waitsToShare = waitsToShare
+            set(CURLOPT_PIPEWAIT, waitsToShare ? 1 : 0)
+        }
+        // Otherwise its HTTP/1.1 connection would be reused by calls that can use HTTP/2.
+        if call.address.isSecure, !canShare, settings.configuration.version == .automatic { forbidReuse() }
+        setRepeatsOnNewConnection(false)
+        if options.isRepeatable != call.isIdempotent {
+            options.isRepeatable = call.isIdempotent
+            forbidRepeating(!call.isIdempotent)
+        }
+    }
+
+    private func setRepeatsOnNewConnection(_ isSet: Bool) {
+        guard options.repeatsOnNewConnection != isSet else { return }
+        options.repeatsOnNewConnection = isSet
+        set(CURLOPT_FRESH_CONNECT, isSet ? 1 : 0)
+    }
+
+    private func forbidRepeating(_ isForbidden: Bool) {
+        // libcurl does not repeat an RTSP RECEIVE request when a kept-alive connection has closed, and applies this
+        // option to HTTP, too (`Curl_retry_request`, 7.68 to 8.16). It still repeats a refused stream. Watched by
+        // `CurlRepeatTests` and `CurlSharingTests.refused`.
+        let request = isForbidden ? CURL_RTSPREQ_RECEIVE : CURL_RTSPREQ_OPTIONS
+        canForbidRepeating = ccurl_setopt_long(easy, CURLOPT_RTSP_REQUEST, Int(request)) == CURLE_OK
+        // For a libcurl without RTSP. If it does not report sending either, it has to open a connection.
+        if !canForbidRepeating, !CurlLibrary.reportsSending { set(CURLOPT_FRESH_CONNECT, isForbidden ? 1 : 0) }
+    }
+
+    /// Records that the connection has been made or has failed.
+    func noteConnected() {
+        guard mayConnect, let host else { return }
+        mayConnect = false
+        queue.note(mayConnect: false, to: host)
+    }
+}
+
+// MARK: - Preventing repeated requests
+
+extension CurlTransfer {
+    func setSendingCallback(_ user: UnsafeMutableRawPointer) {
+        ccurl_setopt_pointer(easy, CURLOPT_PREREQDATA, user)
+        ccurl_setopt_prereq(easy) { user, _, _, _, _ in
+            guard let user else { return CURL_PREREQFUNC_OK }
+            let transfer = Unmanaged<CurlTransfer>.fromOpaque(user).takeUnretainedValue()
+            return transfer.shouldSend() ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
+        }
+    }
+
+    /// Counts an attempt to send the request; returning `false` ends the exchange.
+    private func shouldSend() -> Bool {
+        sendCount += 1
+        lastActivity = clock.now
+        noteConnected()
+        guard sendCount > 1 else {
+            // Other kept-alive connections may be closed as well, and libcurl gives up after five. Over HTTP/2, each
+            // refused stream would open a connection.
+            if host?.version == .http1 { setRepeatsOnNewConnection(true) }
+            return true
+        }
+        // The request uses another connection now.
+        descriptor = -1
+        guard options.isRepeatable == false, !canForbidRepeating else { return true }
+        failure = CurlFailure.notRepeated
+        return false
+    }
+}
+#endif

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+#if canImport(CTargetKitCurl)
+import CTargetKitCurl
+import Foundation
+
+/// A response that arrives before the request has been sent completely: a server can respond to the head alone (RFC
+/// 9113 §8.1, RFC 9112 §9.5).
+extension CurlTransfer {
+    /// The interval at which a transfer with an early response is checked, in nanoseconds.
+    private static let checkInterval: UInt64 = 250_000_000
+
+    /// Records whether the response, whose head has arrived, is early.
+    func noteEarlyResponse() {
+        guard !isResponseEarly, isBodyUnsent else { return }
+        isResponseEarly = true
+        clock.setAlarm(clock.now)
+    }
+
+    /// Whether the exchange is complete although the request has not been sent: the server rejected it, and the
+    /// response is complete.
+    ///
+    /// libcurl does not end such an exchange itself. Over HTTP/2 it waits for a window that the server never opens
+    /// (7.88 spins meanwhile), and over HTTP/1.1 for the server to read. A 2xx response does not end the exchange,
+    /// however long that takes: it is valid only once the server has the whole request.
+    func canEndEarly() -> Bool {
+        guard isResponseEarly, head.statusCode >= 300 else { return false }
+        if isResponseComplete { return true }
+        clock.setAlarm(clock.now + Self.checkInterval)
+        return false
+    }
+
+    /// Whether the exchange is complete although libcurl reports an error.
+    func isComplete(despite result: CURLcode) -> Bool {
+        switch result {
+        // The rest of the request could not be sent; the response does not depend on it.
+        case CURLE_HTTP2_STREAM where head.isComplete && head.framing.length == nil && isRequestReleased(by: result):
+            true
+        case CURLE_HTTP2_STREAM, CURLE_HTTP2, CURLE_SEND_ERROR: isResponseComplete
+        default: options.endsAtHead && head.isComplete
+        }
+    }
+
+    /// Whether part of the request's body has not been sent.
+    var isBodyUnsent: Bool {
+        guard let call = start?.call, call.hasBody else { return false }
+        let sent = offset(CURLINFO_SIZE_UPLOAD_T)
+        if case .data(let data) = call.body { return sent < Int64(data.count) }
+        guard let upload else { return false }
+        return !upload.isAtEnd || sent < upload.count
+    }
+
+    /// Whether the server reported success before it had the whole request, without releasing the rest.
+    func isRequestCutShort(after result: CURLcode) -> Bool {
+        (200..<300).contains(head.statusCode) && !isRequestReleased(by: result) && isBodyUnsent
+    }
+
+    /// Whether the server ended the stream with `NO_ERROR` after its response, because it does not need the rest of the
+    /// request. RFC 9113 §8.1 forbids discarding such a response.
+    ///
+    /// libcurl 7.88 has no error message for a stream that was closed without an error while it was sending.
+    private func isRequestReleased(by result: CURLcode) -> Bool {
+        guard head.httpVersion == "HTTP/2" else { return false }
+        return result == CURLE_OK || result == CURLE_HTTP2_STREAM && errorBuffer.pointee == 0
+    }
+
+    /// Makes libcurl read an HTTP/2 stream to its end, even after the response's length has arrived: otherwise 7.88
+    /// misses the window updates that the rest of the request needs, and the reset that releases it. nghttp2 checks the
+    /// length.
+    func readToStreamEnd() {
+        guard !options.ignoresLength, head.httpVersion == "HTTP/2", isBodyUnsent else { return }
+        options.ignoresLength = true
+        set(CURLOPT_IGNORE_CONTENT_LENGTH, 1)
+    }
+
+    /// The failure, with a description of how much of the body had been sent when the response arrived.
+    func describingUnsentBody(_ failure: CurlFailure) -> CurlFailure {
+        guard isResponseEarly, isBodyUnsent else { return failure }
+        let sent = offset(CURLINFO_SIZE_UPLOAD_T)
+        let length: Int64? = if case .data(let data)? = start?.call.body { Int64(data.count) } else { upload?.length }
+        let part = length.map { "\(sent) of \($0) bytes" } ?? "\(sent) bytes"
+        var failure = failure
+        failure.message += "; the server had answered with status \(head.statusCode) when \(part) of the body were sent"
+        return failure
+    }
+
+    /// Whether the whole response has arrived, by the length in its head.
+    private var isResponseComplete: Bool {
+        guard head.isComplete, !isPaused else { return false }
+        // RFC 9112 §6.3: these have no body.
+        if head.statusCode == 204 || head.statusCode == 304 || options.endsAtHead { return true }
+        guard let length = head.framing.length else { return false }
+        return offset(CURLINFO_SIZE_DOWNLOAD_T) >= length
+    }
+}
+#endif

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: MIT
+#if canImport(CTargetKitCurl)
+import CTargetKitCurl
+import Foundation
+
+/// The current values of the options that vary between exchanges.
+struct CurlOptions {
+    /// How the request's body is passed to libcurl.
+    enum Mode {
+        /// No body.
+        case get
+        /// No body in the request or in the response.
+        case head
+        /// The bytes are set in advance, and sent together with the head.
+        case post
+        /// libcurl reads the bytes with a callback.
+        case upload
+    }
+
+    var mode = Mode.get
+    var method: String?
+    var isSecure: Bool?
+    var waitsToShare: Bool?
+    var isRepeatable: Bool?
+    var repeatsOnNewConnection = false
+    var fields: [String: String] = [:]
+    var headerList: UnsafeMutablePointer<curl_slist>?
+    /// Whether the list keeps libcurl from adding fields to a request with a body.
+    var listIsForBody = false
+    /// HEAD with a body: libcurl would wait for a body in return.
+    var endsAtHead = false
+    /// Whether the request waits for `100 Continue` (RFC 9110 §10.1.1).
+    var expects = false
+    /// The total size of the fields' names and values, in bytes.
+    var fieldSize = 0
+    /// Whether the request may go out over an HTTP/2 connection.
+    var canShare: Bool?
+    /// Whether bodies are decoded.
+    var decodes = true
+    /// Whether the end of the stream, instead of its length, ends the response's body.
+    var ignoresLength = false
+    /// Whether the connection is closed after the exchange.
+    var forbidsReuse = false
+    var hasProgress = false
+    var isTrustBlind = false
+    var pin: String?
+}
+
+extension CurlTransfer {
+    /// The maximum size of a body that is copied to libcurl and sent together with the head.
+    private static let copyLimit = 16 << 10
+
+    /// Sets the options in which the call differs from the previous one.
+    func prepare(_ call: CurlCall) throws {
+        try prepareBody(call)
+        try prepareHeaders(call)
+        restoreDefaults()
+        if call.address.isSecure, settings.trustDependsOnHost { prepareTrust(call) }
+        if options.hasProgress != (call.progress != nil) {
+            options.hasProgress = call.progress != nil
+            set(CURLOPT_NOPROGRESS, options.hasProgress ? 0 : 1)
+        }
+        ccurl_setopt_string(easy, CURLOPT_URL, call.address.text)
+    }
+
+    private func prepareBody(_ call: CurlCall) throws {
+        switch call.body {
+        case .none:
+            // RFC 9110 §8.6: a method that defines a meaning for a body sends a length of 0 without one.
+            let saysLength = call.method == "POST" || call.method == "PUT" || call.method == "PATCH"
+            setMode(saysLength ? .post : call.method == "HEAD" ? .head : .get, method: call.method)
+            if saysLength { setPost(Data()) }
+        case .data(let data) where data.count <= Self.copyLimit:
+            setMode(.post, method: call.method)
+            setPost(data)
+        case .data(let data):
+            try setUpload(CurlUpload(direct: CurlDataBody(data: data)), method: call.method)
+        case .source(let source):
+            let wakeLoop = { @Sendable [commandQueue] in commandQueue.post(.resume(call)) }
+            setUpload(CurlUpload(prefetched: source, wakeLoop: wakeLoop), method: call.method)
+        }
+    }
+
+    private func setMode(_ mode: CurlOptions.Mode, method: String) {
+        if mode != options.mode {
+            // First, because it makes the request a POST.
+            if options.mode == .post { ccurl_setopt_string(easy, CURLOPT_COPYPOSTFIELDS, nil) }
+            options.mode = mode
+            // This resets the other modes.
+            set(CURLOPT_HTTPGET, 1)
+            switch mode {
+            case .get: break
+            case .head: set(CURLOPT_NOBODY, 1)
+            case .post: set(CURLOPT_POST, 1)
+            case .upload: set(CURLOPT_UPLOAD, 1)
+            }
+            options.method = nil
+            ccurl_setopt_string(easy, CURLOPT_CUSTOMREQUEST, nil)
+            // The header list depends on the mode.
+            dropHeaders()
+        }
+        options.endsAtHead = method == "HEAD" && mode != .head
+        if options.method != method {
+            options.method = method
+            ccurl_setopt_string(easy, CURLOPT_CUSTOMREQUEST, method)
+        }
+    }
+
+    private func setPost(_ data: Data) {
+        ccurl_setopt_offset(easy, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(data.count))
+        if data.isEmpty {
+            ccurl_setopt_string(easy, CURLOPT_COPYPOSTFIELDS, "")
+        } else {
+            data.withUnsafeBytes { bytes in
+                _ = ccurl_setopt_string(
+                    easy,
+                    CURLOPT_COPYPOSTFIELDS,
+                    bytes.baseAddress?.assumingMemoryBound(to: CChar.self)
+                )
+            }
+        }
+    }
+
+    private func setUpload(_ upload: CurlUpload, method: String) {
+        setMode(.upload, method: method)
+        ccurl_setopt_offset(easy, CURLOPT_INFILESIZE_LARGE, curl_off_t(upload.length ?? -1))
+        self.upload = upload
+    }
+
+    private func dropHeaders() {
+        ccurl_setopt_list(easy, CURLOPT_HTTPHEADER, nil)
+        curl_slist_free_all(options.headerList)
+        options.headerList = nil
+        options.fields = [:]
+    }
+
+    private func prepareHeaders(_ call: CurlCall) throws {
+        let hasBody = options.mode == .post || options.mode == .upload
+        // The list of the previous exchange has the same fields.
+        if options.headerList != nil, options.fields == call.fields, options.listIsForBody || !hasBody { return }
+        dropHeaders()
+        var list = CurlHeaderList()
+        for (name, value) in call.fields { try list.add(name, value) }
+        // libcurl's own options for these two are formatted twice for each request.
+        try list.add("User-Agent", CurlLibrary.userAgent, unlessIn: call.fields)
+        // A range selects from the bytes as sent, which are the encoded ones when there is an encoding (RFC 9110
+        // §14.2).
+        let encodings = call.hasField("Range") ? "identity" : CurlLibrary.encodings
+        try list.add("Accept-Encoding", encodings, unlessIn: call.fields)
+        options.expects = call.hasField("Expect")
+        options.fieldSize = call.fields.reduce(0) { $0 + $1.key.utf8.count + $1.value.utf8.count }
+        if hasBody { list.suppressDefaults(unless: call.fields) }
+        options.headerList = list.release()
+        options.listIsForBody = hasBody
+        options.fields = call.fields
+        ccurl_setopt_list(easy, CURLOPT_HTTPHEADER, options.headerList)
+    }
+
+    /// Sets the options that libcurl needs before it reads the fields after the status line.
+    func prepareForBody() {
+        // Part of an encoded body cannot be decoded, so it is returned as received (RFC 9110 §14.2).
+        if head.statusCode == 206, options.decodes {
+            options.decodes = false
+            ccurl_setopt_string(easy, CURLOPT_ACCEPT_ENCODING, nil)
+        }
+        readToStreamEnd()
+    }
+
+    /// Closes the connection after this exchange.
+    func forbidReuse() {
+        options.forbidsReuse = true
+        set(CURLOPT_FORBID_REUSE, 1)
+    }
+
+    /// Resets the options that the previous exchange changed while it ran.
+    private func restoreDefaults() {
+        if !options.decodes {
+            options.decodes = true
+            ccurl_setopt_string(easy, CURLOPT_ACCEPT_ENCODING, "")
+        }
+        if options.ignoresLength {
+            options.ignoresLength = false
+            set(CURLOPT_IGNORE_CONTENT_LENGTH, 0)
+        }
+        if options.forbidsReuse {
+            options.forbidsReuse = false
+            set(CURLOPT_FORBID_REUSE, 0)
+        }
+    }
+
+    func set(_ option: CURLoption, _ value: Int) {
+        ccurl_setopt_long(easy, option, value)
+    }
+}
+
+/// The header fields of a request, in libcurl's format.
+struct CurlHeaderList: ~Copyable {
+    private var list: UnsafeMutablePointer<curl_slist>?
+
+    deinit {
+        curl_slist_free_all(list)
+    }
+
+    /// Returns the list, which the caller frees.
+    consuming func release() -> UnsafeMutablePointer<curl_slist>? {
+        let released = list
+        list = nil
+        return released
+    }
+
+    /// Adds `Name: value`.
+    ///
+    /// - Throws: An error when the name or value contains a line break or a NUL, which would start another field.
+    mutating func add(_ name: String, _ value: String) throws(CurlFailure) {
+        guard !name.isEmpty, !name.endsHeaderField, !value.endsHeaderField else {
+            throw CurlFailure(
+                .badURL,
+                "the header field \(name.debugDescription) contains a line break or a NUL, or has no name"
+            )
+        }
+        // For libcurl, `Name:` removes the field, and `Name;` is a field without a value.
+        append(value.isEmpty ? name + ";" : name + ": " + value)
+    }
+
+    /// Adds `Name: value`, unless the caller has set a field with that name.
+    mutating func add(_ name: String, _ value: String, unlessIn fields: [String: String]) throws(CurlFailure) {
+        if !fields.keys.contains(where: { $0.equalsIgnoringASCIICase(name) }) { try add(name, value) }
+    }
+
+    /// Removes the fields that libcurl adds to a request with a body: `Expect` and `Content-Type`.
+    mutating func suppressDefaults(unless fields: [String: String]) {
+        append("Expect:")
+        if !fields.keys.contains(where: { $0.equalsIgnoringASCIICase("Content-Type") }) { append("Content-Type:") }
+    }
+
+    private mutating func append(_ line: String) {
+        // Fails only when the system is out of memory; the list is then unchanged.
+        list = curl_slist_append(list, line) ?? list
+    }
+}
+#endif

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+#if canImport(CTargetKitCurl)
+import CTargetKitCurl
+import Foundation
+
+extension CurlTransfer {
+    /// Sets the options that are the same for every exchange.
+    func setUp() {
+        let user = Unmanaged.passUnretained(self).toOpaque()
+        ccurl_setopt_pointer(easy, CURLOPT_PRIVATE, user)
+        ccurl_setopt_pointer(easy, CURLOPT_ERRORBUFFER, errorBuffer)
+        ccurl_allow_http_only(easy)
+        ccurl_leave_lookups_behind(easy)
+        set(CURLOPT_NOSIGNAL, 1)
+        set(CURLOPT_PATH_AS_IS, 1)
+        set(CURLOPT_HTTP09_ALLOWED, 0)
+        set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
+        set(CURLOPT_TCP_KEEPALIVE, 1)
+        // All encodings that this libcurl supports. The field itself is in the list of each request.
+        ccurl_setopt_string(easy, CURLOPT_ACCEPT_ENCODING, "")
+        setResponseCallbacks(user)
+        setRequestCallbacks(user)
+        setSocketCallbacks(Unmanaged.passUnretained(sockets).toOpaque())
+        setSendingCallback(user)
+    }
+
+    private func setResponseCallbacks(_ user: UnsafeMutableRawPointer) {
+        ccurl_setopt_pointer(easy, CURLOPT_HEADERDATA, user)
+        ccurl_setopt_write(easy, CURLOPT_HEADERFUNCTION) { bytes, size, count, user in
+            guard let user else { return 0 }
+            let transfer = Unmanaged<CurlTransfer>.fromOpaque(user).takeUnretainedValue()
+            let line = UnsafeRawBufferPointer(start: bytes, count: size * count)
+            return transfer.receiveHeader(line) ? line.count : 0
+        }
+        ccurl_setopt_pointer(easy, CURLOPT_WRITEDATA, user)
+        ccurl_setopt_write(easy, CURLOPT_WRITEFUNCTION) { bytes, size, count, user in
+            guard let user else { return 0 }
+            let transfer = Unmanaged<CurlTransfer>.fromOpaque(user).takeUnretainedValue()
+            let bytes = UnsafeRawBufferPointer(start: bytes, count: size * count)
+            return transfer.receiveBody(bytes)
+        }
+    }
+
+    private func setRequestCallbacks(_ user: UnsafeMutableRawPointer) {
+        ccurl_setopt_pointer(easy, CURLOPT_READDATA, user)
+        ccurl_setopt_read(easy) { bytes, size, count, user in
+            guard let user else { return Int(CURL_READFUNC_ABORT) }
+            let transfer = Unmanaged<CurlTransfer>.fromOpaque(user).takeUnretainedValue()
+            let buffer = UnsafeMutableRawBufferPointer(start: bytes, count: size * count)
+            return transfer.sendBody(into: buffer)
+        }
+        ccurl_setopt_pointer(easy, CURLOPT_XFERINFODATA, user)
+        ccurl_setopt_progress(easy) { user, toReceive, received, toSend, sent in
+            guard let user else { return 1 }
+            let transfer = Unmanaged<CurlTransfer>.fromOpaque(user).takeUnretainedValue()
+            let now = transfer.clock.now
+            transfer.progress?.move(
+                up: Int64(sent),
+                of: Int64(toSend),
+                down: Int64(received),
+                of: Int64(toReceive),
+                now: now
+            )
+            return 0
+        }
+        ccurl_setopt_pointer(easy, CURLOPT_SEEKDATA, user)
+        ccurl_setopt_seek(easy) { user, offset, origin in
+            // libcurl only seeks to the start.
+            guard let user, offset == 0, origin == SEEK_SET else { return CURL_SEEKFUNC_FAIL }
+            let transfer = Unmanaged<CurlTransfer>.fromOpaque(user).takeUnretainedValue()
+            return transfer.rewindBody() ? CURL_SEEKFUNC_OK : CURL_SEEKFUNC_FAIL
+        }
+    }
+
+    private func setSocketCallbacks(_ user: UnsafeMutableRawPointer) {
+        ccurl_setopt_pointer(easy, CURLOPT_OPENSOCKETDATA, user)
+        ccurl_setopt_open_socket(easy) { user, _, address in
+            guard let user, let address = address?.pointee else { return CURL_SOCKET_BAD }
+            let kind = address.socktype | Int32(SOCK_CLOEXEC.rawValue)
+            let descriptor = socket(address.family, kind, address.protocol)
+            if descriptor >= 0 { Unmanaged<CurlSockets>.fromOpaque(user).takeUnretainedValue().didOpen(descriptor) }
+            return descriptor
+        }
+        ccurl_setopt_pointer(easy, CURLOPT_CLOSESOCKETDATA, user)
+        ccurl_setopt_close_socket(easy) { user, descriptor in
+            if let user { Unmanaged<CurlSockets>.fromOpaque(user).takeUnretainedValue().didClose(descriptor) }
+            return close(descriptor)
+        }
+    }
+}
+#endif

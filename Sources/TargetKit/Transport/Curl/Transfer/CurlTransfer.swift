@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: MIT
+#if canImport(CTargetKitCurl)
+import CTargetKitCurl
+import Foundation
+
+/// One of libcurl's easy handles and its current exchange; used on the loop's thread only.
+final class CurlTransfer {
+    let easy: UnsafeMutableRawPointer
+    /// The index in the loop's list of transfers.
+    let slot: Int
+    let errorBuffer = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
+    let clock: CurlClock
+    let settings: CurlSettings
+    let commandQueue: CurlCommandQueue
+    let sockets: CurlSockets
+    let queue: CurlConnectionQueue
+    /// The error of every call when the installed libcurl does not support the configuration.
+    private var setUpFailure: CurlFailure?
+
+    /// The current exchange; `nil` while the handle is idle.
+    @exclusivity(unchecked) private(set) var start: CurlPendingCall?
+    /// The host whose connections carry the call.
+    @exclusivity(unchecked) private(set) var host: CurlConnectionQueue.Host?
+    /// The socket of the connection, known once libcurl has waited for it.
+    @exclusivity(unchecked) var descriptor: Int32 = -1
+    /// Whether the queue counts the transfer among those that may open a connection.
+    @exclusivity(unchecked) var mayConnect = false
+    /// The number of times libcurl has started to send the request; always 0 if libcurl does not report it.
+    @exclusivity(unchecked) var sendCount = 0
+    /// Whether the handle keeps state from an exchange that affects the next one: how often it repeated a request, and
+    /// that a stream was refused.
+    @exclusivity(unchecked) private(set) var mustBeDiscarded = false
+    /// Whether libcurl can be prevented from repeating a request.
+    @exclusivity(unchecked) var canForbidRepeating = false
+    /// Whether the transfer is paused while its socket is unknown.
+    @exclusivity(unchecked) private var isPausedOnUnknownSocket = false
+    /// The completion of the previous exchange until it is delivered.
+    @exclusivity(unchecked) var completion: CurlCompletion?
+    /// The time at which the last byte was sent or received.
+    @exclusivity(unchecked) var lastActivity: UInt64 = 0
+    /// Whether the head arrived before the request had been sent.
+    @exclusivity(unchecked) var isResponseEarly = false
+    /// Whether libcurl has been told to pause the body. The body writer may have room again before the loop resumes the
+    /// transfer, because it is emptied on another thread.
+    @exclusivity(unchecked) private(set) var isPaused = false
+    /// Whether the caller has received the response and reads the body.
+    @exclusivity(unchecked) private var isHeadDelivered = false
+    @exclusivity(unchecked) var head = CurlResponseHead()
+    @exclusivity(unchecked) var bodyWriter = CurlBodyWriter.memory(Data(), limit: 0)
+    @exclusivity(unchecked) var upload: CurlUpload?
+    @exclusivity(unchecked) var progress: CurlProgress?
+    /// The error of a callback, which libcurl reports only as an aborted callback.
+    @exclusivity(unchecked) var failure: (any Error)?
+    /// The options that are set on the handle, so that only differences have to be set.
+    @exclusivity(unchecked) var options = CurlOptions()
+
+    init?(slot: Int, loop: CurlLoop) {
+        guard let easy = curl_easy_init() else { return nil }
+        self.easy = easy
+        self.slot = slot
+        clock = loop.clock
+        settings = loop.settings
+        commandQueue = loop.commandQueue
+        sockets = loop.sockets
+        queue = loop.queue
+        setUp()
+        ccurl_setopt_pointer(easy, CURLOPT_SHARE, loop.share)
+        do throws(CurlFailure) {
+            try setUp(loop.settings)
+        } catch {
+            setUpFailure = error
+        }
+    }
+
+    deinit {
+        curl_easy_cleanup(easy)
+        curl_slist_free_all(options.headerList)
+        errorBuffer.deallocate()
+    }
+
+    /// When the transfer times out: by its deadline, or by the idle timeout.
+    var due: UInt64 {
+        if let deadline = start?.deadline { return deadline }
+        let limit = settings.configuration.idleTimeout.curlNanoseconds
+        // Before the request is sent it waits for a connection, which has a timeout of its own.
+        let isWaiting = CurlLibrary.reportsSending && sendCount == 0
+        return (isPaused || isWaiting ? clock.now : lastActivity) + limit
+    }
+
+    /// The failure to report when the transfer times out.
+    var timeoutFailure: CurlFailure { start?.deadline == nil ? .idle : .timedOut }
+
+    /// Whether the connection is idle when libcurl stops waiting for it, so that no data is expected. It is not idle
+    /// while the body's reader or source is slow. Over HTTP/2 data may arrive at any time.
+    var leavesConnectionIdle: Bool { !isPaused && head.httpVersion != "HTTP/2" && !isBodyUnsent }
+
+    /// Prepares the handle for a call. After an error, ``end(with:)`` resets it.
+    func begin(_ start: CurlPendingCall, at host: CurlConnectionQueue.Host, headBuffer: consuming [UInt8]) throws {
+        if let setUpFailure { throw setUpFailure }
+        errorBuffer.pointee = 0
+        try prepare(start.call)
+        prepareConnection(start.call, at: host)
+        head = CurlResponseHead(
+            in: headBuffer,
+            limit: settings.configuration.maxHeadSize,
+            hasBody: start.call.method != "HEAD"
+        )
+        bodyWriter = CurlBodyWriter(start.call, commandQueue)
+        lastActivity = clock.now
+        progress = start.call.progress.map { CurlProgress(hasBody: start.call.hasBody, report: $0) }
+        self.start = start
+        self.host = host
+        sendCount = 0
+        descriptor = -1
+        if host.version == .http2 {
+            mayConnect = true
+            queue.note(mayConnect: true, to: host)
+        }
+        start.call.slot.store(slot, ordering: .relaxed)
+    }
+
+    /// Ends the call, and stores its completion.
+    func end(with outcome: Result<TransportResponse, any Error>) {
+        completion = start.map { start in
+            start.call.slot.store(CurlCall.noIndex, ordering: .relaxed)
+            var completion = CurlCompletion(start: start, outcome: outcome, channel: nil, queue: progress?.queue)
+            switch bodyWriter {
+            case .memory: break
+            case .file(let writer, _): completion.file = writer
+            case .stream(let channel): if isHeadDelivered { completion.channel = channel }
+            }
+            return completion
+        }
+        start = nil
+        noteConnected()
+        host = nil
+        noteResumed()
+        if sendCount > 1 || (!CurlLibrary.reportsSending && hasOpenedConnection) { mustBeDiscarded = true }
+        isPaused = false
+        isHeadDelivered = false
+        isResponseEarly = false
+        progress = nil
+        head = CurlResponseHead()
+        bodyWriter = .memory(Data(), limit: 0)
+        upload = nil
+        failure = nil
+    }
+
+    /// The call to repeat when the server refused it without processing it (RFC 9113 §6.8) and libcurl does not repeat
+    /// it; otherwise `nil`.
+    func refused(_ result: CURLcode) -> CurlPendingCall? {
+        guard result == CURLE_HTTP2, CurlLibrary.reportsRefusedStreams, errorBuffer.pointee == 0, !head.hasBegun else {
+            return nil
+        }
+        mustBeDiscarded = true
+        return start
+    }
+
+    /// The outcome of the exchange that libcurl has ended with the result.
+    func outcome(_ result: CURLcode) throws -> TransportResponse {
+        if let failure { throw failure }
+        if result != CURLE_OK { mustBeDiscarded = true }
+        guard result == CURLE_OK || isComplete(despite: result) else { throw curlFailure(result) }
+        guard head.isComplete else { throw CurlFailure.headCutOff }
+        if isRequestCutShort(after: result) { throw describingUnsentBody(.cutShort) }
+        let metrics = metrics
+        progress?.finish(sent: metrics.bytesSent, of: bodyLength, received: metrics.bytesReceived)
+        return TransportResponse(head: head.response, body: bodyWriter.body, metrics: metrics)
+    }
+
+    /// The length of the request's body; `nil` while it is unknown.
+    private var bodyLength: Int64? {
+        if case .data(let data)? = start?.call.body { return Int64(data.count) }
+        return upload?.length ?? upload?.countedLength
+    }
+}
+
+// MARK: - libcurl's callbacks
+
+extension CurlTransfer {
+    /// Receives a line of the head; returns `false` to end the exchange.
+    func receiveHeader(_ line: UnsafeRawBufferPointer) -> Bool {
+        lastActivity = clock.now
+        let isTrailer = head.isComplete
+        do throws(CurlFailure) {
+            try head.receive(line)
+        } catch {
+            failure = error
+            return false
+        }
+        if !head.isComplete { prepareForBody() }
+        guard head.isComplete, !isTrailer else { return true }
+        if head.framing.isAmbiguous { forbidReuse() }
+        if let host, options.canShare == true { queue.note(isHTTP2: head.httpVersion == "HTTP/2", of: host) }
+        noteEarlyResponse()
+        deliverHead()
+        // libcurl would repeat the request with the same field indefinitely.
+        if head.statusCode == 417, options.expects { options.endsAtHead = true }
+        return !options.endsAtHead
+    }
+
+    /// Returns the response to the caller when the body is streamed.
+    private func deliverHead() {
+        guard case .stream(let channel) = bodyWriter, !isHeadDelivered, let start else { return }
+        isHeadDelivered = true
+        let body = ResponseBody(from: CurlBodyProducer(channel: channel, commandQueue: commandQueue, call: start.call))
+        start.continuation.resume(returning: TransportResponse(head: head.response, body: .stream(body)))
+    }
+
+    /// Receives decoded bytes of the body, and returns the result of libcurl's write callback.
+    func receiveBody(_ bytes: UnsafeRawBufferPointer) -> Int {
+        lastActivity = clock.now
+        if isResponseEarly { clock.setAlarm(lastActivity) }
+        do throws(CurlFailure) {
+            if try bodyWriter.receive(bytes) { return bytes.count }
+            isPaused = true
+            notePaused()
+            return Int(CURL_WRITEFUNC_PAUSE)
+        } catch {
+            failure = error
+            // Any other number than that of the bytes ends the exchange.
+            return bytes.isEmpty ? 1 : 0
+        }
+    }
+
+    /// Resumes a paused body.
+    func resume() -> CURLcode {
+        lastActivity = clock.now
+        isPaused = false
+        noteResumed()
+        return curl_easy_pause(easy, Int32(CURLPAUSE_CONT))
+    }
+
+    private func notePaused() {
+        guard descriptor < 0, !isPausedOnUnknownSocket else { return }
+        isPausedOnUnknownSocket = true
+        sockets.pausesOnUnknownSockets += 1
+    }
+
+    private func noteResumed() {
+        guard isPausedOnUnknownSocket else { return }
+        isPausedOnUnknownSocket = false
+        sockets.pausesOnUnknownSockets -= 1
+    }
+
+    /// Copies bytes of the request's body, and returns the result of libcurl's read callback.
+    func sendBody(into buffer: UnsafeMutableRawBufferPointer) -> Int {
+        do {
+            guard let upload else { return 0 }
+            guard let count = try upload.read(into: buffer) else { return Int(CURL_READFUNC_PAUSE) }
+            lastActivity = clock.now
+            return count
+        } catch {
+            failure = error
+            return Int(CURL_READFUNC_ABORT)
+        }
+    }
+
+    /// Returns to the start of the request's body; returns `false` when that fails.
+    func rewindBody() -> Bool {
+        do {
+            try upload?.rewind()
+            return true
+        } catch {
+            failure = error
+            return false
+        }
+    }
+}
+#endif

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// One redirect from a URL to another.
+public struct Redirect: Sendable, Hashable {
+    /// The status code: 301, 302, 303, 307 or 308 (RFC 9110 §15.4).
+    public var statusCode: Int
+    /// The URL of the request.
+    public var from: URL
+    /// The URL in the response's `Location`.
+    public var to: URL
+
+    /// Creates a redirect.
+    package init(statusCode: Int, from: URL, to: URL) {
+        self.statusCode = statusCode
+        self.from = from
+        self.to = to
+    }
+
+    /// Whether the scheme, host or port changes (RFC 9110 §4.3.1), so that secrets are not sent on.
+    public var isCrossOrigin: Bool { from.origin != to.origin }
+
+    /// Whether the redirect leads from https to http.
+    public var isDowngrade: Bool { from.origin.first == "https" && to.origin.first == "http" }
+}
+
+extension URL {
+    fileprivate var origin: [String] {
+        let scheme = scheme?.lowercased() ?? ""
+        let port = port ?? (scheme == "https" ? 443 : 80)
+        return [scheme, host()?.lowercased() ?? "", String(port)]
+    }
+}
+
+extension Redirect: CustomStringConvertible, CustomReflectable {
+    /// The status and the URLs, without user, query and fragment, which can contain secrets.
+    public var description: String { "\(statusCode) from \(RedactedURL(from)) to \(RedactedURL(to))" }
+
+    /// Reflects only the description, so `dump` shows nothing else.
+    public var customMirror: Mirror { Mirror(describing: self) }
+}
+
+/// How redirects are handled: responses with status 301, 302, 303, 307 or 308 and a `Location` (RFC 9110 §15.4).
+///
+/// These rules apply with every transport:
+/// - 301 and 302 turn a POST into a GET, and 303 turns every method but HEAD into a GET, without the body and the fields
+///   that describe it. 307 and 308 keep the method and the body, which is read again.
+/// - When the scheme, host or port changes, fields that contain secrets are removed: `Authorization`, `Cookie`,
+///   `Proxy-Authorization`, the others of ``HeaderRedaction/standard``, and those that a plugin names
+///   (``Plugin/secretHeaders``).
+/// - A redirect from https to http is not followed, unless it is allowed.
+/// - A `Location` that is not an http URL, and more redirects than the limit, end the call with an error.
+public enum RedirectPolicy: Sendable {
+    /// Follows up to the given number of redirects. Default: 10, and none from https to http.
+    case follow(limit: Int = 10, allowsDowngrade: Bool = false)
+    /// Does not follow redirects; the redirect is the response.
+    case none
+    /// Calls a closure for each redirect, up to 10, with the request that would be sent next by the rules above. The
+    /// closure returns that request, changed or not, or `nil` to use the redirect as the response.
+    ///
+    /// The returned request is checked like any request, and the call ends with an error of stage `.request` if it is
+    /// invalid. A redirect from https to http is refused. If the returned request's origin differs from the server's,
+    /// fields that contain secrets are removed unless the closure changed them. Its `httpBody` replaces a body in
+    /// memory; a body from a file or a form is sent again, unless the returned method is GET, HEAD or TRACE. An
+    /// `httpBodyStream` is refused.
+    case custom(@Sendable (_ next: URLRequest, _ redirect: Redirect) -> URLRequest?)
+
+    var limit: Int {
+        switch self {
+        case .follow(let limit, _): limit
+        case .none: 0
+        case .custom: 10
+        }
+    }
+}
+
+extension URL {
+    /// Creates the URL that a `Location` field specifies (RFC 9110 §10.2.2); `nil` when the field is invalid.
+    ///
+    /// Characters that RFC 3986 does not allow in a path, query or fragment are escaped as UTF-8, as browsers do;
+    /// existing escapes are kept. Foundation before iOS 17 rejects such a text, and later versions escape its escapes
+    /// again.
+    init?(location: String, relativeTo base: URL) {
+        let text = location.trimmingCharacters(in: .whitespaces)
+        let start = Self.endOfAuthority(in: text)
+        guard let authority = Self.authority(text[..<start]) else { return nil }
+        let parts = text[start...].split(separator: "#", maxSplits: 1, omittingEmptySubsequences: false)
+        let escaped = authority + parts.map { PercentEncoding.encode(escapedText: String($0)) }.joined(separator: "#")
+        guard URL(escaped: escaped) != nil, let url = URL(string: escaped, relativeTo: base) else { return nil }
+        self = url.absoluteURL
+    }
+
+    /// The index at which the path begins (RFC 3986 §3.2); the start of a text without an authority.
+    private static func endOfAuthority(in text: String) -> String.Index {
+        let scheme = text.prefix { $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0)) }
+        let rest = text[scheme.endIndex...]
+        let mark = scheme.isEmpty ? "//" : "://"
+        guard rest.hasPrefix(mark) else { return text.startIndex }
+        return rest.dropFirst(mark.count).firstIndex { "/?#".contains($0) } ?? text.endIndex
+    }
+
+    /// The scheme and authority; Foundation encodes a host name with non-ASCII characters.
+    private static func authority(_ text: Substring) -> String? {
+        let text = String(text)
+        return text.utf8.allSatisfy { $0 < 0x80 } ? text : URL(string: text)?.absoluteString
+    }
+}

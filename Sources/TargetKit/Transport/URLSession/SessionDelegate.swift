@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Starts the tasks of one session, and forwards their events to their exchanges.
+///
+/// All events arrive through the delegate: on Linux, a badly timed cancellation makes URLSession's async methods hang
+/// forever in every session, and completion handlers miss most callbacks (Swift 6.3.1).
+final class SessionDelegate: NSObject, Sendable {
+    private struct State: Sendable {
+        var exchanges: [Int: URLSessionExchange] = [:]
+        /// The exchanges without a task, by identity.
+        var waiting: [ObjectIdentifier: URLSessionExchange] = [:]
+        var isShutDown = false
+    }
+
+    /// The queue on which tasks are created, started and cancelled: on Linux, each of these waits for the queue that all
+    /// sessions share.
+    let queue = DispatchQueue(label: "TargetKit.SessionDelegate")
+    private let state = Locked(State())
+    private let tls: TLSPolicy
+
+    /// Creates a delegate with a TLS policy.
+    init(_ tls: TLSPolicy) {
+        self.tls = tls
+    }
+
+    /// Starts the exchange once its body is available.
+    func begin(_ exchange: URLSessionExchange, in session: URLSession) {
+        let isOpen = state.withLock { state in
+            if !state.isShutDown { state.waiting[ObjectIdentifier(exchange)] = exchange }
+            return !state.isShutDown
+        }
+        guard isOpen else { return exchange.fail(.cancelled, Self.shutDownMessage) }
+        guard case .stream(let source) = exchange.call.body else {
+            return queue.async { self.start(exchange, exchange.body, in: session) }
+        }
+        // A source can block, and the system's queues share their threads.
+        Thread.detachNewThread {
+            do {
+                let body = try URLSessionBody(of: source) { !exchange.isSettled }
+                exchange.keep(body)
+                self.queue.async { self.start(exchange, body, in: session) }
+            } catch {
+                self.forget(exchange)
+                let url = exchange.call.url
+                exchange.settle(.failure((error as? URLSessionFailure)?.error(for: url) ?? error))
+            }
+        }
+    }
+
+    /// Cancels every exchange and refuses later ones.
+    func shutDown(_ session: URLSession) {
+        let open = state.withLock { state in
+            state.isShutDown = true
+            return Array(state.exchanges.values) + Array(state.waiting.values)
+        }
+        open.forEach { $0.fail(.cancelled, Self.shutDownMessage) }
+        close(session)
+    }
+
+    /// Releases the session after its last task has ended.
+    func close(_ session: URLSession) {
+        // Not `invalidateAndCancel()`, which on Linux reads the list of tasks while others change it.
+        queue.async { session.finishTasksAndInvalidate() }
+    }
+
+    private static let shutDownMessage = "the transport was shut down"
+
+    private func start(_ exchange: URLSessionExchange, _ body: URLSessionBody, in session: URLSession) {
+        // Creating a task in an invalidated session ends the process. Both happen on this queue, which orders them.
+        guard !exchange.isSettled, !state.withLock({ $0.isShutDown }) else {
+            forget(exchange)
+            return exchange.fail(.cancelled, Self.shutDownMessage)
+        }
+        let request = exchange.call.request
+        let task: URLSessionTask =
+            switch body {
+            case .none: session.dataTask(with: request)
+            case .data(let data): session.uploadTask(with: request, from: data)
+            case .file(let url): session.uploadTask(with: request, fromFile: url)
+            case .spooled(let file): session.uploadTask(with: request, fromFile: file.url)
+            }
+        state.withLock { state in
+            state.waiting[ObjectIdentifier(exchange)] = nil
+            state.exchanges[task.taskIdentifier] = exchange
+        }
+        exchange.attach(task)
+        task.resume()
+    }
+
+    /// Whether any certificate is accepted for the host.
+    func trustsBlindly(_ host: String) -> Bool { tls.trustsBlindly(host) }
+
+    /// Stores the metrics of a task until its exchange ends.
+    func keep(_ metrics: TransportMetrics, of task: URLSessionTask) {
+        exchange(of: task)?.keep(metrics)
+    }
+
+    private func forget(_ exchange: URLSessionExchange) {
+        state.withLock { $0.waiting[ObjectIdentifier(exchange)] = nil }
+    }
+
+    private func exchange(of task: URLSessionTask) -> URLSessionExchange? {
+        state.withLock { $0.exchanges[task.taskIdentifier] }
+    }
+
+    private func removeExchange(of task: URLSessionTask) -> URLSessionExchange? {
+        state.withLock { $0.exchanges.removeValue(forKey: task.taskIdentifier) }
+    }
+}
+
+extension SessionDelegate: URLSessionDataDelegate {
+    func urlSession(
+        _ session: URLSession,
+        dataTask: URLSessionDataTask,
+        didReceive response: URLResponse,
+        completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+    ) {
+        exchange(of: dataTask)?.receive(response)
+        completionHandler(.allow)
+    }
+
+    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+        exchange(of: dataTask)?.receive(data)
+    }
+
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        didSendBodyData bytesSent: Int64,
+        totalBytesSent: Int64,
+        totalBytesExpectedToSend: Int64
+    ) {
+        // Summed here: on Linux, the total can already include later bytes.
+        exchange(of: task)?.addSent(bytesSent)
+    }
+
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        removeExchange(of: task)?.complete(response: task.response, error: error)
+    }
+
+    /// A redirect is returned as the response; TargetKit follows it.
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest request: URLRequest,
+        completionHandler: @escaping @Sendable (URLRequest?) -> Void
+    ) {
+        completionHandler(nil)
+    }
+
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        didReceive challenge: URLAuthenticationChallenge,
+        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        #if canImport(FoundationNetworking)
+        // Linux only asks after a complete 401 response, and no answer ends the task with that response: cancelling the
+        // challenge ends it with "cancelled", any other answer never ends it (Swift 6.3.1). Watched by
+        // `FoundationTrapTests`.
+        removeExchange(of: task)?.complete(response: task.response, error: nil)
+        completionHandler(.cancelAuthenticationChallenge, nil)
+        #else
+        guard let exchange = exchange(of: task) else { return completionHandler(.performDefaultHandling, nil) }
+        URLSessionTrust(policy: tls).answer(challenge, for: exchange.call.url) { answer in
+            if let failure = answer.failure { exchange.settle(.failure(failure)) }
+            completionHandler(answer.disposition, answer.credential)
+        }
+        #endif
+    }
+
+    /// Linux calls this when a kept-alive connection has closed and the body has to be sent again, but ignores the answer
+    /// for data and files and sends only the rest of the body. So the exchange starts again with another task. It is also
+    /// called for tasks without a body, before anything is sent.
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
+    ) {
+        defer { completionHandler(nil) }
+        guard let exchange = exchange(of: task), exchange.body.isPresent else { return }
+        _ = removeExchange(of: task)
+        // This is URLSession's queue, which cancelling and starting wait for.
+        queue.async {
+            task.cancel()
+            if exchange.prepareToRestart() { self.start(exchange, exchange.body, in: session) }
+        }
+    }
+}
+
+#if !canImport(FoundationNetworking)
+// Foundation on Linux collects no metrics.
+extension SessionDelegate {
+    func urlSession(
+        _ session: URLSession,
+        task: URLSessionTask,
+        didFinishCollecting metrics: URLSessionTaskMetrics
+    ) {
+        guard let last = metrics.transactionMetrics.last else { return }
+        var measured = TransportMetrics(last, total: metrics.taskInterval.duration)
+        let url = last.request.url
+        measured.trustedBlindly = url?.scheme == "https" && trustsBlindly(url?.host ?? "")
+        keep(measured, of: task)
+    }
+}
+
+extension TransportMetrics {
+    /// Creates the metrics from Foundation's; `total` is in seconds.
+    init(_ measured: URLSessionTaskTransactionMetrics, total: TimeInterval) {
+        let start = measured.fetchStartDate
+        let since = { (date: Date?) -> Duration? in
+            guard let start, let date else { return nil }
+            return .seconds(date.timeIntervalSince(start))
+        }
+        self.init(
+            nameLookup: since(measured.domainLookupEndDate),
+            connect: measured.isReusedConnection ? .zero : since(measured.connectEndDate),
+            secureConnect: since(measured.secureConnectionEndDate),
+            firstByte: since(measured.responseStartDate),
+            total: .seconds(total),
+            bytesSent: measured.countOfRequestBodyBytesSent,
+            bytesReceived: measured.countOfResponseBodyBytesReceived,
+            reusedConnection: measured.isReusedConnection,
+            httpVersion: Self.version(measured.networkProtocolName),
+            remoteAddress: measured.remoteAddress
+        )
+    }
+
+    /// The HTTP version for an ALPN protocol name (RFC 7301 §6).
+    private static func version(_ name: String?) -> String {
+        switch name {
+        case "h2"?: "HTTP/2"
+        case "h3"?: "HTTP/3"
+        case "http/1.0"?: "HTTP/1.0"
+        default: "HTTP/1.1"
+        }
+    }
+}
+#endif

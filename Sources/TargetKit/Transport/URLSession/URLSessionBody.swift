@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// A request's body in the forms that URLSession can resend from the start, and whose length it knows.
+enum URLSessionBody: Sendable {
+    case none
+    case data(Data)
+    case file(URL)
+    /// A temporary file that is removed after the exchange.
+    case spooled(PartialFile)
+
+    /// The number of bytes above which a source is written to disk.
+    private static let memoryLimit = 1 << 20
+    private static let pieceSize = 64 << 10
+
+    /// Creates the body of a request; `.none` for a source, which has to be read first.
+    init(_ body: TransportRequest.Body) {
+        self =
+            switch body {
+            case .none, .stream: .none
+            case .data(let data): .data(data)
+            case .file(let url): .file(url)
+            }
+    }
+
+    /// Reads a source to its end, or until the closure returns `false`.
+    ///
+    /// On Linux, an `InputStream` is sent in chunks, arrives empty with a 200 when a kept-alive connection was closed,
+    /// and blocks every session of the process while it waits (Swift 6.3.1).
+    init(of source: any BodySource, whileWanted isWanted: () -> Bool) throws {
+        let reader = try source.open()
+        var data = Data()
+        var file: PartialFile?
+        var count: Int64 = 0
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.pieceSize, alignment: 16)
+        defer { buffer.deallocate() }
+        while isWanted() {
+            let read = try reader.read(into: buffer)
+            guard read > 0 else { break }
+            count += Int64(read)
+            data.append(contentsOf: buffer[..<min(read, buffer.count)])
+            guard file != nil || data.count > Self.memoryLimit else { continue }
+            do throws(PartialFile.Failure) {
+                let spool = if let file { file } else { try PartialFile() }
+                try spool.append(data)
+                file = spool
+            } catch {
+                throw URLSessionFailure(error)
+            }
+            data.removeAll(keepingCapacity: true)
+        }
+        if let length = source.length, length != count, isWanted() {
+            throw URLSessionFailure(
+                .requestBodyStreamExhausted,
+                "the body's source announced \(length) bytes and gave \(count)"
+            )
+        }
+        self = file.map { .spooled($0) } ?? .data(data)
+    }
+
+    /// Whether there is a body, including an empty one.
+    var isPresent: Bool {
+        if case .none = self { false } else { true }
+    }
+
+    /// The number of bytes; `nil` when a file's size cannot be read.
+    var length: Int64? {
+        switch self {
+        case .none: 0
+        case .data(let data): Int64(data.count)
+        case .file(let url): Self.size(of: url)
+        case .spooled(let file): Self.size(of: file.url)
+        }
+    }
+
+    private static func size(of url: URL) -> Int64? {
+        let attributes = try? FileManager.default.attributesOfItem(atPath: url.path)
+        return (attributes?[.size] as? NSNumber)?.int64Value
+    }
+}

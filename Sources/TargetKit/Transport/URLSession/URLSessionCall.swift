@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// A request for URLSession, checked for what URLSession does not support or does silently wrong.
+struct URLSessionCall: Sendable {
+    /// One week, in seconds: longer than any call, and within Foundation's range on Linux, where infinity ends the
+    /// process.
+    static let longestTimeout: TimeInterval = 7 * 24 * 3600
+
+    let request: URLRequest
+    let url: URL
+    let body: TransportRequest.Body
+    /// The writer for the response's body.
+    let bodyWriter: URLSessionBodyWriter
+    /// The timeout of the whole exchange.
+    let timeout: Duration?
+    let progress: (@Sendable (TransferProgress) -> Void)?
+
+    /// Whether the response may have a body; a response to HEAD has none (RFC 9110 §9.3.2).
+    var expectsBody: Bool { request.httpMethod != "HEAD" }
+
+    /// - Parameter idleTimeout: The idle timeout in seconds, for a request without its own timeout.
+    init(_ transportRequest: TransportRequest, idleTimeout: TimeInterval, streaming: URLSessionStreaming) throws {
+        var request = transportRequest.urlRequest
+        guard let url = request.url else { throw URLError(.badURL) }
+        self.url = url
+        body = transportRequest.body
+        timeout = transportRequest.timeout.map(LongestWait.limited)
+        progress = transportRequest.progress
+        request.httpBody = nil
+        request.httpBodyStream = nil
+        request.httpShouldHandleCookies = false
+        request.cachePolicy = .reloadIgnoringLocalCacheData
+        // Linux rounds down to whole seconds, and 0 fires at once.
+        let idle = timeout == nil ? idleTimeout.rounded(.up) : Self.longestTimeout
+        request.timeoutInterval = idle > 0 ? min(idle, Self.longestTimeout) : Self.longestTimeout
+        do throws(URLSessionFailure) {
+            request.url = try Self.address(of: url)
+            self.request = request
+            bodyWriter = try URLSessionBodyWriter(transportRequest.destination, streaming: streaming)
+            if let timeout, timeout <= .zero {
+                throw URLSessionFailure(.timedOut, "the request timed out")
+            }
+            try checkHead()
+            try checkBody()
+        } catch {
+            throw error.error(for: url)
+        }
+    }
+
+    /// The URL without `user:password@` (RFC 3986 §3.2.1): Linux would send them as an Authorization header.
+    private static func address(of url: URL) throws(URLSessionFailure) -> URL {
+        guard url.hasHTTPScheme else { throw URLSessionFailure(.unsupportedURL, "only http and https are supported") }
+        guard url.isCallable, let host = url.host else { throw URLSessionFailure(.badURL, "the URL has no host") }
+        #if canImport(FoundationNetworking)
+        guard !host.contains(":") else { throw .notOnLinux("connect to an IPv6 address in a URL") }
+        #endif
+        guard url.user != nil || url.password != nil else { return url }
+        let text = url.absoluteString
+        guard let start = text.range(of: "//")?.upperBound else { return url }
+        let authority = text[start...].prefix { !"/?#".contains($0) }
+        guard let at = authority.lastIndex(of: "@") else { return url }
+        let bare = String(text[..<start]) + String(text[text.index(after: at)...])
+        return URL(string: bare) ?? url
+    }
+
+    /// Foundation on Linux sends the method and names unchanged, including line breaks, and drops a value with a line break.
+    private func checkHead() throws(URLSessionFailure) {
+        guard (request.httpMethod ?? "GET").isToken else {
+            throw URLSessionFailure(.badURL, "the method is not a token (RFC 9110 §9.1)")
+        }
+        for (name, value) in request.allHTTPHeaderFields ?? [:] {
+            guard name.isToken, !value.endsHeaderField else {
+                throw URLSessionFailure(
+                    .badURL,
+                    "the header field \(name.debugDescription) is not a token, or its value contains a line break or a NUL"
+                )
+            }
+        }
+        try checkForTrailers()
+    }
+
+    /// Refuses a request that asks for trailers, which a server then sends (RFC 9110 §10.1.4): on Linux they end the
+    /// process.
+    private func checkForTrailers() throws(URLSessionFailure) {
+        #if canImport(FoundationNetworking)
+        let codings = request.value(forHTTPHeaderField: "TE")?.lowercased() ?? ""
+        guard !codings.contains("trailers") else {
+            throw .notOnLinux("read the trailers that the field TE asks for")
+        }
+        #endif
+    }
+
+    private func checkBody() throws(URLSessionFailure) {
+        if case .none = body { return }
+        guard request.httpMethod ?? "GET" != "GET" else {
+            throw URLSessionFailure(.dataLengthExceedsMaximum, "URLSession does not send a body with GET")
+        }
+        guard case .file(let file) = body else { return }
+        // On Linux a file that cannot be opened would end the process or fail without a name.
+        guard file.isFileURL else { throw URLSessionFailure(.unsupportedURL, "the body's URL is not a file URL") }
+        var status = stat()
+        guard stat(file.path, &status) == 0 else {
+            throw URLSessionFailure(.fileDoesNotExist, "\(file.path): \(String(cString: strerror(errno)))")
+        }
+        guard status.st_mode & S_IFMT == S_IFREG else {
+            throw URLSessionFailure(
+                status.st_mode & S_IFMT == S_IFDIR ? .fileIsDirectory : .cannotOpenFile,
+                "\(file.path) is not a regular file"
+            )
+        }
+        guard access(file.path, R_OK) == 0 else {
+            throw URLSessionFailure(.noPermissionsToReadFile, "\(file.path): \(String(cString: strerror(errno)))")
+        }
+    }
+}

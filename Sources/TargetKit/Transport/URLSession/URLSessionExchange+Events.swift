@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// The events of an exchange's task.
+extension URLSessionExchange {
+    /// Receives a head; interim ones (RFC 9110 §15.2) are ignored.
+    func receive(_ response: URLResponse) {
+        guard let response = response as? HTTPURLResponse else { return }
+        let isInterim = (100..<200).contains(response.statusCode) && response.statusCode != 101
+        guard !isInterim else { return }
+        let total = call.expectsBody ? response.declaredBodyLength : 0
+        let head = ResponseHead(response)
+        state.withLock { state in
+            state.head = head
+            state.download.total = total
+        }
+        do throws(URLSessionFailure) {
+            try head.checkForTrailers()
+            if let limit = call.bodyWriter.limit, let total, total > limit { throw URLSessionFailure.overLimit(limit) }
+        } catch {
+            return settle(.failure(error.error(for: call.url)))
+        }
+        deliver(head)
+    }
+
+    /// Receives decoded bytes of the response's body.
+    func receive(_ data: Data) {
+        let written = write(data)
+        let pendingCompletion = state.withLock { state in
+            state.isWriting = false
+            return state.pendingCompletion.take()
+        }
+        if let (continuation, outcome) = pendingCompletion { return continuation.resume(with: outcome) }
+        switch written {
+        case .success(let report): if let report { call.progress?(report) }
+        case .failure(let error): settle(.failure(error.error(for: call.url)))
+        }
+    }
+
+    /// Writes the bytes and returns the progress to report. If the exchange has ended, the partial file has been removed
+    /// on return.
+    private func write(_ data: Data) -> Result<TransferProgress?, URLSessionFailure> {
+        guard var bodyWriter = takeBodyWriter() else { return .success(nil) }
+        do {
+            if try !bodyWriter.append(data) { updateSuspension() }
+        } catch {
+            bodyWriter.discard()
+            return .failure(error)
+        }
+        let isReporting = call.progress != nil
+        let (isWanted, report) = state.withLock { [bodyWriter] state -> (Bool, TransferProgress?) in
+            guard !state.isSettled else { return (false, nil) }
+            state.bodyWriter = bodyWriter
+            state.isWriting = false
+            state.download.completed += Int64(data.count)
+            return (true, isReporting ? state.download.reportIfDue() : nil)
+        }
+        if !isWanted { bodyWriter.discard() }
+        return .success(report)
+    }
+
+    /// Moves the body writer out of the state. A second reference would cause a copy of its bytes for each piece.
+    private func takeBodyWriter() -> URLSessionBodyWriter? {
+        state.withLock { state in
+            state.isWriting = state.bodyWriter != nil
+            return state.bodyWriter.take()
+        }
+    }
+
+    /// Counts the sent bytes of the request's body.
+    func addSent(_ count: Int64) {
+        let isReporting = call.progress != nil
+        let report = state.withLock { state -> TransferProgress? in
+            guard !state.isSettled else { return nil }
+            state.upload.completed += count
+            if state.upload.total == nil { state.upload.total = state.body.length }
+            return isReporting ? state.upload.reportIfDue() : nil
+        }
+        if let report { call.progress?(report) }
+    }
+
+    func keep(_ metrics: TransportMetrics) {
+        state.withLock { $0.metrics = metrics }
+    }
+
+    /// Ends the exchange after its task has ended.
+    func complete(response: URLResponse?, error: (any Error)?) {
+        let (isSettled, known, metrics) = state.withLock { ($0.isSettled, $0.head, $0.metrics) }
+        guard !isSettled else { return }
+        if let error {
+            return settle(.failure(URLSessionFailure.error(error, hasHead: known != nil, for: call.url)))
+        }
+        do throws(URLSessionFailure) {
+            let received = if let known { known } else { try head(of: response) }
+            let head = received.withVersion(from: metrics)
+            deliver(head)
+            finish(head, metrics)
+        } catch {
+            settle(.failure(error.error(for: call.url)))
+        }
+    }
+
+    /// Ends the exchange with its response. From here on it cannot be cancelled or time out: its file is moved into
+    /// place.
+    private func finish(_ head: ResponseHead, _ metrics: TransportMetrics?) {
+        guard let ended = end(with: nil) else { return }
+        let bodyWriter = ended.bodyWriter ?? call.bodyWriter
+        do throws(URLSessionFailure) {
+            let body = try bodyWriter.finish()
+            reportEnd()
+            tell(ended, .success(TransportResponse(head: head, body: body, metrics: metrics)))
+        } catch {
+            bodyWriter.discard()
+            tell(ended, .failure(error.error(for: call.url)))
+        }
+    }
+
+    /// On Linux, the delegate receives neither the head nor the body of a redirect without `Location`; the task has the head.
+    private func head(of response: URLResponse?) throws(URLSessionFailure) -> ResponseHead {
+        guard let response = response as? HTTPURLResponse else {
+            throw URLSessionFailure(.badServerResponse, "the response has no head")
+        }
+        guard !call.expectsBody || response.declaredBodyLength == 0 else {
+            throw URLSessionFailure(
+                .redirectToNonExistentLocation,
+                "URLSession on Linux loses the body of a redirect without a Location; CurlTransport does not"
+            )
+        }
+        return ResponseHead(response)
+    }
+
+    private func reportEnd() {
+        guard let progress = call.progress else { return }
+        let reports = state.withLock { state -> [TransferProgress] in
+            let upload = state.body.isPresent ? state.upload.finalReport(total: state.body.length) : nil
+            return [upload, state.download.finalReport(total: state.download.completed)].compactMap(\.self)
+        }
+        reports.forEach(progress)
+    }
+}
+
+/// The progress of one direction, and the time of its last report.
+struct URLSessionProgress: Sendable {
+    private static let pause = Duration.milliseconds(50)
+
+    let direction: TransferProgress.Direction
+    var completed: Int64 = 0
+    var total: Int64?
+    private var reported: TransferProgress?
+    private var reportedAt: ContinuousClock.Instant?
+
+    init(direction: TransferProgress.Direction) {
+        self.direction = direction
+    }
+
+    /// Returns a report, unless there was a recent one. Completion is always reported: there may be no further report for a
+    /// long time.
+    mutating func reportIfDue() -> TransferProgress? {
+        let now = ContinuousClock.now
+        if let reportedAt, completed != total, now - reportedAt < Self.pause { return nil }
+        reportedAt = now
+        return report()
+    }
+
+    /// Returns the final report, unless it has been made.
+    mutating func finalReport(total: Int64?) -> TransferProgress? {
+        self.total = total
+        return report()
+    }
+
+    private mutating func report() -> TransferProgress? {
+        let report = TransferProgress(completed: completed, total: total, direction: direction)
+        guard report != reported else { return nil }
+        reported = report
+        return report
+    }
+}

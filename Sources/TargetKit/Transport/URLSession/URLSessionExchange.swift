@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// One exchange. The first of response, error, timeout and cancellation settles it: it resumes the caller, or ends the
+/// body that the caller reads.
+///
+/// URLSession's events arrive one after another on the session's callback queue; a cancellation or timeout can occur at
+/// any time.
+final class URLSessionExchange: Sendable {
+    struct State: Sendable {
+        var continuation: CheckedContinuation<TransportResponse, any Error>?
+        /// The outcome of an exchange that ended before it had a continuation.
+        var outcome: Result<TransportResponse, any Error>?
+        var isSettled = false
+        /// Whether the caller has received the response and reads the body.
+        var isHeadDelivered = false
+        var isTaskSuspended = false
+        var task: URLSessionTask?
+        var timer: Task<Void, Never>?
+        var body: URLSessionBody
+        var head: ResponseHead?
+        /// The destination of the body; `nil` while it is being written to, so that it has one owner and no lock is
+        /// held during disk access.
+        var bodyWriter: URLSessionBodyWriter?
+        /// Whether bytes are being written. If the exchange ends meanwhile, the caller is resumed after the write, so
+        /// that a partial file has been removed by then.
+        var isWriting = false
+        /// The continuation to resume after the write, and its result.
+        var pendingCompletion:
+            (CheckedContinuation<TransportResponse, any Error>, Result<TransportResponse, any Error>)?
+        var upload = URLSessionProgress(direction: .upload)
+        var download = URLSessionProgress(direction: .download)
+        var metrics: TransportMetrics?
+        var restarts = 0
+    }
+
+    /// The state of an ended exchange, owned by the code that ended it.
+    struct Ended: Sendable {
+        var continuation: CheckedContinuation<TransportResponse, any Error>?
+        var task: URLSessionTask?
+        var timer: Task<Void, Never>?
+        var bodyWriter: URLSessionBodyWriter?
+        /// The channel of a streamed body, whose caller has already received the response.
+        var channel: BodyChannel?
+    }
+
+    let call: URLSessionCall
+    /// The queue on which the task is suspended, resumed and cancelled.
+    let queue: DispatchQueue
+    /// Used only by the extensions of this class.
+    let state: Locked<State>
+    private let streaming: URLSessionStreaming
+
+    /// Creates an exchange whose tasks are used on a serial queue.
+    init(_ call: URLSessionCall, queue: DispatchQueue, streaming: URLSessionStreaming) {
+        self.call = call
+        self.streaming = streaming
+        self.queue = queue
+        state = Locked(State(body: URLSessionBody(call.body), bodyWriter: call.bodyWriter))
+    }
+
+    var isSettled: Bool { state.withLock { $0.isSettled } }
+
+    /// The request's body; `.none` until a source has been read.
+    var body: URLSessionBody { state.withLock { $0.body } }
+
+    /// Stores the caller's continuation and starts the timeout; returns `false` when the exchange has already ended.
+    func open(_ continuation: CheckedContinuation<TransportResponse, any Error>) -> Bool {
+        let outcome = state.withLock { state in
+            if state.outcome == nil { state.continuation = continuation }
+            return state.outcome
+        }
+        if let outcome { continuation.resume(with: outcome) }
+        guard outcome == nil else { return false }
+        startTimer()
+        return true
+    }
+
+    func keep(_ body: URLSessionBody) {
+        state.withLock { $0.body = body }
+    }
+
+    /// Sets the task of the exchange.
+    func attach(_ task: URLSessionTask) {
+        let isSettled = state.withLock { state in
+            state.task = task
+            return state.isSettled
+        }
+        if isSettled { task.cancel() }
+    }
+
+    /// Prepares to be sent by another task; returns `false` when the exchange has ended.
+    func prepareToRestart() -> Bool {
+        let isOver = state.withLock { state in
+            state.upload.completed = 0
+            state.head = nil
+            state.restarts += 1
+            // libcurl gives up after five connections that closed during the request.
+            return state.restarts > 5 || state.isHeadDelivered
+        }
+        if isOver { fail(.networkConnectionLost, "the connection was closed repeatedly during the request") }
+        return !isSettled
+    }
+
+    /// Ends the exchange, unless it has already ended.
+    func settle(_ outcome: Result<TransportResponse, any Error>) {
+        guard let ended = end(with: outcome) else { return }
+        guard let bodyWriter = ended.bodyWriter, bodyWriter.hasFile else { return tell(ended, outcome) }
+        // Removing a large file can take time, and the caller may be on the main thread.
+        DispatchQueue.global().async { [self] in
+            bodyWriter.discard()
+            tell(ended, outcome)
+        }
+    }
+
+    /// Ends the exchange and returns its state; `nil` when it has already ended.
+    ///
+    /// - Parameter outcome: The result for the caller; `nil` while it is unknown.
+    func end(with outcome: Result<TransportResponse, any Error>?) -> Ended? {
+        state.withLock { state -> Ended? in
+            guard !state.isSettled else { return nil }
+            var ended = Ended(continuation: state.continuation, task: state.task, timer: state.timer)
+            ended.bodyWriter = state.bodyWriter.take()
+            ended.channel = state.isHeadDelivered ? call.bodyWriter.channel : nil
+            state.isSettled = true
+            if let outcome {
+                if state.continuation == nil, !state.isHeadDelivered { state.outcome = outcome }
+                if state.isWriting, let continuation = ended.continuation.take() {
+                    state.pendingCompletion = (continuation, outcome)
+                }
+            }
+            state.continuation = nil
+            state.task = nil
+            state.timer = nil
+            return ended
+        }
+    }
+
+    /// Reports the result of the exchange to the caller or to the reader of the body.
+    func tell(_ ended: Ended, _ outcome: Result<TransportResponse, any Error>) {
+        ended.timer?.cancel()
+        if case .failure = outcome, let task = ended.task { queue.async { task.cancel() } }
+        ended.channel?.finish(outcome.map { _ in })
+        ended.continuation?.resume(with: outcome)
+    }
+
+    /// Ends the exchange with an error.
+    func fail(_ code: URLError.Code, _ message: String) {
+        settle(.failure(URLSessionFailure.error(code, message, for: call.url)))
+    }
+
+    private func startTimer() {
+        guard let timeout = call.timeout else { return }
+        let timer = Task.detached { [weak self] in
+            // Foundation's own timeouts are whole seconds on Linux.
+            guard (try? await ContinuousClock().sleep(for: timeout)) != nil else { return }
+            self?.fail(.timedOut, "the request timed out")
+        }
+        let isSettled = state.withLock { state in
+            state.timer = timer
+            return state.isSettled
+        }
+        if isSettled { timer.cancel() }
+    }
+}
+
+// MARK: - Streamed bodies
+
+extension URLSessionExchange: BodyProducer {
+    /// Returns the response to the caller when the body is streamed, once.
+    func deliver(_ head: ResponseHead) {
+        guard call.bodyWriter.channel != nil else { return }
+        let continuation = state.withLock { state -> CheckedContinuation<TransportResponse, any Error>? in
+            guard !state.isSettled, !state.isHeadDelivered else { return nil }
+            state.isHeadDelivered = true
+            defer { state.continuation = nil }
+            return state.continuation
+        }
+        guard let continuation else { return }
+        continuation.resume(returning: TransportResponse(head: head, body: .stream(ResponseBody(from: self))))
+    }
+
+    func next() async throws -> Data? {
+        try await call.bodyWriter.channel?.next { updateSuspension() }
+    }
+
+    func abandon() {
+        if !isSettled { fail(.cancelled, "the body was released") }
+    }
+
+    /// Suspends the task while the channel is full, and resumes it otherwise.
+    ///
+    /// The delegate and the reader call it in any order, so it reads the channel's state on the queue each time.
+    func updateSuspension() {
+        guard streaming == .paced, let channel = call.bodyWriter.channel else { return }
+        queue.async {
+            let isPaused = channel.isPaused
+            let task = self.state.withLock { state -> URLSessionTask? in
+                guard !state.isSettled, state.isTaskSuspended != isPaused else { return nil }
+                state.isTaskSuspended = isPaused
+                return state.task
+            }
+            if isPaused { task?.suspend() } else { task?.resume() }
+        }
+    }
+}

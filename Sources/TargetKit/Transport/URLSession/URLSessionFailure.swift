@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// The reason an exchange failed, without its URL.
+struct URLSessionFailure: Error {
+    var code: URLError.Code
+    var message: String
+
+    init(_ code: URLError.Code, _ message: String) {
+        self.code = code
+        self.message = message
+    }
+
+    init(_ failure: PartialFile.Failure) {
+        self.init(failure.code, failure.message)
+    }
+
+    #if canImport(FoundationNetworking)
+    /// A failure for something that Foundation on Linux does not support, described by words that follow "cannot".
+    static func notOnLinux(_ words: String, _ code: URLError.Code = .unsupportedURL) -> Self {
+        Self(code, "URLSession on Linux cannot \(words); CurlTransport can")
+    }
+    #endif
+
+    static func overLimit(_ limit: Int) -> Self {
+        Self(.dataLengthExceedsMaximum, "the body is over the limit of \(limit) bytes")
+    }
+
+    /// The error for the caller.
+    func error(for url: URL) -> URLError {
+        Self.error(code, message, for: url)
+    }
+
+    static func error(_ code: URLError.Code, _ message: String, for url: URL) -> URLError {
+        URLError(code, userInfo: [NSURLErrorFailingURLErrorKey: url.redacted, NSLocalizedDescriptionKey: message])
+    }
+
+    /// The error for the caller when a task has ended with an error.
+    static func error(_ error: any Error, hasHead: Bool, for url: URL) -> any Error {
+        #if canImport(FoundationNetworking)
+        guard let given = error as? URLError else { return error }
+        // Only the idle timeout has no description.
+        let words = given.userInfo[NSLocalizedDescriptionKey] as? String ?? "no data was sent or received for too long"
+        let said = words == Self.refusedHead ? Self.notOnLinux(Self.readingHead).message : words
+        return Self.error(code(given.code, words: words, hasHead: hasHead), said, for: url)
+        #else
+        return RedactedError.of(error)
+        #endif
+    }
+
+    #if canImport(FoundationNetworking)
+    /// libcurl's message when Foundation cannot parse a line of the head.
+    private static let refusedHead = "Failed writing header"
+    private static let readingHead =
+        "read this head: its status line may lack the space behind the code (RFC 9112 §4), or a field is not UTF-8"
+
+    /// A more specific code. Foundation on Linux reports most of libcurl's results as `.unknown`; only the message, from
+    /// `curl_easy_strerror` or the error buffer, tells them apart.
+    private static func code(_ code: URLError.Code, words: String, hasHead: Bool) -> URLError.Code {
+        switch code {
+        // An empty response.
+        case .badServerResponse where !hasHead: return .networkConnectionLost
+        // A response that does not start like HTTP; the URL's scheme has already been checked.
+        case .unsupportedURL: return .badServerResponse
+        case .unknown: break
+        default: return code
+        }
+        let words = words.lowercased()
+        let meanings: [([String], URLError.Code)] = [
+            // TLS that ends after its handshake is a lost connection: the request may have been read.
+            (["ssl_read", "ssl_write", "recv error", "send error"], .networkConnectionLost),
+            (["certificate"], .serverCertificateUntrusted),
+            (["ssl", "tls"], .secureConnectionFailed),
+            (["content encoding", "content-encoding", "decod", "inflate", "unencod"], .cannotDecodeContentData),
+            (["weird server reply", "status line", "http version", "http/1"], .badServerResponse),
+            (["chunk", "hexadecimal", "header", "transfer-encoding", "writing output", "write"], .cannotParseResponse),
+            (["couldn't connect", "could not connect", "failed to connect"], .cannotConnectToHost),
+        ]
+        return meanings.first { meaning in meaning.0.contains { words.contains($0) } }?.1 ?? .networkConnectionLost
+    }
+    #endif
+}

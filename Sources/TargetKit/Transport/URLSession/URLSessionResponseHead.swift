@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+extension ResponseHead {
+    /// Creates the head from Foundation's response, which joins repeated fields and loses their order. `Set-Cookie`
+    /// fields are separated again.
+    init(_ response: HTTPURLResponse) {
+        var fields: [String: String] = [:]
+        for case (let name as String, let value as String) in response.allHeaderFields { fields[name] = value }
+        var headers = HTTPHeaders(fields)
+        if let cookies = headers[.setCookie] {
+            headers[.setCookie] = nil
+            for field in JoinedSetCookie(cookies).fields { headers.add(.setCookie, value: field) }
+        }
+        self.init(statusCode: response.statusCode, headers: headers)
+    }
+
+    /// Refuses a head that announces trailers (RFC 9110 §6.6.2), where they would end the process.
+    ///
+    /// Linux, Swift 6.3.1: Foundation parses trailers as a second head. Trailers that have not arrived yet can be
+    /// stopped; those that arrive together with the head, or that are unannounced, cannot. Watched by
+    /// `FoundationFatalTests`.
+    func checkForTrailers() throws(URLSessionFailure) {
+        #if canImport(FoundationNetworking)
+        guard !headers.contains("Trailer") else {
+            throw .notOnLinux("read the trailers that the response announces", .cannotParseResponse)
+        }
+        #endif
+    }
+
+    /// The head with the HTTP version in the metrics.
+    func withVersion(from metrics: TransportMetrics?) -> ResponseHead {
+        var head = self
+        if let metrics { head.httpVersion = metrics.httpVersion }
+        return head
+    }
+}
+
+extension HTTPURLResponse {
+    /// The size of the decoded body in bytes; `nil` when the head does not declare it.
+    var declaredBodyLength: Int64? {
+        // RFC 9110 §6.4.1, §15.4.5: these have none, whatever their Content-Length says.
+        if statusCode == 204 || statusCode == 304 || (100..<200).contains(statusCode) { return 0 }
+        let coding = value(forHTTPHeaderField: "Content-Encoding") ?? "identity"
+        guard coding.lowercased() == "identity" else { return nil }
+        return value(forHTTPHeaderField: "Content-Length").flatMap { Int64($0) }
+    }
+}

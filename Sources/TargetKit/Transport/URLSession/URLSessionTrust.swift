@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: MIT
+#if canImport(Security)
+import CryptoKit
+import Foundation
+import Security
+
+/// Answers URLSession's authentication challenges according to a ``TLSPolicy``, on Apple's systems.
+struct URLSessionTrust: Sendable {
+    /// The answer to a challenge, and the error of the call when the challenge is cancelled.
+    struct Answer {
+        var disposition: URLSession.AuthChallengeDisposition
+        var credential: URLCredential?
+        var failure: URLError?
+    }
+
+    /// The queue on which certificates are evaluated, which can use the network. It is not the session's own queue, on
+    /// which all of its calls wait.
+    private static let queue = DispatchQueue(label: "TargetKit.URLSessionTrust")
+
+    let policy: TLSPolicy
+
+    /// Answers a challenge once: immediately for the system's default handling, otherwise later on another queue.
+    func answer(
+        _ challenge: URLAuthenticationChallenge,
+        for url: URL,
+        then tell: @escaping @Sendable (Answer) -> Void
+    ) {
+        let space = challenge.protectionSpace
+        switch space.authenticationMethod {
+        case NSURLAuthenticationMethodServerTrust where !usesSystemEvaluation(space.host):
+            Self.queue.async { evaluate(space, for: url, then: tell) }
+        case NSURLAuthenticationMethodClientCertificate where policy.clientCertificate != nil:
+            Self.queue.async { tell(answerClientCertificate(for: url)) }
+        default:
+            tell(Answer(disposition: .performDefaultHandling))
+        }
+    }
+
+    /// Whether the policy adds no requirements for the host to the system's.
+    private func usesSystemEvaluation(_ host: String) -> Bool {
+        guard policy.pinnedKeys(for: host) == nil else { return false }
+        switch policy.trust {
+        case .system: return true
+        case .insecureTrustAll: return !policy.trustsBlindly(host)
+        case .authorities, .authoritiesFile: return false
+        }
+    }
+
+    /// Evaluates a server's certificate on the queue.
+    private func evaluate(_ space: URLProtectionSpace, for url: URL, then tell: @escaping @Sendable (Answer) -> Void) {
+        guard let trust = space.serverTrust else { return tell(Answer(disposition: .performDefaultHandling)) }
+        let host = space.host
+        if policy.trustsBlindly(host) { return tell(answerTrusted(trust, host, for: url)) }
+        do {
+            try restrictAuthorities(of: trust)
+        } catch {
+            let words = "the file with the authorities cannot be read"
+            return tell(refuse(.serverCertificateHasUnknownRoot, words, for: url))
+        }
+        let untrusted = { @Sendable in
+            refuse(.serverCertificateUntrusted, "the server's certificate is not trusted", for: url)
+        }
+        let isTold = Locked(false)
+        let tellOnce = { @Sendable (answer: Answer) in
+            let wasTold = isTold.withLock { isTold in
+                defer { isTold = true }
+                return isTold
+            }
+            if !wasTold { tell(answer) }
+        }
+        // The documentation requires the call to be made on the queue that is passed.
+        let status = SecTrustEvaluateAsyncWithError(trust, Self.queue) { trust, isTrusted, _ in
+            tellOnce(isTrusted ? answerTrusted(trust, host, for: url) : untrusted())
+        }
+        if status != errSecSuccess { tellOnce(untrusted()) }
+    }
+
+    /// The answer for a trusted certificate, which may also have to match one of the pinned keys.
+    private func answerTrusted(_ trust: SecTrust, _ host: String, for url: URL) -> Answer {
+        guard let keys = policy.pinnedKeys(for: host), !keys.contains(Self.pin(of: trust) ?? "") else {
+            return Answer(disposition: .useCredential, credential: URLCredential(trust: trust))
+        }
+        var answer = refuse(.serverCertificateUntrusted, "the server's key is not one of the pinned ones", for: url)
+        let mismatch = TLSPolicy.PinMismatch(host: host)
+        answer.failure = answer.failure.map {
+            URLError($0.code, userInfo: $0.userInfo.merging([NSUnderlyingErrorKey: mismatch]) { _, new in new })
+        }
+        return answer
+    }
+
+    private func restrictAuthorities(of trust: SecTrust) throws {
+        let pem: Data
+        switch policy.trust {
+        case .system, .insecureTrustAll: return
+        case .authorities(let data): pem = data
+        case .authoritiesFile(let file): pem = try Data(contentsOf: file)
+        }
+        let certificates = CertificateKey.certificates(inPEM: pem).compactMap {
+            SecCertificateCreateWithData(nil, $0 as CFData)
+        }
+        SecTrustSetAnchorCertificates(trust, certificates as CFArray)
+        SecTrustSetAnchorCertificatesOnly(trust, true)
+    }
+
+    private static func pin(of trust: SecTrust) -> String? {
+        guard let chain = SecTrustCopyCertificateChain(trust) as? [SecCertificate], let leaf = chain.first else {
+            return nil
+        }
+        return CertificateKey.subjectPublicKeyInfo(ofCertificate: SecCertificateCopyData(leaf) as Data)
+            .map { Data(SHA256.hash(data: $0)).base64EncodedString() }
+    }
+
+    private func answerClientCertificate(for url: URL) -> Answer {
+        guard let certificate = policy.clientCertificate else { return Answer(disposition: .performDefaultHandling) }
+        var items: CFArray?
+        let options = [kSecImportExportPassphrase: certificate.password ?? ""] as CFDictionary
+        guard let data = try? Data(contentsOf: certificate.file),
+            SecPKCS12Import(data as CFData, options, &items) == errSecSuccess,
+            let item = (items as? [[String: Any]])?.first,
+            let identity = item[kSecImportItemIdentity as String] as CFTypeRef?,
+            CFGetTypeID(identity) == SecIdentityGetTypeID()
+        else {
+            return refuse(
+                .clientCertificateRejected,
+                "the client certificate is not a PKCS#12 file with the given password",
+                for: url
+            )
+        }
+        let chain = item[kSecImportItemCertChain as String] as? [Any]
+        let credential = URLCredential(
+            identity: unsafeDowncast(identity, to: SecIdentity.self),
+            certificates: chain,
+            persistence: .none
+        )
+        return Answer(disposition: .useCredential, credential: credential)
+    }
+
+    private func refuse(_ code: URLError.Code, _ message: String, for url: URL) -> Answer {
+        Answer(
+            disposition: .cancelAuthenticationChallenge,
+            failure: URLSessionFailure.error(code, message, for: url)
+        )
+    }
+}
+#endif
