@@ -13,7 +13,7 @@ struct CookieDateTests {
     }
 
     @Test(
-        "It is read with its pieces in any order and nearly anything between them",
+        "Its parts are read in any order, with almost any delimiters",
         arguments: [
             // The three formats of RFC 9110 §5.6.7, and the one that Netscape wrote.
             ("Sun, 06 Nov 1994 08:49:37 GMT", 784_111_777),
@@ -75,7 +75,7 @@ struct CookieDateTests {
     }
 
     @Test(
-        "What is no date makes a session cookie",
+        "An invalid date makes a session cookie",
         arguments: [
             "", "   ", "tomorrow", "0", "784111777", "1994-11-06T08:49:37Z",
             // A piece is missing.
@@ -98,7 +98,7 @@ struct CookieDateTests {
         #expect(try expiry(text) == nil)
     }
 
-    @Test("An Expires that is no date leaves an earlier one as it is")
+    @Test("An invalid Expires does not replace an earlier one")
     func keepsEarlierDate() throws {
         let date = try expiry("06 Nov 1994 08:49:37; Expires=never; Expires=")
         #expect(date == Date(timeIntervalSince1970: 784_111_777))

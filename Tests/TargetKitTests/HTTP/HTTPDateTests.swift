@@ -35,7 +35,7 @@ struct HTTPDateTests {
     }
 
     @Test(
-        "A year of two digits is the one that is at most fifty years ahead",
+        "A two-digit year is at most fifty years in the future",
         arguments: [("76", 2076), ("77", 1977), ("26", 2026), ("27", 2027), ("25", 2025), ("00", 2000), ("99", 1999)]
     )
     func century(_ year: String, _ full: Int) {
@@ -44,7 +44,7 @@ struct HTTPDateTests {
         #expect(short != nil)
     }
 
-    @Test("So it is from any time", arguments: [(0, "20", 2020), (0, "21", 1921), (-3_000_000_000, "24", 1924)])
+    @Test("The same applies at any time", arguments: [(0, "20", 2020), (0, "21", 1921), (-3_000_000_000, "24", 1924)])
     func otherCenturies(_ seconds: Double, _ year: String, _ full: Int) {
         let now = Date(timeIntervalSince1970: seconds)
         let short = HTTPDate.parse("Monday, 01-Jun-\(year) 00:00:00 GMT", now: now)

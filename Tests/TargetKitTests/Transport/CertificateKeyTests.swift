@@ -13,7 +13,7 @@ import FoundationNetworking
 @Suite("The key of a certificate")
 struct CertificateKeyTests {
     @Test(
-        "It is the SubjectPublicKeyInfo that OpenSSL gives out",
+        "It is the SubjectPublicKeyInfo that OpenSSL prints",
         arguments: ["certificate-p256", "certificate-rsa2048"]
     )
     func key(name: String) throws {
@@ -23,7 +23,7 @@ struct CertificateKeyTests {
         #expect(CertificateKey.subjectPublicKeyInfo(ofCertificate: certificate) == (try Fixture(name + ".spki").data()))
     }
 
-    @Test("Several certificates of a PEM text are read, other blocks are not")
+    @Test("Several certificates in PEM text are read, and other blocks are ignored")
     func chain() throws {
         let one = try Fixture("certificate-p256.pem").text()
         let other = try Fixture("certificate-rsa2048.pem").text()
@@ -32,7 +32,7 @@ struct CertificateKeyTests {
         #expect(CertificateKey.certificates(inPEM: Data("none".utf8)).isEmpty)
     }
 
-    @Test("Bytes that are cut off at any place are no certificate, and do no harm")
+    @Test("Truncated bytes are not a certificate, and are harmless")
     func truncated() throws {
         let certificate = try #require(
             CertificateKey.certificates(inPEM: try Fixture("certificate-p256.pem").data()).first

@@ -6,7 +6,7 @@ import Testing
 @Suite("TLSPolicy")
 struct TLSPolicyTests {
     @Test(
-        "A pin is for its host, an asterisk for one whole label",
+        "A pin applies to its host, and an asterisk to one whole label",
         arguments: [
             ("example.com", "example.com", true), ("EXAMPLE.com", "example.COM", true),
             ("a.example.com", "example.com", false), ("a.example.com", "*.example.com", true),
@@ -20,7 +20,7 @@ struct TLSPolicyTests {
         #expect(TLSPolicy(trust: .insecureTrustAll(for: [pattern])).trustsBlindly(host) == isMatch)
     }
 
-    @Test("The keys of all pins of a host count, and a pin without keys is still one")
+    @Test("The keys of all pins for a host are accepted, and a pin without keys accepts none")
     func keys() {
         let pins = [
             TLSPolicy.Pin(host: "a.b", keys: ["1"]), .init(host: "*.b", keys: ["2", "3"]), .init(host: "c", keys: []),

@@ -3,10 +3,10 @@ import TargetKit
 import TestSupport
 import Testing
 
-@Suite("The promises of Transport", .serialized)
+@Suite("The requirements of Transport", .serialized)
 struct TransportConformanceTests {
     #if canImport(CTargetKitCurl)
-    @Test("CurlTransport keeps each promise", .timeLimit(.minutes(1)), arguments: TransportConformance.promises)
+    @Test("CurlTransport meets each requirement", .timeLimit(.minutes(1)), arguments: TransportConformance.promises)
     func curl(promise: TransportPromise) async throws {
         let transport = CurlTransport.another()
         try await promise.check(transport)
@@ -14,7 +14,7 @@ struct TransportConformanceTests {
     }
     #endif
 
-    @Test("URLSessionTransport keeps each promise", .timeLimit(.minutes(1)), arguments: urlSessionPromises)
+    @Test("URLSessionTransport meets each requirement", .timeLimit(.minutes(1)), arguments: urlSessionPromises)
     func urlSession(promise: TransportPromise) async throws {
         let transport = URLSessionTransport.another()
         try await promise.check(transport)
@@ -25,8 +25,8 @@ struct TransportConformanceTests {
     /// Promises that Linux's Foundation does not let anybody keep. `URLSessionTransportTests` has what happens instead,
     /// `FoundationTrapTests` and `FoundationFatalTests` say when it is mended.
     private static let broken: Set = [
-        "A connection that ends within the head is .networkConnectionLost",
-        "It brings back a redirect without a Location, and its body",
+        "A connection that closes within the head is .networkConnectionLost",
+        "It returns a redirect without a Location, with its body",
         "It reads a header field that is not UTF-8 as ISO-8859-1",
     ]
     /// `URLSessionStreamTests` has those of them that need no more than a switch.
@@ -35,7 +35,7 @@ struct TransportConformanceTests {
         !broken.contains(promise.description) && !streaming.contains(promise.description)
     }
 
-    @Test("What is left out for URLSession is in the list of promises")
+    @Test("Every exception for URLSession is in the list of requirements")
     func leftOut() {
         #expect(Self.broken.isSubset(of: TransportConformance.promises.map(\.description)))
     }

@@ -20,7 +20,7 @@ extension TransportConformance {
                 try await TestCall().expectFailure(.networkConnectionLost, at: server, with: transport)
             }
         },
-        TransportPromise("A connection that ends within the head is .networkConnectionLost") { transport in
+        TransportPromise("A connection that closes within the head is .networkConnectionLost") { transport in
             for text in ["HTTP/1.1 200 OK\r\nContent-Le", "HTTP/1.1 200 OK\r\n", "HTTP/1.1 200 OK\r\nA: b\r\n"] {
                 let server = try LoopbackServer(reply: .raw(text))
                 try await TestCall().expectFailure(.networkConnectionLost, at: server, with: transport)

@@ -168,7 +168,7 @@ extension TransportConformance {
                 try expect("the status for '\(location)'", response.head.statusCode, is: 302)
             }
         },
-        TransportPromise("It brings back a redirect without a Location, and its body") { transport in
+        TransportPromise("It returns a redirect without a Location, with its body") { transport in
             for status in [300, 301, 302, 303, 307, 308] {
                 let server = try LoopbackServer(reply: .text("where?", status: status))
                 let response = try await TestCall().send(to: server, with: transport)

@@ -18,7 +18,7 @@ struct BodyChannelTests {
         try await channel.next { resumed.add() }?.count
     }
 
-    @Test("It asks for a pause once, at its limit, and keeps all the same what comes after")
+    @Test("It requests a pause once, at its limit, and still keeps what arrives afterwards")
     func pause() async throws {
         #expect(channel.keep(piece(9)))
         #expect(!channel.isPaused)
@@ -29,7 +29,7 @@ struct BodyChannelTests {
         for count in [9, 1, 100, nil, nil] { #expect(try await next() == count) }
     }
 
-    @Test("It lets go on once, when no more than half of its limit is left")
+    @Test("It resumes the sender once, when half of its limit or less is left")
     func goesOn() async throws {
         for count in [4, 1, 5] { _ = channel.keep(piece(count)) }
         #expect(try await next() == 4)
@@ -46,7 +46,7 @@ struct BodyChannelTests {
         #expect(resumed.value == 2)
     }
 
-    @Test("A limit of nothing holds one piece")
+    @Test("A limit of 0 holds one piece")
     func noLimit() async throws {
         let channel = BodyChannel(limit: 0)
         #expect(!channel.keep(piece(1)))
@@ -54,7 +54,7 @@ struct BodyChannelTests {
         #expect(resumed.value == 1)
     }
 
-    @Test("A piece that can be given again is refused at the limit, and taken when it is given again")
+    @Test("A piece is refused at the limit, and accepted when it is offered again")
     func refused() async throws {
         let bytes = [UInt8](repeating: 7, count: 10)
         let give = { bytes.withUnsafeBytes { channel.receive($0) } }
@@ -67,7 +67,7 @@ struct BodyChannelTests {
         #expect(try await next() == 10)
     }
 
-    @Test("A reader that waits gets the next piece, which does not count, and then the end")
+    @Test("A waiting reader gets the next piece, which does not count toward the limit, and then the end")
     func waits() async throws {
         let reading = Task { [try await next(), try await next(), try await next()] }
         await untilReaderWaits()
@@ -78,7 +78,7 @@ struct BodyChannelTests {
         #expect(resumed.value == 0)
     }
 
-    @Test("A failure comes after the pieces, and ever after")
+    @Test("A failure follows the pieces, and is repeated")
     func failure() async throws {
         _ = channel.keep(piece(3))
         channel.finish(.failure(Broken()))

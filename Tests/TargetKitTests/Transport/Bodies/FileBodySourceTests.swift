@@ -16,7 +16,7 @@ struct FileBodySourceTests {
     }
 
     @Test(
-        "It gives the file's bytes and fills each buffer",
+        "It reads the file's bytes and fills each buffer",
         arguments: [0, 1, 999, 1000, 1001, 70_000],
         [1, 7, 1000, 65_536]
     )
@@ -36,7 +36,7 @@ struct FileBodySourceTests {
         #expect(try reader.readSome(bufferSize).isEmpty)
     }
 
-    @Test("A link is followed, and names with spaces, %, 汉字 and emoji are found")
+    @Test("Links are followed, and names with spaces, %, 汉字 and emoji are found")
     func names() throws {
         let folder = try TemporaryFolder()
         let file = try folder.file("a b%20 汉字 😀?#", Data("x".utf8))
@@ -48,7 +48,7 @@ struct FileBodySourceTests {
         #expect(try FileBodySource(file) != FileBodySource(link))
     }
 
-    @Test("What is no readable regular file is refused when the source is made")
+    @Test("Anything but a readable regular file is refused when the source is created")
     func refused() throws {
         let folder = try TemporaryFolder()
         let loop = folder.url.appendingPathComponent("loop")
@@ -65,7 +65,7 @@ struct FileBodySourceTests {
         #expect(failure { _ = try FileBodySource(web) } == .notAFileURL("https://example.com/a"))
     }
 
-    @Test("A path with a NUL does not open the file that is named before it")
+    @Test("A path with a NUL does not open the file named before the NUL")
     func nul() throws {
         let folder = try TemporaryFolder()
         let file = try folder.file("f", Data("x".utf8))
@@ -73,7 +73,7 @@ struct FileBodySourceTests {
         #expect(failure { _ = try FileBodySource(url) } != nil)
     }
 
-    @Test("A file that grows with its last bytes is an error in that very read")
+    @Test("A file that grows while its last bytes are read is an error in that read")
     func grows() throws {
         let folder = try TemporaryFolder()
         let url = try folder.file("f", Data(count: 100))

@@ -23,7 +23,7 @@ struct PartialFileTests {
         #expect(folder.names == ["old"])
     }
 
-    @Test("A file that replaces none has the permissions of any new file")
+    @Test("A new file has the default permissions")
     func newFile() throws {
         let folder = try TemporaryFolder()
         let descriptor = open(folder.url.appendingPathComponent("usual").path, O_WRONLY | O_CREAT, 0o666)

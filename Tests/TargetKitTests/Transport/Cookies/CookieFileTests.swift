@@ -26,7 +26,7 @@ struct CookieFileTests {
         return nil
     }
 
-    @Test("The next store has the cookies that say when they end, and they are the same")
+    @Test("The next store has the same cookies, except session cookies")
     func persists() throws {
         let first = try open()
         first.store(
@@ -42,7 +42,7 @@ struct CookieFileTests {
         #expect(try open().cookies.map(\.name) == ["b", "c"])
     }
 
-    @Test("Its owner alone can read it, and nothing else stays in the folder")
+    @Test("Only its owner can read it, and no other file remains in the folder")
     func mode() throws {
         _ = try folder.file("cookies.json", Data(#"{"version":1,"cookies":[]}"#.utf8))
         try open().store(["a=1; Max-Age=9"], from: url)
@@ -51,7 +51,7 @@ struct CookieFileTests {
         #expect(folder.names == ["cookies.json"])
     }
 
-    @Test("It is written when a cookie that belongs in it changes, and only then")
+    @Test("It is written only when a persistent cookie changes")
     func writesChanges() throws {
         let store = try open()
         store.store(["a=1"], from: url)
@@ -67,7 +67,7 @@ struct CookieFileTests {
         #expect(folder.names == ["cookies.json"])
     }
 
-    @Test("What is taken out is gone from it")
+    @Test("A removed cookie is removed from the file")
     func removes() throws {
         let store = try open()
         store.store(["a=1; Max-Age=9", "b=1; Max-Age=9"], from: url)
@@ -77,7 +77,7 @@ struct CookieFileTests {
         #expect(try open().cookies.isEmpty)
     }
 
-    @Test("A link is followed, and stays a link")
+    @Test("A link is followed and kept")
     func link() throws {
         let real = try folder.file("real.json", Data(#"{"version":1,"cookies":[]}"#.utf8))
         try FileManager.default.createSymbolicLink(at: file, withDestinationURL: real)
@@ -87,7 +87,7 @@ struct CookieFileTests {
     }
 
     @Test(
-        "A file that does not hold cookies is an error that says what to do",
+        "A file without cookies is an error that suggests a remedy",
         arguments: [
             "", "{", "[]", #"{"version":2,"cookies":[]}"#, #"{"version":1}"#,
             #"{"version":1,"cookies":[{"name":"a"}]}"#,
@@ -110,7 +110,7 @@ struct CookieFileTests {
         #expect(try Data(contentsOf: file) == Data(content.utf8))
     }
 
-    @Test("A place where no file can be is an error at once")
+    @Test("A path at which no file can be created is an error immediately")
     func places() throws {
         let remote = try #require(URL(string: "https://example.org/cookies.json"))
         #expect(failure { _ = try CookieStore(file: remote) }?.reason == .notAFile)
@@ -119,7 +119,7 @@ struct CookieFileTests {
         #expect(failure { _ = try CookieStore(file: folder.url) }?.reason == .unreadable)
     }
 
-    @Test("When it cannot be written the closure is told, memory stays right, and the next change writes all")
+    @Test("When the file cannot be written the closure is called, and the next change writes all cookies")
     func writeFailure() throws {
         let failures = Locked<[CookieFileError]>([])
         let store = try CookieStore(
@@ -138,7 +138,7 @@ struct CookieFileTests {
         #expect(try open().cookies.map(\.name) == ["a", "b"])
     }
 
-    @Test("Cookies of many threads are all in it when they have returned")
+    @Test("Cookies stored by many threads are all in the file when the calls have returned")
     func concurrent() async throws {
         let store = try open()
         await withTaskGroup(of: Void.self) { group in

@@ -6,7 +6,7 @@ import Testing
 @Suite("The rules of RFC 6265")
 struct CookieRuleTests {
     @Test(
-        "Name and value are what is around the first = without blanks, quotes kept",
+        "The name and value are separated by the first =, trimmed, with quotes kept",
         arguments: [
             CookieRow("foo=bar", sent: "foo=bar"),
             CookieRow("foo=bar; Path=/", sent: "foo=bar"),
@@ -41,7 +41,7 @@ struct CookieRuleTests {
     func namesAndValues(row: CookieRow) throws { try row.check() }
 
     @Test(
-        "A field without =, without a name or with control characters sets nothing",
+        "A field without =, without a name or with control characters is ignored",
         arguments: [
             "", ";", "foo", "=", "=bar", " =bar", ";foo=bar", "foo; bar=baz", "foo=a\u{0}b", "foo=a\r\nb", "foo=\u{7F}",
         ]
@@ -49,7 +49,7 @@ struct CookieRuleTests {
     func refusesFields(field: String) throws { try CookieRow(field, sent: nil).check() }
 
     @Test(
-        "A Domain lets hosts below it in, and none makes a cookie of the host alone",
+        "A Domain includes its subdomains, and without one the cookie is for the host only",
         arguments: [
             CookieRow("a=b", sent: "a=b"),
             CookieRow("a=b", to: "http://www.home.example.org/cookies/x", sent: nil),
@@ -99,7 +99,7 @@ struct CookieRuleTests {
     func domains(row: CookieRow) throws { try row.check() }
 
     @Test(
-        "A Path lets in what is the same or below it, and by default it is the folder of the request",
+        "A Path matches itself and the paths below it; the default is the request's folder",
         arguments: [
             CookieRow("a=b", to: "http://home.example.org/cookies", sent: "a=b"),
             CookieRow("a=b", to: "http://home.example.org/cookies/", sent: "a=b"),
@@ -135,7 +135,7 @@ struct CookieRuleTests {
     func paths(row: CookieRow) throws { try row.check() }
 
     @Test(
-        "Secure is for https only, both ways, and prefixes keep their promise",
+        "A Secure cookie is set and sent over https only, and prefixes are enforced",
         arguments: [
             CookieRow("a=b; Secure", from: "https://e.org/", sent: "a=b"),
             CookieRow("a=b; secure=no", from: "HTTPS://e.org/", to: "http://e.org/", sent: nil),
@@ -157,7 +157,7 @@ struct CookieRuleTests {
     func secure(row: CookieRow) throws { try row.check() }
 
     @Test(
-        "Max-Age counts before Expires, and what is no number of seconds is passed over",
+        "Max-Age takes precedence over Expires, and an invalid one is ignored",
         arguments: [
             CookieRow("a=b; Max-Age=1", sent: "a=b"),
             CookieRow("a=b; max-age = 1", sent: "a=b"),

@@ -46,7 +46,7 @@ struct CookieStoreTests {
         #expect(store.cookies(for: https.appendingPathComponent("x")) == [cookie])
     }
 
-    @Test("A description names everything but the value", arguments: [true, false])
+    @Test("A description contains everything but the value", arguments: [true, false])
     func description(dumped: Bool) {
         let cookie = Cookie(name: "sid", value: "31d4", domain: "example.org", isSecure: true)
         var text = String(reflecting: cookie)
@@ -58,7 +58,7 @@ struct CookieStoreTests {
         #expect(!text.contains("31d4"))
     }
 
-    @Test("A cookie ends at its second, and is not there any more")
+    @Test("A cookie expires at its second, and is removed")
     func ends() {
         let store = makeStore()
         store.store(["a=b; Max-Age=10"], from: http)
@@ -69,14 +69,14 @@ struct CookieStoreTests {
         #expect(store.cookies.isEmpty)
     }
 
-    @Test("Max-Age never goes beyond the year 9999")
+    @Test("Max-Age is limited to the year 9999")
     func latestDate() {
         let store = makeStore()
         store.store(["a=b; Max-Age=99999999999999999999"], from: http)
         #expect(store.cookies.first?.expires == Date(timeIntervalSince1970: 253_402_300_799))
     }
 
-    @Test("Older cookies are sent first, and one that is replaced keeps its age")
+    @Test("Older cookies are sent first, and a replaced one keeps its creation date")
     func order() {
         let store = makeStore()
         for field in ["a=1", "b=2", "c=3", "a=4"] {
@@ -90,7 +90,7 @@ struct CookieStoreTests {
     }
 
     @Test(
-        "A plain http exchange lays no cookie over a Secure one",
+        "An http response cannot hide a Secure cookie",
         arguments: [
             ("a=evil", nil), ("a=evil; Path=/x/y", nil), ("a=evil; Domain=example.org; Path=/x", nil),
             ("a=evil; Max-Age=0", nil), ("a=other; Path=/", "a=other"), ("b=other; Path=/x", "b=other"),
@@ -106,21 +106,21 @@ struct CookieStoreTests {
         #expect(store.header(for: deep)?.contains("a=safe") == true)
     }
 
-    @Test("Name and value have 4,096 bytes together", arguments: [(4095, true), (4096, false)])
+    @Test("The name and value of a cookie have up to 4,096 bytes", arguments: [(4095, true), (4096, false)])
     func size(length: Int, isKept: Bool) {
         let store = makeStore()
         store.store(["a=\(String(repeating: "x", count: length)); Path=/"], from: http)
         #expect(store.cookies.isEmpty == !isKept)
     }
 
-    @Test("An attribute of more than 1,024 bytes is passed over")
+    @Test("An attribute of more than 1,024 bytes is ignored")
     func longAttribute() {
         let store = makeStore()
         store.store(["a=b; Path=/\(String(repeating: "x", count: 1024))"], from: http)
         #expect(store.cookies.map(\.path) == ["/"])
     }
 
-    @Test("Beyond 50 of a domain the one that was not used for the longest time goes")
+    @Test("Beyond 50 cookies for a domain, the least recently used one is removed")
     func domainLimit() throws {
         let store = makeStore()
         let other = try #require(URL(string: "http://www.example.org/"))
@@ -136,7 +136,7 @@ struct CookieStoreTests {
         #expect(names.isSuperset(of: ["n1", "n49", "last", "other"]))
     }
 
-    @Test("Of a domain the Secure ones go last, and those that have ended first")
+    @Test("Expired cookies of a domain are removed first, and Secure ones last")
     func evictionOrder() {
         let store = makeStore()
         store.store(["safe=1; Secure"], from: https)
@@ -152,7 +152,7 @@ struct CookieStoreTests {
         #expect(names.count == 50)
     }
 
-    @Test("Beyond 3,000 in all the one that was not used for the longest time goes")
+    @Test("Beyond 3,000 cookies in total, the least recently used one is removed")
     func totalLimit() throws {
         let store = makeStore()
         for host in 0..<60 {
@@ -169,7 +169,7 @@ struct CookieStoreTests {
         #expect(store.cookies(for: try #require(URL(string: "http://h1.example.org/"))).map(\.name).first == "n1")
     }
 
-    @Test("The app's own cookie is kept in the place of one with the same name, domain and path")
+    @Test("The app's own cookie replaces one with the same name, domain and path")
     func set() {
         let store = makeStore()
         store.store(["a=1"], from: http)
@@ -205,7 +205,7 @@ struct CookieStoreTests {
         #expect(store.cookies.isEmpty)
     }
 
-    @Test("Cookies go by a condition, all of them, or those of the session")
+    @Test("Cookies are removed by a condition, all of them, or those of the session")
     func removing() {
         let store = makeStore()
         store.store(["a=1", "b=2; Max-Age=9", "c=3"], from: http)
@@ -221,7 +221,7 @@ struct CookieStoreTests {
         #expect(store.header(for: http) == nil)
     }
 
-    @Test("An error of the condition is the caller's, and nothing is taken out")
+    @Test("An error of the condition is rethrown, and no cookie is removed")
     func removingThrows() {
         let store = makeStore()
         store.store(["a=1", "b=2"], from: http)

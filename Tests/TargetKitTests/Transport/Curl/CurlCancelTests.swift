@@ -10,7 +10,7 @@ import Testing
 @Suite("CurlTransport: cancelling and the end", .timeLimit(.minutes(2)))
 struct CurlCancelTests {
     @Test(
-        "A cancelled call ends and lets go of its connection",
+        "A cancelled call ends and closes its connection",
         arguments: [LoopbackReply.hang, [.head(status: 200), .hang]]
     )
     func cancel(reply: LoopbackReply) async throws {
@@ -24,7 +24,7 @@ struct CurlCancelTests {
         #expect(server.openConnectionCount == 0)
     }
 
-    @Test("A call of a task that is cancelled already is not made")
+    @Test("A call in a cancelled task is not sent")
     func cancelledBefore() async throws {
         let server = try LoopbackServer(reply: .text(""))
         let gate = Gate()
@@ -38,7 +38,7 @@ struct CurlCancelTests {
         #expect(server.connectionCount == 0)
     }
 
-    @Test("While a name is looked up a call can be cancelled, and others go on")
+    @Test("During a name lookup the call can be cancelled, and others continue")
     func cancelLookup() async throws {
         let server = try LoopbackServer(reply: .text("fine"))
         let transport = CurlTransport.another()
@@ -104,7 +104,7 @@ struct CurlCancelTests {
         #expect(server.connectionCount == 1)
     }
 
-    @Test("A transport that is let go of finishes its calls, then closes its connections")
+    @Test("A released transport finishes its calls, then closes its connections")
     func letGo() async throws {
         let gate = Gate()
         let server = try LoopbackServer { _ in
@@ -118,7 +118,7 @@ struct CurlCancelTests {
         await server.waitForConnections(closed: 1)
     }
 
-    @Test("However close to a cancel a transport is let go of, it ends")
+    @Test("A transport that is released during a cancellation ends")
     func letGoAfterCancel() async throws {
         let server = try LoopbackServer { $0.path == "/first" ? .text("x") : .hang }
         for _ in 0..<200 {

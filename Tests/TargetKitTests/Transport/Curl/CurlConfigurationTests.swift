@@ -15,7 +15,7 @@ struct CurlConfigurationTests {
         return CurlTransport(configuration: configuration)
     }
 
-    @Test("No more connections are opened to a host than it may have")
+    @Test("No more connections are opened to a host than its limit allows")
     func connectionsPerHost() async throws {
         let server = try LoopbackServer(reply: .text("x"))
         let transport = transport { $0.maxConnectionsPerHost = 3 }
@@ -27,7 +27,7 @@ struct CurlConfigurationTests {
         #expect((1...3).contains(server.connectionCount))
     }
 
-    @Test("No more connections are opened in all than there may be")
+    @Test("No more connections are opened than the total limit allows")
     func connectionsInAll() async throws {
         let servers = try (0..<4).map { _ in try LoopbackServer(reply: .text("x")) }
         let transport = transport { $0.maxConnections = 2 }
@@ -55,7 +55,7 @@ struct CurlConfigurationTests {
         #expect(try await server.request(at: 0).headers["Host"] == "anything.example")
     }
 
-    @Test("A proxy gets the whole URL and its password; the hosts it is not for are asked themselves")
+    @Test("A proxy receives the whole URL and its password; excluded hosts are contacted directly")
     func proxy() async throws {
         let proxy = try LoopbackServer(reply: .text("proxy"))
         let server = try LoopbackServer(reply: .text("server"))
@@ -70,7 +70,7 @@ struct CurlConfigurationTests {
         #expect(proxy.requestCount == 1)
     }
 
-    @Test("A body whose source takes its time holds up nobody else, and can be cancelled")
+    @Test("A slow body source does not delay other calls, and can be cancelled")
     func slowSource() async throws {
         final class Source: BodySource {
             let gate = DispatchSemaphore(value: 0)

@@ -195,7 +195,7 @@ struct CurlConnectionQueueTests {
         case closed
     }
 
-    @Test("Nothing is kept of calls that end while they wait, nor of their hosts", arguments: Leaving.allCases)
+    @Test("No entries remain for calls that end while they wait, or for their hosts", arguments: Leaving.allCases)
     func neverSent(leaving: Leaving) async throws {
         try await withStarts(5001) { starts in
             let queue = queue(inAll: 1)

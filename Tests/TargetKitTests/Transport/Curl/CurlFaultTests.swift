@@ -63,7 +63,7 @@ struct CurlFaultTests {
         #expect(try await TestCall().send(to: server, with: transport).text == "fine", "\(name)")
     }
 
-    @Test("An error names the URL, and keeps libcurl's words and number")
+    @Test("An error contains the URL, and libcurl's message and code")
     func userInfo() async throws {
         let port = try ClosedPort()
         let error = await #expect(throws: URLError.self) {
@@ -79,7 +79,7 @@ struct CurlFaultTests {
     }
 
     @Test(
-        "What cannot be reached or is not HTTP is said to be so",
+        "Unreachable servers and responses that are not HTTP have specific errors",
         arguments: [
             ("http://host.invalid", URLError.Code.cannotFindHost), ("ftp://127.0.0.1", .unsupportedURL),
             ("file:///etc/hostname", .unsupportedURL), ("http://[::1", .badURL), ("relative", .unsupportedURL),
@@ -95,7 +95,7 @@ struct CurlFaultTests {
     }
 
     @Test(
-        "The whole exchange may take so many milliseconds",
+        "The timeout of the whole exchange is in milliseconds",
         arguments: [LoopbackReply.hang, [.head(status: 200), .hang]]
     )
     func timeout(reply: LoopbackReply) async throws {
@@ -105,13 +105,13 @@ struct CurlFaultTests {
         #expect(await TestCall(timeout: .zero).failure(at: server.baseURL, with: CurlTransport.another()) == .timedOut)
     }
 
-    @Test("A timeout beyond all measure is no limit", arguments: [Duration.seconds(Int64.max), .seconds(1 << 40)])
+    @Test("An extremely long timeout is no limit", arguments: [Duration.seconds(Int64.max), .seconds(1 << 40)])
     func longTimeout(timeout: Duration) async throws {
         let server = try LoopbackServer(reply: .text("fine"))
         #expect(try await TestCall(timeout: timeout).send(to: server, with: CurlTransport.another()).text == "fine")
     }
 
-    @Test("An exchange that is idle for too long ends; one that drips for longer than that does not")
+    @Test("An exchange that is idle for too long ends, and one that receives data slowly does not")
     func idle() async throws {
         var configuration = CurlTransport.Configuration.patient
         // A hundred times what is between two drops, which a busy machine may stretch.
@@ -130,7 +130,7 @@ struct CurlFaultTests {
         #expect(try await drip == 120)
     }
 
-    @Test("A body that cannot be read ends the call with the reader's own error, one that is short with another")
+    @Test("A body that cannot be read ends the call with the reader's error, and one that is too short with another")
     func badBody() async throws {
         struct Broken: Error {}
         struct Source: BodySource {
@@ -153,7 +153,7 @@ struct CurlFaultTests {
         #expect(await short.failure(at: server.baseURL, with: CurlTransport.patient) == .requestBodyStreamExhausted)
     }
 
-    @Test("Files that are not there, or cannot be made, are named")
+    @Test("The error for a missing file, or one that cannot be created, names it")
     func badFiles() async throws {
         let server = try LoopbackServer(reply: .text("x"))
         let missing = URL(fileURLWithPath: "/nowhere/at/all")
@@ -166,7 +166,7 @@ struct CurlFaultTests {
         #expect(await download.failure(at: server.baseURL, with: CurlTransport.patient) == .cannotCreateFile)
     }
 
-    @Test("A pipe as the body is refused by name, and blocks no other call")
+    @Test("A pipe as the body is refused with its name, and does not block other calls")
     func pipe() async throws {
         let server = try LoopbackServer(reply: .text("x"))
         let folder = try TemporaryFolder()
@@ -180,7 +180,7 @@ struct CurlFaultTests {
         #expect(try await TestCall().send(to: server, with: transport).text == "x")
     }
 
-    @Test("A pipe as a certificate is refused by name, and blocks no other call", arguments: [true, false])
+    @Test("A pipe as a certificate is refused with its name, and does not block other calls", arguments: [true, false])
     func pipeOfCertificates(isAuthority: Bool) async throws {
         let server = try LoopbackServer(reply: .text("x"))
         let folder = try TemporaryFolder()
@@ -199,7 +199,7 @@ struct CurlFaultTests {
         #expect(error?.localizedDescription.contains(pipe.path) == true)
     }
 
-    @Test("A refusal that comes before the body has gone out is the response")
+    @Test("A refusal that arrives before the body has been sent is the response")
     func earlyRefusal() async throws {
         var options = LoopbackOptions()
         options.onHead = { _ in .reply(.status(413)) }
@@ -234,7 +234,7 @@ struct CurlFaultTests {
         }
     }
 
-    @Test("The error of https to an http port says so")
+    @Test("The error for https on an http port describes it")
     func secureToPlain() async throws {
         var options = LoopbackOptions()
         options.onConnect = { _ in [.stopReading, .text("HTTP/1.1 400 Bad Request\r\n\r\n"), .hang] }

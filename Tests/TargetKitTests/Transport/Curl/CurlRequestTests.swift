@@ -12,7 +12,7 @@ struct CurlRequestTests {
     let transport = CurlTransport.another()
 
     @Test(
-        "The method goes out as it is written",
+        "The method is sent unchanged",
         arguments: [
             "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "QUERY", "PROPFIND",
         ]
@@ -25,7 +25,7 @@ struct CurlRequestTests {
     }
 
     @Test(
-        "Path and query go out byte for byte",
+        "The path and query are sent byte for byte",
         arguments: ["/", "/a/../b", "/./a", "/a%2Fb", "/a//b", "/a?x=%20&y=+&z", "/%E2%82%AC?", "/a;b=c,d"]
     )
     func target(path: String) async throws {
@@ -45,7 +45,7 @@ struct CurlRequestTests {
         #expect(request.headers["Host"] == "127.0.0.1:\(server.port)")
     }
 
-    @Test("Headers go out as they are, an empty value too; libcurl adds none but the usual ones")
+    @Test("Header fields are sent unchanged, including an empty value, and libcurl adds only its usual ones")
     func headers() async throws {
         let server = try LoopbackServer(reply: .text(""))
         let headers = ["X-One": "a, b", "X-Empty": "", "User-Agent": "me/1"]
@@ -60,7 +60,7 @@ struct CurlRequestTests {
         #expect(sent["Accept"] == "*/*")
     }
 
-    @Test("A body brings no field of libcurl's own, also when the call before had the same fields and no body")
+    @Test("libcurl adds no fields for a body, even after a call with the same fields and no body")
     func headersOfBody() async throws {
         let server = try LoopbackServer(reply: .text(""))
         for body in [TransportRequest.Body.none, .data(Data("x".utf8)), .none] {
@@ -105,7 +105,10 @@ struct CurlRequestTests {
         #expect(server.headCount == 1)
     }
 
-    @Test("An empty body is announced for the methods that give it a meaning", arguments: ["POST", "PUT", "PATCH"])
+    @Test(
+        "The length of an empty body is sent for methods that define a meaning for a body",
+        arguments: ["POST", "PUT", "PATCH"]
+    )
     func emptyBody(method: String) async throws {
         let server = try LoopbackServer(reply: .text(""))
         try await TestCall(method: method).send(to: server, with: transport)
@@ -134,7 +137,7 @@ struct CurlRequestTests {
         #expect(server.requests.allSatisfy { $0.headers["Expect"] == nil && $0.headers["Content-Type"] == nil })
     }
 
-    @Test("A slice of Data is sent from its own start")
+    @Test("A slice of Data is sent from the slice's start")
     func slice() async throws {
         let server = try LoopbackServer(reply: .text(""))
         let data = Data((0..<100_000).map { UInt8(truncatingIfNeeded: $0) })
@@ -144,7 +147,7 @@ struct CurlRequestTests {
         #expect(server.requests.map(\.body) == [Data(data[10..<20]), Data(data[10..<90_000])])
     }
 
-    @Test("A stream is sent in chunks when its length is not known", arguments: [nil, 300_000])
+    @Test("A stream of unknown length is sent in chunks", arguments: [nil, 300_000])
     func stream(length: Int64?) async throws {
         let server = try LoopbackServer(reply: .text(""))
         let source = CountingSource(byteCount: 300_000, length: length)
@@ -155,7 +158,7 @@ struct CurlRequestTests {
         #expect(request.headers["Content-Length"] == length.map { "\($0)" })
     }
 
-    @Test("A HEAD with a body gets its answer")
+    @Test("A HEAD request with a body gets its response")
     func headWithBody() async throws {
         let server = try LoopbackServer(reply: .text("body"))
         let call = TestCall(method: "HEAD", body: .data(Data("x".utf8)))
@@ -172,7 +175,7 @@ struct CurlRequestTests {
         #expect(try await TestCall().send(to: server, with: transport).text == "six")
     }
 
-    @Test("A body is sent again when the kept-alive connection was closed under it", arguments: [10, 200_000])
+    @Test("A body is sent again when its kept-alive connection closes", arguments: [10, 200_000])
     func resend(size: Int) async throws {
         // The first connection ends after one answer, without saying so.
         let server = try LoopbackServer { request in

@@ -12,7 +12,7 @@ struct CurlResponseTests {
     let transport = CurlTransport.another()
 
     @Test(
-        "Any status is a response, redirects and refusals too",
+        "Any status is a response, including redirects and refusals",
         arguments: [200, 201, 204, 301, 302, 304, 401, 404, 407, 500]
     )
     func status(code: Int) async throws {
@@ -38,7 +38,7 @@ struct CurlResponseTests {
         #expect(headers.fields.map(\.name.rawValue) == ["Set-Cookie", "X-Name", "set-cookie", "Content-Length"])
     }
 
-    @Test("Interim responses and trailers leave no trace")
+    @Test("Interim responses and trailers are not part of the response")
     func interim() async throws {
         let server = try LoopbackServer(reply: [
             .text("HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n"),
@@ -86,7 +86,7 @@ struct CurlResponseTests {
         #expect(try await server.request(at: 0).headers["Accept-Encoding"]?.contains("gzip") == true)
     }
 
-    @Test("A compressed body that is cut off, in a response that is whole, comes back as what could be decoded")
+    @Test("A truncated compressed body in a complete response is returned as far as it can be decoded")
     func gzipCutOff() async throws {
         // libcurl 7.88 does not say so. When this fails, it does, and the note in CurlTransport's documentation can go.
         let server = try LoopbackServer(
@@ -149,7 +149,7 @@ struct CurlResponseTests {
         }
     }
 
-    @Test("A body of exactly the limit is taken, one byte more is not")
+    @Test("A body of exactly the limit is accepted, and one byte more is not")
     func limit() async throws {
         let server = try LoopbackServer { request in
             .text(String(repeating: "x", count: request.path == "/more" ? 100_001 : 100_000))
@@ -179,7 +179,7 @@ struct CurlResponseTests {
         #expect(response.text == "x")
     }
 
-    @Test("A file is replaced by the whole body, an empty one too", arguments: [0, 5, 200_000])
+    @Test("A file is replaced by the whole body, including an empty one", arguments: [0, 5, 200_000])
     func file(size: Int) async throws {
         let body = Data((0..<size).map { UInt8(truncatingIfNeeded: $0) })
         let server = try LoopbackServer(reply: LoopbackReply(body: body))
@@ -205,7 +205,7 @@ struct CurlResponseTests {
         #expect(folder.names == ["download"])
     }
 
-    @Test("Connections are kept, and the metrics say so")
+    @Test("Connections are kept alive, and the metrics report it")
     func metrics() async throws {
         let server = try LoopbackServer(reply: .text("hello"))
         let first = try await TestCall(method: "POST", body: .data(Data("abc".utf8))).send(

@@ -19,7 +19,7 @@ struct CurlStreamTests {
         return (response, body)
     }
 
-    @Test("The response is there at its head, the body follows piece by piece")
+    @Test("The response is returned after its head, and the body follows in pieces")
     func pieces() async throws {
         let gate = Gate()
         let server = try LoopbackServer(reply: [
@@ -37,7 +37,7 @@ struct CurlStreamTests {
         #expect(try await iterator.next() == nil)
     }
 
-    @Test("A slow reader holds up the server", arguments: [1, 64 << 10, 1 << 20])
+    @Test("A slow reader slows down the server", arguments: [1, 64 << 10, 1 << 20])
     func backPressure(buffer: Int) async throws {
         let size: Int64 = 64 << 20
         let piece = Data((0..<65_537).map { UInt8(truncatingIfNeeded: $0 &* 31) })
@@ -54,7 +54,7 @@ struct CurlStreamTests {
         #expect(digest == expected)
     }
 
-    @Test("Letting go of the body ends the exchange")
+    @Test("Releasing the body ends the exchange")
     func letGo() async throws {
         let server = try LoopbackServer(reply: .download(byteCount: 1 << 40, repeating: Data(count: 65_536)))
         do {
@@ -81,7 +81,7 @@ struct CurlStreamTests {
         await server.waitForConnections(closed: 1)
     }
 
-    @Test("A body that breaks off throws after what has come")
+    @Test("An incomplete body throws after the received pieces")
     func breaksOff() async throws {
         let server = try LoopbackServer(reply: .raw("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nab"))
         let (_, body) = try await open(server)
@@ -100,7 +100,7 @@ struct CurlStreamTests {
         #expect(await call.failure(at: server.baseURL, with: CurlTransport.patient) == .networkConnectionLost)
     }
 
-    @Test("A compressed body is decoded on its way, an empty one ends at once")
+    @Test("A compressed body is decoded as it is streamed, and an empty one ends immediately")
     func decoded() async throws {
         let server = try LoopbackServer { request in
             request.index == 0
@@ -114,7 +114,7 @@ struct CurlStreamTests {
         #expect(count == 100_000)
     }
 
-    @Test("A transport that is let go of serves its readers to the end")
+    @Test("A released transport serves its readers to the end")
     func transportGoes() async throws {
         let gate = Gate()
         let server = try LoopbackServer(reply: [
@@ -138,7 +138,7 @@ struct CurlStreamTests {
         #expect(error?.code == .cancelled)
     }
 
-    @Test("The last report of each direction comes before the response, and says all", arguments: [0, 10, 5 << 20])
+    @Test("The last report of each direction precedes the response, and is complete", arguments: [0, 10, 5 << 20])
     func progress(size: Int) async throws {
         let server = try LoopbackServer(reply: LoopbackReply(body: Data(count: size)))
         let reports = Recorder<TransferProgress>()
@@ -161,7 +161,7 @@ struct CurlStreamTests {
         #expect(reports.elements.last?.fraction == 1)
     }
 
-    @Test("A listener that takes its time holds up nobody else")
+    @Test("A slow progress handler does not delay other calls")
     func slowListener() async throws {
         let server = try LoopbackServer(reply: .text("abc"))
         let transport = CurlTransport.another()

@@ -23,7 +23,7 @@ struct CurlTLSTests {
         await TestCall(path: path).failure(at: server.baseURL, with: transport(policy))
     }
 
-    @Test("An authority is trusted when it is named, in a file or in memory, and only then")
+    @Test("Only the given authorities are trusted, from a file or from memory")
     func authority() async throws {
         let server = try TLSServer()
         let pem = try Data(contentsOf: server.authority)
@@ -38,7 +38,7 @@ struct CurlTLSTests {
         #expect(await code(other, TLSPolicy(trust: .authorities(pem: pem))) == .serverCertificateHasUnknownRoot)
     }
 
-    @Test("A certificate for another name, or out of date, is refused")
+    @Test("An expired certificate, or one for another name, is refused")
     func badCertificates() async throws {
         let other = try TLSServer(name: "example.com")
         #expect(await code(other, TLSPolicy(trust: .authoritiesFile(other.authority))) == .serverCertificateUntrusted)
@@ -46,7 +46,7 @@ struct CurlTLSTests {
         #expect(await code(old, TLSPolicy(trust: .authoritiesFile(old.authority))) == .serverCertificateHasBadDate)
     }
 
-    @Test("Any certificate is taken from the hosts that are named, and from no other")
+    @Test("Any certificate is accepted for the given hosts only")
     func insecure() async throws {
         let server = try TLSServer(name: "example.com")
         let response = try await transport(TLSPolicy(trust: .insecureTrustAll(for: ["localhost"])))
@@ -55,7 +55,7 @@ struct CurlTLSTests {
         #expect(await code(server, TLSPolicy(trust: .insecureTrustAll(for: ["example.com"]))) != nil)
     }
 
-    @Test("A pinned key is taken, any of several; another ends the call with an error of its own")
+    @Test("Any of several pinned keys is accepted; another key ends the call with a specific error")
     func pin() async throws {
         let server = try TLSServer()
         let pin = try server.pin()
@@ -75,7 +75,7 @@ struct CurlTLSTests {
         }
     }
 
-    @Test("A pin is checked before a byte of the request is sent")
+    @Test("A pin is checked before the request is sent")
     func pinFirst() async throws {
         // Without -www the server prints what it is sent.
         let server = try TLSServer(arguments: [])
@@ -91,7 +91,7 @@ struct CurlTLSTests {
         task.cancel()
     }
 
-    @Test("A server that wants a certificate gets it")
+    @Test("A server that requests a client certificate gets it")
     func clientCertificate() async throws {
         let server = try TLSServer(arguments: ["-www", "-Verify", "1", "-verify_return_error"])
         let trust = TLSPolicy.Trust.authoritiesFile(server.authority)
@@ -103,7 +103,7 @@ struct CurlTLSTests {
         #expect(refused == .clientCertificateRejected)
     }
 
-    @Test("A version of TLS that is too old is refused")
+    @Test("A TLS version below the minimum is refused")
     func version() async throws {
         let server = try TLSServer(arguments: ["-www", "-no_tls1_3"])
         let trust = TLSPolicy.Trust.authoritiesFile(server.authority)

@@ -49,7 +49,7 @@ struct CurlWaitingTests {
         }
     }
 
-    @Test("A source that gives no byte for the idle timeout ends the call, unless that has a timeout of its own")
+    @Test("A source that provides no byte within the idle timeout ends the call, unless the call has its own timeout")
     func slowSource() async throws {
         let server = try LoopbackServer(reply: .text("fine"))
         let transport = transport {

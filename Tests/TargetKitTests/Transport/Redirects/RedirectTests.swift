@@ -60,7 +60,7 @@ struct RedirectTests {
         #expect(response.request?.url?.path() == "/end")
     }
 
-    @Test("Secrets stay behind when the origin changes, and go along when it does not", arguments: [true, false])
+    @Test("Secrets are removed when the origin changes, and kept when it does not", arguments: [true, false])
     func secrets(isCrossOrigin: Bool) async throws {
         struct SecretPlugin: Plugin {
             var secretHeaders: Set<HTTPHeaderName> { ["X-Signature"] }
@@ -88,7 +88,7 @@ struct RedirectTests {
     }
 
     @Test(
-        "Circles and ways to nowhere end with an error that says so",
+        "Redirect loops and invalid redirects end with a specific error",
         arguments: [
             ("/start", URLError.Code.httpTooManyRedirects), ("ftp://h.example/", .redirectToNonExistentLocation),
             ("mailto:a@b", .redirectToNonExistentLocation), ("http://", .redirectToNonExistentLocation),
@@ -157,7 +157,7 @@ struct RedirectTests {
         #expect(running.requests.last?.headers["X-Step"] == "302")
     }
 
-    @Test("A streamed form is read anew for the next request", arguments: [Backend.system, .urlSession])
+    @Test("A streamed form is read again for the next request", arguments: [Backend.system, .urlSession])
     func streamedForm(_ backend: Backend) async throws {
         let folder = try TemporaryFolder()
         let file = try folder.file("a.txt", Data("file body".utf8))
@@ -193,7 +193,7 @@ struct RedirectTests {
         #expect(folder.names == ["target.bin"])
     }
 
-    @Test("What redirects themselves bring is let go of before the next request is answered", .timeLimit(.minutes(1)))
+    @Test("The body of a redirect is released before the next response", .timeLimit(.minutes(1)))
     func bodiesOfRedirects() async throws {
         let gate = Gate()
         let server = try LoopbackServer { request in
@@ -212,7 +212,7 @@ struct RedirectTests {
         #expect(try await stream.response.redirects.map(\.statusCode) == [302, 302])
     }
 
-    @Test("Plugins see one willSend and one didReceive for the whole way")
+    @Test("Plugins see one willSend and one didReceive for a call with redirects")
     func plugins() async throws {
         let running = try backend(.stub, status: 302)
         let plugin = RecordingPlugin()

@@ -42,7 +42,7 @@ struct FoundationFatalTests {
         #expect(output.contains("there's no response"))
     }
 
-    @Test("A timeout without end ends the process")
+    @Test("An infinite timeout ends the process")
     func infiniteTimeout() async throws {
         await #expect(processExitsWith: .failure, "mended: URLSessionCall.longestTimeout can be infinity") {
             await TrapProcess.fetch(reply: .status(200)) { $0.timeoutInterval = .infinity }
@@ -65,7 +65,7 @@ struct FoundationFatalTests {
         }
     }
 
-    @Test("The process lives when nothing is wrong, so that the other tests mean something")
+    @Test("The process survives a correct exchange, so that the other tests are meaningful")
     func control() async throws {
         await #expect(processExitsWith: .success) {
             await TrapProcess.fetch(reply: .text("x"))

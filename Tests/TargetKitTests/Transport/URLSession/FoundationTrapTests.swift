@@ -113,7 +113,7 @@ struct FoundationTrapTests {
         task.cancel()
     }
 
-    @Test("A timeout of less than a second ends the call at once")
+    @Test("A timeout of less than a second is observed")
     func shortTimeout() async throws {
         let server = try LoopbackServer(reply: .hang)
         var request = URLRequest(url: server.baseURL)
@@ -125,7 +125,7 @@ struct FoundationTrapTests {
         #expect(ContinuousClock.now - start < .milliseconds(850), remedy)
     }
 
-    @Test("The time limit of the whole call is not looked at")
+    @Test("URLSession does not observe the time limit of the whole call")
     func resourceTimeout() async throws {
         let bytes = Data(count: 30)
         let server = try LoopbackServer(reply: [
@@ -164,7 +164,7 @@ struct FoundationTrapTests {
         #expect(probe.error != nil, "mended: take its promise off the list in TransportConformanceTests")
     }
 
-    @Test("The file of a download stays behind")
+    @Test("The temporary file of a download is not removed")
     func downloadStays() async throws {
         let server = try LoopbackServer(reply: .text("kept"))
         let download = DownloadProbe()

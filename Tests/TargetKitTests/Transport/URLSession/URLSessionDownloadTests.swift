@@ -10,7 +10,7 @@ import FoundationNetworking
 
 @Suite("Downloads with URLSession")
 struct URLSessionDownloadTests {
-    @Test("When the caller hears of a cancel nothing of the file is left, also when it came in the midst of a write")
+    @Test("No partial file is left when a cancelled call ends, even during a write")
     func cancelledWhileWritten() async throws {
         let server = try LoopbackServer(reply: [
             .head(status: 200, headers: ["Content-Length": "8388608"]), .body(Data(count: 8 << 20)),

@@ -36,7 +36,7 @@ struct URLSessionStreamTests {
         #expect(server.requestCount == 2)
     }
 
-    @Test("A server-sent event is there while its stream goes on, and leaving the loop ends the exchange")
+    @Test("A server-sent event is delivered while its stream continues, and leaving the loop ends the exchange")
     func events() async throws {
         let server = try LoopbackServer(reply: [
             .head(status: 200, headers: ["Content-Type": "text/event-stream"]), .text("data: a\n\n"), .hang,
@@ -71,7 +71,7 @@ struct URLSessionStreamTests {
         await server.waitForConnections(closed: 1)
     }
 
-    @Test("A transport that is let go of serves its readers to the end, then closes its connections")
+    @Test("A released transport serves its readers to the end, then closes its connections")
     func transportGoes() async throws {
         let gate = Gate()
         let server = try LoopbackServer(reply: [
@@ -88,7 +88,7 @@ struct URLSessionStreamTests {
         #expect(released == nil)
     }
 
-    @Test("The error of a body that breaks off names the URL")
+    @Test("The error of an incomplete body contains the URL")
     func errorInfo() async throws {
         let server = try LoopbackServer(reply: [
             .head(status: 200, headers: ["Content-Type": "application/json", "Content-Length": "3"]), .close,
@@ -98,7 +98,7 @@ struct URLSessionStreamTests {
         #expect(error?.failingURL == server.baseURL.appendingPathComponent("a"))
     }
 
-    @Test("Bodies that are cancelled as they end, end once, and a call after them works")
+    @Test("A body cancelled as it ends ends once, and the next call works")
     func cancelsAtTheEnd() async throws {
         let server = try LoopbackServer(reply: .json("abc"))
         for round in 0..<100 {
@@ -118,14 +118,14 @@ struct URLSessionLinuxStreamTests {
         return TransportConformance.streaming.filter { !holdingBack.contains($0.description) }
     }()
 
-    @Test("By a switch it keeps each promise to readers that needs no slow server", arguments: promises)
+    @Test("With streaming enabled it meets each requirement for readers that needs no slow server", arguments: promises)
     func keeps(promise: TransportPromise) async throws {
         let transport = URLSessionTransport(streaming: .unbounded)
         try await promise.check(transport)
         transport.shutdown()
     }
 
-    @Test("Without the switch a body is refused before anything is sent, and the words name what can stream it")
+    @Test("A streamed body is refused before anything is sent, and the error suggests CurlTransport")
     func refused() async throws {
         let server = try LoopbackServer(reply: .text("x"))
         let provider = Provider<TestTarget>(transport: URLSessionTransport.another())
@@ -142,7 +142,7 @@ struct URLSessionLinuxStreamTests {
     // where they are of no use.
     // Not each time does Foundation there come back from it, so it is asked for with the traps.
     @Test(
-        "A task is suspended when its reader has enough to read, and resumed when that is read",
+        "A task is suspended while its channel is full, and resumed afterwards",
         .enabled(if: TrapSession.isAsked, TrapSession.skipReason)
     )
     func pace() async throws {

@@ -33,7 +33,7 @@ struct URLSessionTransportTests {
         await #expect(throws: URLError.self) { try await transport.send(request) }
     }
 
-    @Test("An error names the URL and says in words what happened")
+    @Test("An error contains the URL and a description")
     func errorInfo() async throws {
         let port = try ClosedPort()
         let error = try #require(await error(call(port.baseURL)))
@@ -51,7 +51,7 @@ struct URLSessionTransportTests {
         #expect(server.connectionCount == 0)
     }
 
-    @Test("A body's file that is no regular file is refused by name")
+    @Test("A body's file that is not a regular file is refused with its name")
     func bodyInFolder() async throws {
         let server = try LoopbackServer(reply: .status(200))
         let folder = FileManager.default.temporaryDirectory
@@ -62,7 +62,7 @@ struct URLSessionTransportTests {
         #expect(await self.error(device)?.code == .cannotOpenFile)
     }
 
-    @Test("A source that gives other than what it announced fails the call", arguments: [2, 4] as [Int64])
+    @Test("A source whose length differs from the declared one fails the call", arguments: [2, 4] as [Int64])
     func sourceOfWrongLength(announced: Int64) async throws {
         let server = try LoopbackServer(reply: .status(200))
         let body = TransportRequest.Body.stream(FixedSource(bytes: Data("abc".utf8), length: announced))
@@ -70,7 +70,7 @@ struct URLSessionTransportTests {
         #expect(server.requestCount == 0)
     }
 
-    @Test("Shutting down ends what runs and refuses what comes, also twice")
+    @Test("Shutting down ends running calls and refuses later ones, also when repeated")
     func shutdown() async throws {
         let server = try LoopbackServer(reply: .hang)
         let calls = (0..<4).map { _ in Task { try await transport.send(call(server.baseURL)) } }
@@ -87,7 +87,7 @@ struct URLSessionTransportTests {
         #expect(server.connectionCount == 4)
     }
 
-    @Test("A transport that is let go of finishes what it has started, then closes its connections")
+    @Test("A released transport finishes its exchanges, then closes its connections")
     func release() async throws {
         let gate = Gate()
         let server = try LoopbackServer(
@@ -115,7 +115,7 @@ struct URLSessionTransportTests {
         #expect(configuration.httpShouldSetCookies)
     }
 
-    @Test("The configuration's idle timeout counts, unless the request has a timeout")
+    @Test("The configuration's idle timeout applies, unless the request has a timeout")
     func idleTimeout() async throws {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.timeoutIntervalForRequest = 0.4
@@ -130,7 +130,7 @@ struct URLSessionTransportTests {
         #expect(response.head.statusCode == 200)
     }
 
-    @Test("A thousand calls that hang are cancelled, each once, and the next call works")
+    @Test("A thousand hanging calls are cancelled once each, and the next call works")
     func manyCancels() async throws {
         let server = try LoopbackServer { request in request.path == "/next" ? .text("x") : .hang }
         let calls = (0..<1_000).map { _ in Task { try await transport.send(call(server.baseURL)) } }
@@ -164,7 +164,7 @@ struct URLSessionTransportTests {
     }
 
     #if canImport(FoundationNetworking)
-    @Test("On Linux an IPv6 address in the URL is refused, and the words name what can reach it")
+    @Test("On Linux an IPv6 address in the URL is refused, and the error suggests CurlTransport")
     func ipv6() async throws {
         var options = LoopbackOptions()
         options.address = .ipv6
