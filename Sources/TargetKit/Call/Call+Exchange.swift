@@ -87,9 +87,10 @@ extension Call {
 extension Call {
     /// Sends a request within its timeout and follows its redirects.
     private func transfer(_ request: TransportRequest, to target: Resolved) async throws -> ExchangeResult {
-        guard let clock = configuration.exchangeClock, let timeout = request.timeout, !delivery.isStream else {
-            return try await follow(request, to: target)
-        }
+        // A stub measures its delay and its timeout itself.
+        guard target.stub == .never, !delivery.isStream, let timeout = request.timeout,
+            let clock = configuration.exchangeClock
+        else { return try await follow(request, to: target) }
         var untimed = request
         untimed.timeout = nil
         return try await withThrowingTaskGroup(of: ExchangeResult?.self) { [untimed] group in

@@ -39,7 +39,7 @@ struct CurlStreamTests {
 
     @Test("A slow reader slows down the server", arguments: [1, 64 << 10, 1 << 20])
     func backPressure(buffer: Int) async throws {
-        let size: Int64 = 64 << 20
+        let size: Int64 = 32 << 20
         let piece = Data((0..<65_537).map { UInt8(truncatingIfNeeded: $0 &* 31) })
         let server = try LoopbackServer(reply: .download(byteCount: size, repeating: piece))
         let (_, body) = try await open(server, buffer: buffer)
