@@ -21,7 +21,11 @@ final class Call: Sendable {
         }
     }
 
-    typealias Decoding = @Sendable (Response) throws(TargetKitError) -> Void
+    /// Makes the caller's value of a response, and keeps it.
+    struct Decoding: Sendable {
+        // A type of its own, since an optional function with typed throws needs macOS 15.
+        let decode: @Sendable (Response) throws(TargetKitError) -> Void
+    }
 
     /// What the provider's closures make of a target.
     struct Resolved: Sendable {
@@ -48,7 +52,7 @@ final class Call: Sendable {
     /// The limit of an exchange that is set for this call alone.
     let exchangeTimeout: Duration?
     let progress: (@Sendable (TransferProgress) -> Void)?
-    /// Makes the caller's value of a response, and keeps it.
+    /// `nil` if the caller wants the response itself.
     let decoding: Decoding?
 
     var handle: RequestHandle { context.handle }
@@ -174,7 +178,7 @@ extension Call {
         case .success(let response):
             guard let decoding else { return result }
             do {
-                try decoding(response)
+                try decoding.decode(response)
                 return result
             } catch {
                 return .failure(failure(error, at: .decoding, request: response.request))

@@ -249,7 +249,7 @@ extension Provider {
     /// Checks what the envelope says, if there is one.
     static func envelopeCheck(_ options: CallOptions) -> Call.Decoding? {
         guard let envelope = options.envelope else { return nil }
-        return { response throws(TargetKitError) in try response.unwrap(envelope) }
+        return Call.Decoding { response throws(TargetKitError) in try response.unwrap(envelope) }
     }
 }
 
@@ -264,7 +264,7 @@ struct DecodedValue<Value: Decodable & Sendable>: Sendable {
 
     func decoding(_ options: CallOptions) -> Call.Decoding? {
         let (envelope, decoder) = (options.envelope, options.decoder)
-        return { [self] response throws(TargetKitError) in
+        return Call.Decoding { [self] response throws(TargetKitError) in
             let decoded: Value
             if let envelope {
                 decoded = try response.unwrap(Value.self, from: envelope, atKeyPath: keyPath, using: decoder)

@@ -49,7 +49,7 @@ public struct CodeMessageData: ResponseEnvelope, Hashable {
 
     /// The bytes of the value; `nil` when it is missing or `null`.
     ///
-    /// - Throws: ``ServerDefinedError`` when the code is not one of ``success``; `DecodingError` when there is no code, or no
+    /// - Throws: ``ServerDefinedError`` when the code does not mean success; `DecodingError` when there is no code, or no
     ///   JSON.
     public func payload(of response: Response) throws -> Data? {
         if let serverCode = try serverCode(in: response.data), !success.contains(serverCode) {

@@ -57,7 +57,7 @@ extension Response {
     /// Checks what the body's envelope says, for a call whose success is all that there is to know. A body without bytes
     /// whose status is 200–299 is a success.
     ///
-    /// - Throws: ``TargetKitError``, as ``unwrap(_:from:using:)`` does.
+    /// - Throws: ``TargetKitError``, as ``unwrap(_:from:atKeyPath:using:)`` does.
     public func unwrap(_ envelope: some ResponseEnvelope) throws(TargetKitError) {
         if data.isEmpty, (200...299).contains(statusCode) { return }
         _ = try payload(in: envelope)

@@ -32,7 +32,7 @@ extension Response {
     /// let user = try response.withResponse { try $0.decode(User.self) }
     /// cache.store(user.value, tag: user.response.headers[.eTag])
     /// ```
-    /// - Parameter read: ``decode(_:atKeyPath:using:whenEmpty:)``, ``json(atKeyPath:whenEmpty:options:)``,
+    /// - Parameter read: ``decode(_:atKeyPath:using:whenEmpty:)``, ``json(atKeyPath:whenEmpty:)``,
     ///   ``string(atKeyPath:)``, or whatever makes something of a response.
     /// - Throws: The ``TargetKitError`` that `read` throws; any other error is one of stage `.decoding`.
     public func withResponse<Value>(

@@ -23,6 +23,8 @@ public func CFGetTypeID(_ cf: CFTypeRef!) -> CFTypeID { 0 }
 
 // Not `Sendable`, as in older SDKs.
 public final class SecTrust {}
+
+public func SecTrustGetTypeID() -> CFTypeID { 1 }
 public final class SecCertificate {}
 public final class SecIdentity {}
 

@@ -104,5 +104,5 @@ extension JSONValue {
     }
 
     /// The members without order; `nil` for any other value.
-    package var dictionary: [String: JSONValue]? { object?.dictionary }
+    public var dictionary: [String: JSONValue]? { object?.dictionary }
 }

@@ -6,7 +6,7 @@ extension JSONValue: Codable {
     /// The value that a decoder of any format holds.
     ///
     /// A number is asked for as `Int64`, `UInt64`, `Decimal` and `Double`, in this order. Keys come as they are, whatever the
-    /// decoder's key strategy, and without their order. From JSON text ``init(parsing:options:)-(Data,_)`` is many times as
+    /// decoder's key strategy, and without their order. From JSON text `init(parsing:)` is many times as
     /// quick, and exact.
     ///
     /// - Throws: `DecodingError` when it is none of JSON's values.

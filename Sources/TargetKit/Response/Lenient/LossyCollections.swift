@@ -8,7 +8,7 @@
 /// }
 /// ```
 /// The array is empty if the value is missing, null, or not an array. Elements are not converted: ``Lenient`` does that. The
-/// decoder's ``Foundation/JSONDecoder/lenientObserver`` is told what was omitted.
+/// decoder's `lenientObserver` is told what was omitted.
 @propertyWrapper
 public struct LossyArray<Element: Decodable> {
     /// The elements that could be decoded.
@@ -61,7 +61,7 @@ extension KeyedDecodingContainer {
 /// ```
 /// A key is of any type that a text represents, for example `String` or `Int`. The dictionary is empty if the value is missing,
 /// null, or not an object. Values are not converted: ``Lenient`` does that. The decoder's
-/// ``Foundation/JSONDecoder/lenientObserver`` is told what was omitted.
+/// `lenientObserver` is told what was omitted.
 @propertyWrapper
 public struct LossyDictionary<Key: Hashable & LosslessStringConvertible, Value: Decodable> {
     /// The members that could be decoded.
