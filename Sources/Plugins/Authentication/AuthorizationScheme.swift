@@ -16,7 +16,7 @@ public enum AuthorizationScheme: Sendable, Hashable {
 }
 
 extension CallOptions {
-    /// The scheme of the call's credentials; default ``AuthorizationScheme/automatic``: the call is sent with the credentials that
+    /// The scheme of the call's credentials; default `AuthorizationScheme.automatic`: the call is sent with the credentials that
     /// the provider's plugins have.
     ///
     /// ```swift

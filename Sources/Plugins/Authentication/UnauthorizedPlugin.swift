@@ -154,7 +154,7 @@ extension UnauthorizedPlugin {
 }
 
 extension CallOptions {
-    /// Whether an ``UnauthorizedPlugin`` signs out when the server rejects the call's credentials, and cancels the call when the
+    /// Whether an `UnauthorizedPlugin` signs out when the server rejects the call's credentials, and cancels the call when the
     /// session ends; default `true`. Set it to `false` for the sign-in: its 401 means a wrong password.
     public var endsSessionOnUnauthorized: Bool {
         get { self[EndsSessionOnUnauthorizedKey.self] }

@@ -130,7 +130,7 @@ extension URL {
 }
 
 extension CallOptions {
-    /// Whether a ``WaitsForConnectivityPlugin`` delays the call while the device is offline, and sends it again if it fails because
+    /// Whether a `WaitsForConnectivityPlugin` delays the call while the device is offline, and sends it again if it fails because
     /// there is no network; default `true`. Set it to `false` for calls whose results are soon out of date, such as suggestions for
     /// a search.
     public var waitsForConnectivity: Bool {

@@ -80,7 +80,7 @@ public struct LoadingPlugin: Plugin {
 }
 
 extension CallOptions {
-    /// Whether a ``LoadingPlugin`` shows that the call runs; default `true`.
+    /// Whether a `LoadingPlugin` shows that the call runs; default `true`.
     public var showsLoading: Bool {
         get { self[ShowsLoadingKey.self] }
         set { self[ShowsLoadingKey.self] = newValue }

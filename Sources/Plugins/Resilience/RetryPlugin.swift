@@ -133,14 +133,14 @@ extension Result<Response, TargetKitError> {
 }
 
 extension CallOptions {
-    /// How a ``RetryPlugin`` repeats the call; default `nil`: by the plugin's policy. ``RetryPolicy/never`` for no repetitions.
+    /// How a `RetryPlugin` repeats the call; default `nil`: by the plugin's policy. `RetryPolicy.never` for no repetitions.
     public var retryPolicy: RetryPolicy? {
         get { self[RetryPolicyKey.self] }
         set { self[RetryPolicyKey.self] = newValue }
     }
 
     /// The key by which the server recognizes a repetition of the call, so that a POST can be sent again; default `nil`: none. A
-    /// ``RetryPlugin`` sends it as `Idempotency-Key` with every attempt.
+    /// `RetryPlugin` sends it as `Idempotency-Key` with every attempt.
     ///
     /// ```swift
     /// let receipt = try await provider.request(.pay(draft), options: .setting(\.idempotencyKey, draft.id.uuidString))

@@ -28,7 +28,7 @@ final class PendingDownload: Sendable {
         unlink(part.path)
     }
 
-    /// - Throws: ``InvalidRequest/missingFolder(path:)`` or ``InvalidRequest/notAFile(path:)``, before anything is sent.
+    /// - Throws: `InvalidRequest.missingFolder(path:)` or `InvalidRequest.notAFile(path:)`, before anything is sent.
     static func check(_ file: URL) throws(InvalidRequest) {
         guard file.isFileURL else { return }
         let folder = file.deletingLastPathComponent().path

@@ -16,16 +16,16 @@ import FoundationNetworking
 /// | `String`, `Substring`, `Character` | itself |
 /// | integers of any width, `Decimal` | all digits |
 /// | `Double`, `Float` | as short as reads back: `1.0` as `1`, `1.1`, `1e+20`; NaN and infinity are errors |
-/// | `Bool` | `1` or `0`, see ``bools`` |
-/// | `Date` | seconds since 1970, see ``dates`` |
-/// | `Data` | Base64, see ``data`` |
+/// | `Bool` | `1` or `0`, see `bools` |
+/// | `Date` | seconds since 1970, see `dates` |
+/// | `Data` | Base64, see `data` |
 /// | `URL`, `UUID` | the absolute string; upper-case digits |
 /// | `RawRepresentable` | its raw value |
 /// | `NSNumber` | what it was boxed from |
-/// | array | `key[]=a&key[]=b`, see ``arrays``; an empty one is left out |
+/// | array | `key[]=a&key[]=b`, see `arrays`; an empty one is left out |
 /// | dictionary, `KeyValuePairs` | `key[name]=a`; an empty one is left out |
-/// | `nil` | left out, see ``nils`` |
-/// | `NSNull` | `key=`, see ``nulls`` |
+/// | `nil` | left out, see `nils` |
+/// | `NSNull` | `key=`, see `nulls` |
 ///
 /// Any other type is a ``ParameterEncodingError`` with the key path.
 public struct URLEncoding: ParameterEncoding {

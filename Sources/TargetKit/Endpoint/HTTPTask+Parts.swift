@@ -88,9 +88,9 @@ extension HTTPTask {
     ///
     /// Any other response leaves the file unchanged, for example a 304 or 404, even if the target accepts its status.
     /// The first mebibyte of its body is then the response's ``Response/data``, also in an error's response. The file's
-    /// folder must exist; otherwise the call ends with ``InvalidRequest/missingFolder(path:)``, and nothing is sent.
+    /// folder must exist; otherwise the call ends with `InvalidRequest.missingFolder(path:)`, and nothing is sent.
     /// A destination that exists must be a regular file, or a symbolic link to one; otherwise the call ends with
-    /// ``InvalidRequest/notAFile(path:)``. A file that is replaced keeps its permissions.
+    /// `InvalidRequest.notAFile(path:)`. A file that is replaced keeps its permissions.
     public func download(to file: URL) -> HTTPTask {
         var task = self
         task.destination = .file(file)

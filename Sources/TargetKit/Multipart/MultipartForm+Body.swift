@@ -7,7 +7,7 @@ extension MultipartForm {
     /// Every line ends in CR LF, the closing boundary's too; nothing follows it (RFC 2046 §5.1.1).
     ///
     /// - Throws: ``MultipartError``: no parts, a wrong boundary, a wrong part, or a part that is a file or a stream:
-    ///   those forms are sent with ``bodySource()``.
+    ///   those forms are sent with `bodySource()`.
     public func data() throws(MultipartError) -> Data {
         var framing = try emptyFraming()
         var contents: [(data: Data, offset: Int)] = []

@@ -13,7 +13,7 @@
 /// }
 /// ```
 ///
-/// Making a form never fails and reads nothing; what is wrong with it is said by ``data()`` and ``bodySource()``, as a
+/// Making a form never fails and reads nothing; what is wrong with it is said by ``data()`` and `bodySource()`, as a
 /// ``MultipartError`` that names the part.
 ///
 /// Two forms are equal when their parts are: the boundary only frames them, and a random one differs between two forms
