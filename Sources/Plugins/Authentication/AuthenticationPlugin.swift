@@ -30,7 +30,7 @@ import FoundationNetworking
 ///   response (status 401 if nothing was sent), and the error of the refresh as its underlying error.
 /// - **A transient failure** (offline, 5xx) fails the waiting calls with its error. The user stays signed in, and the next call
 ///   tries another refresh. When the refreshes exceed the limit, calls fail with the error of the latest refresh, or with
-///   ``AuthenticationError/tooManyRefreshes(_:)`` if that refresh returned a credential.
+///   `AuthenticationError/tooManyRefreshes(_:)` if that refresh returned a credential.
 /// - Apart from its status, no error contains what the refresh sent or received.
 /// - A call belongs to the session in which it began: it is never sent with the credential of another session.
 ///
