@@ -12,12 +12,13 @@ extension EncodingBenchmark {
         ]
         let encoding = JSONEncoding()
         let unsorted = JSONEncoding(sortedKeys: false)
+        let request = URLRequest(url: URL(filePath: "/"))
         let race = try await Race(
             rounds: 60,
             [
-                { for _ in 0..<calls { keep(try encoding.data(parameters)) } },
+                { for _ in 0..<calls { keep(try encoding.encode(parameters, into: request)) } },
                 { for _ in 0..<calls { keep(try JSONSerialization.data(withJSONObject: parameters)) } },
-                { for _ in 0..<calls { keep(try unsorted.data(parameters)) } },
+                { for _ in 0..<calls { keep(try unsorted.encode(parameters, into: request)) } },
             ]
         )
         let times = race.best.map { timeText($0 / Double(calls)) }
