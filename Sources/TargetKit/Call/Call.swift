@@ -112,16 +112,12 @@ final class Call: Sendable {
             while true {
                 let request =
                     if let prepared { prepared } else { try await prepare(original, for: target, context) }
-                let key = isShared ? SharedExchangeKey(request, to: target, validation: context.target.validation) : nil
+                let shared = isShared ? try await sharedExchange(request, of: original, with: target, context) : nil
                 let received =
-                    if let key {
-                        try await sharedExchange(request, of: original, with: target, key, context)
-                    } else {
-                        try await exchange(request, with: target, &context)
-                    }
+                    if let shared { shared } else { try await exchange(request, with: target, &context) }
                 let result = decoded(received)
                 // A shared exchange has asked the plugins about its own failures.
-                let isAsked = key == nil || received.isSuccess && !result.isSuccess
+                let isAsked = shared == nil || received.isSuccess && !result.isSuccess
                 guard isAsked, try await isRetried(result, context) else { return isSharedExchange ? received : result }
                 context.attempt += 1
                 handle.attempt = context.attempt

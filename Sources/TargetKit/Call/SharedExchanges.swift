@@ -164,14 +164,14 @@ final class SharedExchanges: Sendable {
 }
 
 extension Call {
-    /// The result of an exchange that identical calls share.
+    /// The result of an exchange that identical calls share; `nil` if the request cannot be compared.
     func sharedExchange(
         _ request: TransportRequest,
         of original: URLRequest,
         with target: Resolved,
-        _ key: SharedExchangeKey,
         _ context: RequestContext
-    ) async throws -> Result<Response, TargetKitError> {
+    ) async throws -> Result<Response, TargetKitError>? {
+        guard let key = SharedExchangeKey(request, to: target, validation: context.target.validation) else { return nil }
         let result = await configuration.sharedExchanges.result(for: key, id: context.id, progress: progress) {
             [configuration, exchangeTimeout] handle, report in
             let call = Call(
