@@ -171,7 +171,9 @@ extension Call {
         with target: Resolved,
         _ context: RequestContext
     ) async throws -> Result<Response, TargetKitError>? {
-        guard let key = SharedExchangeKey(request, to: target, validation: context.target.validation) else { return nil }
+        guard let key = SharedExchangeKey(request, to: target, validation: context.target.validation) else {
+            return nil
+        }
         let result = await configuration.sharedExchanges.result(for: key, id: context.id, progress: progress) {
             [configuration, exchangeTimeout] handle, report in
             let call = Call(
