@@ -40,8 +40,8 @@ public struct TargetKitError: Error, Sendable {
         case shutDown
     }
 
-    /// In one place: a call that waits holds a result for each of its stages, and 10,000 of them took 170 MB more
-    /// (`Benchmarks network`).
+    /// In one place: a call that waits holds a result for each of its stages. Without it 10,000 calls took 276 MB instead of
+    /// 159 (`Benchmarks network`).
     private final class Storage: Sendable {
         let fields: Fields
 

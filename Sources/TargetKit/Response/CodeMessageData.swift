@@ -6,7 +6,7 @@ import Foundation
 /// ```swift
 /// let orders = CodeMessageData()                                         // 0, "0", 200, "200" and "000000" are success
 /// let users = CodeMessageData(code: "status", messages: ["msg"], data: "result.value", success: ["OK"])
-/// let user = try await provider.request(.user(7), unwrapping: users, as: User.self)
+/// let user = try await provider.request(.user(7), as: User.self, options: .setting(\.envelope, users))
 /// ```
 public struct CodeMessageData: ResponseEnvelope, Hashable {
     /// Where the code is; a key path.
