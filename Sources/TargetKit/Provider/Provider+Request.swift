@@ -221,18 +221,20 @@ extension Provider {
         _ decoding: (CallOptions) -> Call.Decoding?,
         _ completion: @escaping @Sendable (Result<Response, TargetKitError>) -> Void
     ) -> RequestHandle {
-        // A call can end while a step of a shared exchange is on its way to it.
-        let isOver = Locked(false)
+        var isOver: Locked<Bool>?
         var progressOnQueue: (@Sendable (TransferProgress) -> Void)?
         if let progress {
+            // A call can end while a step of a shared exchange is on its way to it.
+            let isEnded = Locked(false)
+            isOver = isEnded
             progressOnQueue = { step in
-                isOver.withLock { isOver in if !isOver { queue.run { progress(step) } } }
+                isEnded.withLock { isEnded in if !isEnded { queue.run { progress(step) } } }
             }
         }
         let call = begin(target, options: options, progress: progressOnQueue, decoding: decoding)
-        let task = Task {
+        let task = Task { [isOver] in
             let result = await self.run(call, target)
-            isOver.withLock { $0 = true }
+            isOver?.withLock { $0 = true }
             self.end(call, result) {
                 queue.run { completion(result) }
                 call.handle.finish(result)

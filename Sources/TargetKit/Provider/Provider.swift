@@ -86,7 +86,7 @@ extension Provider {
         decoding: (CallOptions) -> Call.Decoding? = { _ in nil }
     ) -> Call {
         let inner: any TargetType = Target.self == MultiTarget.self ? target.innermost : target
-        let resolved = self.options.overridden(by: inner.options).overridden(by: options)
+        let resolved = resolved(options, for: target)
         let handle = RequestHandle()
         let context = RequestContext(
             inner: inner,

@@ -37,22 +37,15 @@ extension Provider {
     /// Waits as a call that is in flight, so that scope, provider and task cancel the wait too. A scope that is shut
     /// down does not let it wait: it is the next call that says so.
     private func pause(for time: Duration, before target: Target, _ options: CallOptions) async throws {
-        let handle = RequestHandle()
-        let context = RequestContext(
-            inner: target.innermost,
-            scope: scope,
-            options: resolved(options, for: target),
-            secretHeaders: configuration.plugins.secretHeaders,
-            handle: handle
-        )
-        guard scope.insert(context, owner: self, handle: handle) else { return }
+        let call = begin(target, options: options)
+        guard call.isAccepted else { return }
         let task = Task { try await configuration.clock.wait(for: time) }
-        handle.attach(task)
-        defer { scope.remove(context.id) }
+        call.handle.attach(task)
+        defer { scope.remove(call.context.id) }
         try await withTaskCancellationHandler {
             try await task.value
         } onCancel: {
-            handle.cancel()
+            call.handle.cancel()
         }
     }
 }
