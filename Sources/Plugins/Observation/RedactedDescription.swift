@@ -3,7 +3,7 @@ import Foundation
 import TargetKit
 
 /// A value with secrets that its textual forms do not show: interpolation, `debugPrint` and `dump` show ``redactedDescription``.
-protocol RedactedDescription: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+protocol RedactedDescription: ReflectsDescription, CustomDebugStringConvertible {
     /// The value in one line, without its secrets.
     var redactedDescription: String { get }
 }
@@ -13,8 +13,6 @@ extension RedactedDescription {
     public var description: String { redactedDescription }
     /// The redacted description.
     public var debugDescription: String { redactedDescription }
-    /// Reflects only the redacted description.
-    public var customMirror: Mirror { Mirror(describing: self) }
 }
 
 /// An error that describes itself to developers in one line, which is also its `localizedDescription`.

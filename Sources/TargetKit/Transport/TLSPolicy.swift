@@ -111,12 +111,9 @@ public struct TLSPolicy: Sendable, Hashable {
     }
 }
 
-extension TLSPolicy.ClientCertificate: CustomStringConvertible, CustomReflectable {
+extension TLSPolicy.ClientCertificate: ReflectsDescription {
     /// The file URLs, without the password.
     public var description: String {
         file.path + (key.map { ", key \($0.path)" } ?? "") + (password == nil ? "" : ", with a password")
     }
-
-    /// Reflects only the description, so `dump` omits the password.
-    public var customMirror: Mirror { Mirror(describing: self) }
 }

@@ -114,18 +114,15 @@ extension TransportRequest.Body {
     }
 }
 
-extension TransportRequest: CustomStringConvertible, CustomReflectable {
+extension TransportRequest: ReflectsDescription {
     /// The method, URL and size, with secrets redacted.
     public var description: String {
         let url = urlRequest.url.map { RedactedURL($0).description } ?? "no URL"
         return "\(urlRequest.httpMethod ?? "GET") \(url), \(body)".inOneLine
     }
-
-    /// Reflects only the description, so `dump` shows nothing else.
-    public var customMirror: Mirror { Mirror(describing: self) }
 }
 
-extension TransportRequest.Body: CustomStringConvertible, CustomReflectable {
+extension TransportRequest.Body: ReflectsDescription {
     /// The kind of body, and its size if known.
     public var description: String {
         switch self {
@@ -135,9 +132,6 @@ extension TransportRequest.Body: CustomStringConvertible, CustomReflectable {
         case .stream: "a stream"
         }
     }
-
-    /// Reflects only the description, so `dump` omits the bytes.
-    public var customMirror: Mirror { Mirror(describing: self) }
 }
 
 /// The progress of a transfer, in bytes of the body.

@@ -30,7 +30,7 @@ public struct TransportResponse: Sendable {
     }
 }
 
-extension TransportResponse.Body: CustomStringConvertible, CustomReflectable {
+extension TransportResponse.Body: ReflectsDescription {
     /// The kind of body, and its size if known.
     public var description: String {
         switch self {
@@ -39,9 +39,6 @@ extension TransportResponse.Body: CustomStringConvertible, CustomReflectable {
         case .stream: "a stream"
         }
     }
-
-    /// Reflects only the description, so `dump` omits the bytes.
-    public var customMirror: Mirror { Mirror(describing: self) }
 }
 
 /// The head of a response: its status and its header fields, which are only read when they are asked for.
@@ -84,12 +81,9 @@ public struct ResponseHead: Sendable {
     }
 }
 
-extension ResponseHead: CustomStringConvertible, CustomReflectable {
+extension ResponseHead: ReflectsDescription {
     /// The version and the status.
     public var description: String { "\(httpVersion) \(statusCode)" }
-
-    /// Reflects only the description, so `dump` shows nothing else.
-    public var customMirror: Mirror { Mirror(describing: self) }
 }
 
 /// Parses the header lines of a response (RFC 9112 §5).

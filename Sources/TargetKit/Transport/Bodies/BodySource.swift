@@ -86,7 +86,7 @@ extension FileBodySource {
     }
 }
 
-extension FileBodySource.Failure: CustomStringConvertible, CustomReflectable {
+extension FileBodySource.Failure: ReflectsDescription {
     /// The file, the problem and a remedy, on one line.
     public var description: String {
         switch self {
@@ -104,7 +104,4 @@ extension FileBodySource.Failure: CustomStringConvertible, CustomReflectable {
                 + "send a copy that does not change"
         }
     }
-
-    /// Reflects only the description, so `dump` omits what follows a URL's path.
-    public var customMirror: Mirror { Mirror(describing: self) }
 }

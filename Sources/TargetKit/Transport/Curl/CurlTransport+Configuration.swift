@@ -72,7 +72,7 @@ extension CurlTransport {
     }
 }
 
-extension CurlTransport.Proxy: CustomStringConvertible, CustomReflectable {
+extension CurlTransport.Proxy: ReflectsDescription {
     /// The proxy, without user name and password.
     public var description: String {
         switch self {
@@ -82,8 +82,5 @@ extension CurlTransport.Proxy: CustomStringConvertible, CustomReflectable {
             "\(RedactedURL(url))" + (exceptions.isEmpty ? "" : " except for \(exceptions.joined(separator: ", "))")
         }
     }
-
-    /// Reflects only the description, so `dump` omits the password.
-    public var customMirror: Mirror { Mirror(describing: self) }
 }
 #endif

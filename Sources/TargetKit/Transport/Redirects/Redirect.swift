@@ -36,12 +36,9 @@ extension URL {
     }
 }
 
-extension Redirect: CustomStringConvertible, CustomReflectable {
+extension Redirect: ReflectsDescription {
     /// The status and the URLs, without user, query and fragment, which can contain secrets.
     public var description: String { "\(statusCode) from \(RedactedURL(from)) to \(RedactedURL(to))" }
-
-    /// Reflects only the description, so `dump` shows nothing else.
-    public var customMirror: Mirror { Mirror(describing: self) }
 }
 
 /// How redirects are handled: responses with status 301, 302, 303, 307 or 308 and a `Location` (RFC 9110 §15.4).
