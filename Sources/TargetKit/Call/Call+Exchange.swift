@@ -91,10 +91,20 @@ extension Call {
         guard target.stub == .never, !delivery.isStream, let timeout = request.timeout,
             let clock = configuration.exchangeClock
         else { return try await follow(request, to: target) }
-        var untimed = request
-        untimed.timeout = nil
-        return try await withThrowingTaskGroup(of: ExchangeResult?.self) { [untimed] group in
-            group.addTask { try await self.follow(untimed, to: target) }
+        var request = request
+        request.timeout = nil
+        return try await transfer(request, to: target, within: timeout, on: clock)
+    }
+
+    /// Ends the transfer after the timeout on a clock that transports do not know.
+    private func transfer(
+        _ request: TransportRequest,
+        to target: Resolved,
+        within timeout: Duration,
+        on clock: any Clock<Duration>
+    ) async throws -> ExchangeResult {
+        try await withThrowingTaskGroup(of: ExchangeResult?.self) { group in
+            group.addTask { try await self.follow(request, to: target) }
             group.addTask {
                 try await clock.wait(for: timeout)
                 return nil

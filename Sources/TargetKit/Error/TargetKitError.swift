@@ -40,16 +40,6 @@ public struct TargetKitError: Error, Sendable {
         case shutDown
     }
 
-    /// In one place: a call that waits holds a result for each of its stages. Without it 10,000 calls took 276 MB instead of
-    /// 159 (`Benchmarks network`).
-    private final class Storage: Sendable {
-        let fields: Fields
-
-        init(_ fields: Fields) {
-            self.fields = fields
-        }
-    }
-
     private struct Fields: Sendable {
         var stage: Stage
         var target: (any TargetType)?
@@ -60,28 +50,28 @@ public struct TargetKitError: Error, Sendable {
         var unreadable: UnreadableBody?
     }
 
-    private var storage: Storage
+    private var fields: Boxed<Fields>
 
     /// The step that failed.
     public var stage: Stage {
-        get { storage.fields.stage }
-        set { change { $0.stage = newValue } }
+        get { fields.value.stage }
+        set { fields.value.stage = newValue }
     }
     /// The target of the call, the inner one of a ``MultiTarget``; `nil` if no target is known, for example of a response
     /// that was created by hand.
     public var target: (any TargetType)? {
-        get { storage.fields.target }
-        set { change { $0.target = newValue } }
+        get { fields.value.target }
+        set { fields.value.target = newValue }
     }
     /// The request as it was built so far; `nil` if the call failed before that.
     public var request: URLRequest? {
-        get { storage.fields.request }
-        set { change { $0.request = newValue } }
+        get { fields.value.request }
+        set { fields.value.request = newValue }
     }
     /// The response; `nil` if there is none.
     public var response: Response? {
-        get { storage.fields.response }
-        set { change { $0.response = newValue } }
+        get { fields.value.response }
+        set { fields.value.response = newValue }
     }
     /// The underlying error: a `URLError`, a `DecodingError`, or the error that a closure or
     /// plugin threw; `nil` when there is none, for example at stage `.status`.
@@ -89,18 +79,18 @@ public struct TargetKitError: Error, Sendable {
     /// URLs within an error of Foundation omit user, query and fragment, which can contain secrets: ``request`` has the
     /// complete URL.
     public var underlying: (any Error)? {
-        get { storage.fields.underlying }
-        set { change { $0.underlying = newValue.map(RedactedError.of) } }
+        get { fields.value.underlying }
+        set { fields.value.underlying = newValue.map(RedactedError.of) }
     }
     /// The app's own error for this failure, from an ``ErrorMappingTarget``; `nil` if there is none.
     public var appError: (any Error)? {
-        get { storage.fields.appError }
-        set { change { $0.appError = newValue } }
+        get { fields.value.appError }
+        set { fields.value.appError = newValue }
     }
     /// The reason the body is unreadable, when it is more specific than ``underlying``.
     var unreadable: UnreadableBody? {
-        get { storage.fields.unreadable }
-        set { change { $0.unreadable = newValue } }
+        get { fields.value.unreadable }
+        set { fields.value.unreadable = newValue }
     }
 
     /// Creates an error.
@@ -112,7 +102,7 @@ public struct TargetKitError: Error, Sendable {
         underlying: (any Error)? = nil,
         appError: (any Error)? = nil
     ) {
-        storage = Storage(
+        fields = Boxed(
             Fields(
                 stage: stage,
                 target: target,
@@ -122,12 +112,6 @@ public struct TargetKitError: Error, Sendable {
                 appError: appError
             )
         )
-    }
-
-    private mutating func change(_ change: (inout Fields) -> Void) {
-        var fields = storage.fields
-        change(&fields)
-        storage = Storage(fields)
     }
 }
 

@@ -33,15 +33,6 @@ public struct TransportRequest: Sendable {
         case stream(buffer: Int)
     }
 
-    /// In one place, so that copying a request costs one reference.
-    private final class Storage: Sendable {
-        let fields: Fields
-
-        init(_ fields: Fields) {
-            self.fields = fields
-        }
-    }
-
     private struct Fields: Sendable {
         var urlRequest: URLRequest
         var body: Body
@@ -51,37 +42,37 @@ public struct TransportRequest: Sendable {
         var hasStoredCookies = false
     }
 
-    private var storage: Storage
+    private var fields: Boxed<Fields>
 
     /// The method, URL and header fields. Its `httpBody`, `httpBodyStream` and `timeoutInterval` are ignored.
     public var urlRequest: URLRequest {
-        get { storage.fields.urlRequest }
-        set { change { $0.urlRequest = newValue } }
+        get { fields.value.urlRequest }
+        set { fields.value.urlRequest = newValue }
     }
     /// The source of the request's body; default: none.
     public var body: Body {
-        get { storage.fields.body }
-        set { change { $0.body = newValue } }
+        get { fields.value.body }
+        set { fields.value.body = newValue }
     }
     /// The destination of the response's body; default: memory, up to 512 MiB.
     public var destination: Destination {
-        get { storage.fields.destination }
-        set { change { $0.destination = newValue } }
+        get { fields.value.destination }
+        set { fields.value.destination = newValue }
     }
     /// The timeout of the whole exchange, in whole milliseconds; `nil` for the transport's own limits.
     public var timeout: Duration? {
-        get { storage.fields.timeout }
-        set { change { $0.timeout = newValue } }
+        get { fields.value.timeout }
+        set { fields.value.timeout = newValue }
     }
     /// Called with the progress in each direction: on any thread, about 20 times a second at most, and at the end.
     public var progress: (@Sendable (TransferProgress) -> Void)? {
-        get { storage.fields.progress }
-        set { change { $0.progress = newValue } }
+        get { fields.value.progress }
+        set { fields.value.progress = newValue }
     }
     /// Whether the `Cookie` field is from the cookie store, and so is replaced when a redirect is followed.
     var hasStoredCookies: Bool {
-        get { storage.fields.hasStoredCookies }
-        set { change { $0.hasStoredCookies = newValue } }
+        get { fields.value.hasStoredCookies }
+        set { fields.value.hasStoredCookies = newValue }
     }
 
     /// Creates a request for one exchange.
@@ -92,15 +83,9 @@ public struct TransportRequest: Sendable {
         timeout: Duration? = nil,
         progress: (@Sendable (TransferProgress) -> Void)? = nil
     ) {
-        storage = Storage(
+        fields = Boxed(
             Fields(urlRequest: urlRequest, body: body, destination: destination, timeout: timeout, progress: progress)
         )
-    }
-
-    private mutating func change(_ change: (inout Fields) -> Void) {
-        var fields = storage.fields
-        change(&fields)
-        storage = Storage(fields)
     }
 }
 

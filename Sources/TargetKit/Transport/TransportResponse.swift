@@ -13,20 +13,39 @@ public struct TransportResponse: Sendable {
         case stream(ResponseBody)
     }
 
+    private struct Fields: Sendable {
+        var head: ResponseHead
+        var body: Body
+        var metrics: TransportMetrics?
+        var isSample = false
+    }
+
+    private var fields: Boxed<Fields>
+
     /// The status, header fields and HTTP version.
-    public var head: ResponseHead
+    public var head: ResponseHead {
+        get { fields.value.head }
+        set { fields.value.head = newValue }
+    }
     /// The body of the response.
-    public var body: Body
+    public var body: Body {
+        get { fields.value.body }
+        set { fields.value.body = newValue }
+    }
     /// The metrics of the exchange, if the transport provides them.
-    public var metrics: TransportMetrics?
+    public var metrics: TransportMetrics? {
+        get { fields.value.metrics }
+        set { fields.value.metrics = newValue }
+    }
     /// Whether it is a stub's sample response.
-    var isSample = false
+    var isSample: Bool {
+        get { fields.value.isSample }
+        set { fields.value.isSample = newValue }
+    }
 
     /// Creates a response.
     public init(head: ResponseHead, body: Body, metrics: TransportMetrics? = nil) {
-        self.head = head
-        self.body = body
-        self.metrics = metrics
+        fields = Boxed(Fields(head: head, body: body, metrics: metrics))
     }
 }
 

@@ -14,7 +14,7 @@ final class LifecycleLedger: Sendable {
     /// How a call has ended for its caller.
     enum Ending: Sendable, Equatable {
         case body(Data)
-        case failure(TargetKitError.Stage, isTimeout: Bool, serial: Int?)
+        case failure(TargetKitError.Stage, isTimeout: Bool, serial: Int?, cause: String)
         /// Its reader has gone.
         case left
         /// The events were over, with neither response nor error.
@@ -169,7 +169,8 @@ final class LifecycleLedger: Sendable {
         }
         let isTimeout = (error.underlying as? URLError)?.code == .timedOut
         let target = error.target as? LifecycleTarget
-        end(serial, .failure(error.stage, isTimeout: isTimeout, serial: target?.serial))
+        let cause = error.underlying.map { "\($0)" } ?? "no cause"
+        end(serial, .failure(error.stage, isTimeout: isTimeout, serial: target?.serial, cause: cause))
     }
 
     /// What is wrong with an ending.
@@ -182,7 +183,7 @@ final class LifecycleLedger: Sendable {
             let canSucceed = ![.fails, .truncated, .refused].contains(entry.fate)
             let isOwn = data == Data("\(entry.fate.rawValue)/\(entry.number)".utf8)
             return canSucceed && isOwn ? nil : "\(entry.fate) got a body: \(String(decoding: data, as: UTF8.self))"
-        case .failure(let stage, let isTimeout, let owner):
+        case .failure(let stage, let isTimeout, let owner, let cause):
             let isAllowed =
                 switch stage {
                 case .cancelled: isCancelled
@@ -191,7 +192,7 @@ final class LifecycleLedger: Sendable {
                 case .status: entry.fate == .refused
                 default: false
                 }
-            if !isAllowed { return "\(entry.fate) failed at \(stage)" + (isTimeout ? ", timed out" : "") }
+            if !isAllowed { return "\(entry.fate) failed at \(stage): \(cause)" }
             return owner == serial ? nil : "the error names call \(owner.map(String.init) ?? "none")"
         case .left: return entry.isCancelled ? nil : "\(entry.fate) was left by nobody"
         case .nothing: return "\(entry.fate): neither a response nor an error"

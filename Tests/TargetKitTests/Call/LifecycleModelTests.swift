@@ -73,7 +73,7 @@ struct LifecycleReport: CustomStringConvertible {
             let name =
                 switch ending {
                 case .body: "response"
-                case .failure(let stage, let isTimeout, _): isTimeout ? "timeout" : "\(stage)"
+                case .failure(let stage, let isTimeout, _, _): isTimeout ? "timeout" : "\(stage)"
                 case .left: "left"
                 case .nothing: "nothing"
                 }
