@@ -151,11 +151,16 @@ extension RequestPath {
         return (text[..<index], text[text.utf8.index(after: index)...])
     }
 
+    /// Whether a segment is `.` or `..`, escaped or not (RFC 3986 §3.3): a client removes it and its parent.
     private static func hasDotSegment(_ path: Substring) -> Bool {
-        guard path.utf8.contains(UInt8(ascii: ".")) || path.utf8.contains(UInt8(ascii: "%")) else { return false }
-        return path.split(separator: "/").contains { segment in
-            let segment = segment.replacing("%2e", with: ".").replacing("%2E", with: ".")
-            return segment == "." || segment == ".."
+        path.utf8.split(separator: UInt8(ascii: "/")).contains { segment in
+            var rest = segment
+            var dots = 0
+            while let dot = [".", "%2e", "%2E"].first(where: { rest.starts(with: $0.utf8) }) {
+                rest = rest.dropFirst(dot.utf8.count)
+                dots += 1
+            }
+            return rest.isEmpty && (1...2).contains(dots)
         }
     }
 }
