@@ -75,7 +75,11 @@ public struct RequestContext: Sendable {
     /// The fields that hold secrets: those of ``HeaderRedaction/standard`` and of all plugins of the provider.
     public var secretHeaders: Set<HTTPHeaderName> { fixed.secretHeaders }
     /// The body that the transport reads while it sends; `nil` when the body is in the `URLRequest`.
-    package internal(set) var bodyOutsideRequest: TransportRequest.Body?
+    package internal(set) var bodyOutsideRequest: TransportRequest.Body? {
+        get { boxedBody?.value }
+        set { boxedBody = newValue.map(Boxed.init) }
+    }
+    private var boxedBody: Boxed<TransportRequest.Body>?
 
     var handle: RequestHandle { fixed.handle }
 
