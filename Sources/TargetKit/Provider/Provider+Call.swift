@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+
+// MARK: - A call from its start to its end
+
+extension Provider {
+    /// A new call, which its scope knows until ``end(_:_:streamedByteCount:)``; it is not accepted if the scope is shut down.
+    func begin(
+        _ target: Target,
+        options: CallOptions,
+        delivery: Call.Delivery = .response,
+        isAwaited: Bool = false,
+        progress: (@Sendable (TransferProgress) -> Void)? = nil,
+        decoding: (CallOptions) -> Call.Decoding? = { _ in nil }
+    ) -> Call {
+        let inner: any TargetType = Target.self == MultiTarget.self ? target.innermost : target
+        let resolved = resolved(options, for: target)
+        let handle = RequestHandle()
+        let context = RequestContext(
+            inner: inner,
+            scope: scope,
+            options: resolved,
+            secretHeaders: configuration.plugins.secretHeaders,
+            handle: handle
+        )
+        let isShared = !delivery.isStream && resolved.sharesInFlight
+        return Call(
+            configuration,
+            context: context,
+            isAccepted: scope.insert(context, owner: self, handle: handle),
+            delivery: delivery,
+            isShared: isShared,
+            hasOwnTask: !isAwaited || isShared || !configuration.waitsForTransportOnly,
+            exchangeTimeout: options.timeout.exchange,
+            progress: progress,
+            decoding: decoding(resolved)
+        )
+    }
+
+    /// Runs a call up to its result, within its time.
+    func run(_ call: Call, _ target: Target) async -> Result<Response, TargetKitError> {
+        // That of a stream covers its body.
+        let deadline = call.delivery.isStream ? nil : deadline(of: call)
+        defer { deadline?.cancel() }
+        let result = await call.run {
+            guard call.isAccepted else { throw TargetKitError(stage: .shutDown) }
+            let endpoint = try endpointClosure(target)
+            let headers = call.context.options.headers
+            return Call.Resolved(
+                endpoint: headers.isEmpty ? endpoint : endpoint.adding(headers: headers),
+                stub: stubClosure(target)
+            )
+        }
+        return call.ended(result)
+    }
+
+    /// Ends a call: the plugins' `didFinish`, then the completion, which the scope's shutdown waits for.
+    func end(
+        _ call: Call,
+        _ result: Result<Response, TargetKitError>,
+        streamedByteCount: Int64? = nil,
+        _ completion: (() -> Void)? = nil
+    ) {
+        var context = call.context
+        if let start = call.start {
+            context.attempt = context.handle.attempt
+            let duration = start.duration(to: .now)
+            let finished = FinishedCall(result: result, duration: duration, streamedByteCount: streamedByteCount)
+            configuration.plugins.didFinish(finished, context: context)
+            context.handle.removeStorage()
+        }
+        if call.isAccepted {
+            scope.remove(context.id, completion)
+        } else {
+            completion?()
+        }
+    }
+
+    /// Ends the call when its time is over, unless it is cancelled before.
+    func deadline(of call: Call) -> Task<Void, Never>? {
+        guard let limit = call.context.options.timeout.wholeCall, limit > .zero else { return nil }
+        return Task { [clock = configuration.clock, handle = call.handle] in
+            do {
+                try await clock.wait(for: limit)
+                handle.interrupt(.timedOut)
+            } catch {
+                // Cancelled: the call has ended.
+            }
+        }
+    }
+}
+
+// MARK: - Awaited calls, and calls with closures
+
+extension Provider {
+    /// A call that its caller waits for. Cancelling the caller's task cancels the call.
+    func response(
+        of target: Target,
+        _ options: CallOptions,
+        _ decoding: (CallOptions) -> Call.Decoding?
+    ) async -> Result<Response, TargetKitError> {
+        let call = begin(target, options: options, isAwaited: true, decoding: decoding)
+        let result = await withTaskCancellationHandler {
+            if !call.hasOwnTask { return await run(call, target) }
+            // Starting right here saves a change of thread.
+            let task = Task.startingNow { await self.run(call, target) }
+            call.handle.attach(task)
+            return await task.value
+        } onCancel: {
+            call.handle.cancel()
+        }
+        end(call, result)
+        return result
+    }
+
+    /// A call whose closures are called on a queue. All of it runs elsewhere: the caller may be the main thread.
+    func start(
+        _ target: Target,
+        _ options: CallOptions,
+        on queue: DispatchQueue?,
+        _ progress: (@Sendable (TransferProgress) -> Void)?,
+        _ decoding: (CallOptions) -> Call.Decoding?,
+        _ completion: @escaping @Sendable (Result<Response, TargetKitError>) -> Void
+    ) -> RequestHandle {
+        var isOver: Locked<Bool>?
+        var progressOnQueue: (@Sendable (TransferProgress) -> Void)?
+        if let progress {
+            // A call can end while a step of a shared exchange is on its way to it.
+            let isEnded = Locked(false)
+            isOver = isEnded
+            progressOnQueue = { step in
+                isEnded.withLock { isEnded in if !isEnded { queue.run { progress(step) } } }
+            }
+        }
+        let call = begin(target, options: options, progress: progressOnQueue, decoding: decoding)
+        let task = Task { [isOver] in
+            let result = await self.run(call, target)
+            isOver?.withLock { $0 = true }
+            self.end(call, result) {
+                queue.run { completion(result) }
+                call.handle.finish(result)
+            }
+        }
+        call.handle.attach(task)
+        return call.handle
+    }
+
+    func resolved(_ options: CallOptions, for target: Target) -> CallOptions {
+        self.options.overridden(by: target.options).overridden(by: options)
+    }
+
+    /// Checks what the envelope says, if there is one.
+    static func envelopeCheck(_ options: CallOptions) -> Call.Decoding? {
+        guard let envelope = options.envelope else { return nil }
+        return Call.Decoding { response throws(TargetKitError) in try response.unwrap(envelope) }
+    }
+}
+
+extension Optional<DispatchQueue> {
+    /// Runs the work on the queue, or right here if there is none.
+    fileprivate func run(_ work: @escaping @Sendable () -> Void) {
+        guard let self else { return work() }
+        self.async(execute: work)
+    }
+}
+
+/// The value that a call decodes from its response, inside the call's envelope if it has one.
+struct DecodedValue<Value: Decodable & Sendable>: Sendable {
+    let keyPath: String?
+    private let value = Locked<Value?>(nil)
+
+    init(keyPath: String?) {
+        self.keyPath = keyPath
+    }
+
+    func decoding(_ options: CallOptions) -> Call.Decoding? {
+        let (envelope, decoder) = (options.envelope, options.decoder)
+        return Call.Decoding { [self] response throws(TargetKitError) in
+            let decoded: Value
+            if let envelope {
+                decoded = try response.unwrap(Value.self, from: envelope, atKeyPath: keyPath, using: decoder)
+            } else {
+                decoded = try response.decode(Value.self, atKeyPath: keyPath, using: decoder)
+            }
+            value.withLock { $0 = decoded }
+        }
+    }
+
+    /// The result of the call, with the value that was decoded last.
+    func result(_ result: Result<Response, TargetKitError>) -> Result<Value, TargetKitError> {
+        result.flatMap { response in
+            guard let value = value.withLock({ $0 }) else {
+                return .failure(TargetKitError(stage: .decoding, target: response.target, response: response))
+            }
+            return .success(value)
+        }
+    }
+}
