@@ -27,46 +27,6 @@ final class CurlConnectionQueue {
         }
     }
 
-    /// The calls to one host that share connections.
-    final class Host {
-        /// The HTTP version of the host's connections, as of its last response.
-        enum Version {
-            case unknown
-            case http1
-            case http2
-        }
-
-        /// The properties that the connections of a host share.
-        struct Key: Hashable {
-            /// The scheme, name and port, or those of the proxy that is used.
-            var origin: String
-            /// Whether its calls can share a connection over HTTP/2.
-            var canShare: Bool
-        }
-
-        let key: Key
-        fileprivate(set) var version: Version
-        fileprivate var running = 0
-        /// The number of running transfers that may still open a connection.
-        fileprivate var unsent = 0
-        /// Whether some calls to the same origin use HTTP/1.1.
-        fileprivate var isMixed = false
-        fileprivate var first = CurlCall.noIndex
-        fileprivate var last = CurlCall.noIndex
-        /// Whether the host is in the round-robin list.
-        fileprivate var isEnqueued = false
-        fileprivate var nextHost: Host?
-        fileprivate unowned var previousHost: Host?
-
-        fileprivate init(_ key: Key) {
-            self.key = key
-            version = key.canShare ? .unknown : .http1
-        }
-
-        fileprivate var isWaiting: Bool { first != CurlCall.noIndex }
-        fileprivate var isUnused: Bool { running == 0 && !isWaiting }
-    }
-
     private struct Entry {
         var start: CurlPendingCall?
         var host: Host?

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+#if canImport(CTargetKitCurl)
+
+extension CurlConnectionQueue {
+    /// The calls to one host that share connections.
+    final class Host {
+        /// The HTTP version of the host's connections, as of its last response.
+        enum Version {
+            case unknown
+            case http1
+            case http2
+        }
+
+        /// The properties that the connections of a host share.
+        struct Key: Hashable {
+            /// The scheme, name and port, or those of the proxy that is used.
+            var origin: String
+            /// Whether its calls can share a connection over HTTP/2.
+            var canShare: Bool
+        }
+
+        let key: Key
+        var version: Version
+        var running = 0
+        /// The number of running transfers that may still open a connection.
+        var unsent = 0
+        /// Whether some calls to the same origin use HTTP/1.1.
+        var isMixed = false
+        var first = CurlCall.noIndex
+        var last = CurlCall.noIndex
+        /// Whether the host is in the round-robin list.
+        var isEnqueued = false
+        var nextHost: Host?
+        unowned var previousHost: Host?
+
+        init(_ key: Key) {
+            self.key = key
+            version = key.canShare ? .unknown : .http1
+        }
+
+        var isWaiting: Bool { first != CurlCall.noIndex }
+        var isUnused: Bool { running == 0 && !isWaiting }
+    }
+}
+#endif
