@@ -48,8 +48,7 @@ struct CircuitRegistry: Sendable {
         guard circuits.count >= Self.highCount else { return }
         for (key, circuit) in circuits where circuit.isIdle(at: now) {
             circuits[key] = nil
-            let state = circuit.settledState
-            if state != .closed { forgotten.append(CircuitChange(key: key, from: state, to: .closed)) }
+            if circuit.settledState != .closed { forgotten.append(CircuitChange(key: key, state: .closed)) }
         }
     }
 
