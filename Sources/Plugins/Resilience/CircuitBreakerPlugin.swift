@@ -18,9 +18,9 @@ import FoundationNetworking
 /// one of them fails, it opens again.
 ///
 /// - A failure is a status of the policy, whether the target accepts it or not, or a connection error. A call does not count if it
-///   was cancelled, exceeded a `CallTimeout.wholeCall`, was not sent, or failed for a reason of its own; it then makes room for
-///   another probe. Nor does a failure after a redirect to another server count: the first server has answered.
-/// - Calls that share an exchange count once, when it ends.
+///   was cancelled, exceeded a `CallTimeout.wholeCall`, was not sent, or failed for a reason of its own; another probe is
+///   then admitted. Nor does a failure after a redirect to another server count: the first server has answered.
+/// - Calls that share an exchange count once, when it ends. A stream whose body fails counts as a failure when it ends.
 /// - A refresh of an ``AuthenticationPlugin`` passes a half-open circuit and does not count as a probe: the call that waits for it
 ///   may be the only one that is allowed.
 /// - Calls that were sent before the circuit last changed do not count when they end.
@@ -100,14 +100,28 @@ public struct CircuitBreakerPlugin: Plugin {
 
     /// Counts how the attempt ended.
     public func didReceive(_ result: Result<Response, TargetKitError>, context: RequestContext) {
-        guard let permit = context[permits], let admission = permit.take() else { return }
+        guard let permit = context[permits], permit.end() else { return }
         let (verdict, time) = (verdict(on: AttemptOutcome(result), of: permit.url), elapsedTime.current)
-        change(permit.key) { $0.ended(admission, of: permit.key, verdict, at: time) }
+        change(permit.key) { $0.ended(permit.admission, of: permit.key, verdict, at: time) }
     }
 
-    /// Releases the permit of a call that was not sent. An exchange that the call shares keeps it until it ends.
+    /// Counts a stream whose body has failed, and releases the permit of a call that was not sent. An exchange that the call shares
+    /// keeps it until it ends.
     public func didFinish(_ call: FinishedCall, context: RequestContext) {
+        if let permit = context[permits], hasFailedInBody(call, of: permit.url) {
+            let time = elapsedTime.current
+            change(permit.key) { $0.streamFailed(permit.admission, of: permit.key, at: time) }
+        }
         context[permits] = nil
+    }
+
+    /// Whether the head of a stream has counted as a success, and its body has failed.
+    private func hasFailedInBody(_ call: FinishedCall, of url: URL?) -> Bool {
+        guard call.streamedByteCount != nil, case .failure(let error) = call.result, error.stage == .transport,
+            error.response != nil, let code = (error.underlying as? URLError)?.code
+        else { return false }
+        let head = AttemptOutcome(call.result)
+        return policy.errorCodes.contains(code) && verdict(on: head, of: url) == .worked && !head.isElsewhere(than: url)
     }
 
     private func permit(_ admission: Circuit.Admission, to key: String, for url: URL?) -> CircuitPermit {
@@ -136,7 +150,7 @@ public struct CircuitBreakerPlugin: Plugin {
         registry.update { registry, changes in
             let before = registry.circuit(key).settledState
             let value = body(&registry)
-            changes += registry.takeForgotten()
+            changes += registry.takeRemoved()
             let after = registry.circuit(key).settledState
             if before != after { changes.append(CircuitChange(key: key, state: after)) }
             return value

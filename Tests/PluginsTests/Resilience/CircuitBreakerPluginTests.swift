@@ -122,6 +122,31 @@ struct CircuitBreakerPluginTests {
         #expect(breaker.state(of: "https://a.example") == .open)
     }
 
+    @Test(
+        "A stream whose body fails is a failure of the server",
+        arguments: [
+            (.networkConnectionLost, .open), (.timedOut, .open), (.cannotDecodeContentData, .closed), (nil, .closed),
+        ] as [(URLError.Code?, CircuitState)]
+    )
+    func streams(_ code: URLError.Code?, _ state: CircuitState) async throws {
+        let breaker = breaker(CircuitBreakerPolicy(failures: 2, share: 1))
+        var transport = StreamingTransport()
+        transport.failure = code.map { URLError($0) }
+        transport.gate.open()
+        let provider = Provider<SturdyTarget>(transport: transport, plugins: [breaker])
+        for _ in 0..<2 {
+            #expect(breaker.state(of: "https://a.example") == .closed)
+            let stream = try await provider.stream(target())
+            do {
+                for try await _ in stream {}
+                #expect(code == nil)
+            } catch {
+                #expect(code != nil)
+            }
+        }
+        #expect(breaker.state(of: "https://a.example") == state)
+    }
+
     @Test("While it is open nothing is sent, and the error names the server and the remaining time")
     func open() async throws {
         let breaker = breaker()
