@@ -43,7 +43,7 @@ struct AuthorizationTests {
         let asked = call.with { $0.options.authorization = .basic }
         let plugins: [any Plugin] = [
             AccessTokenPlugin { _ in "anna:t:ea" },
-            AccessTokenPlugin.basic { _ in try BasicCredentials(user: "anna", password: "t:ea") },
+            CredentialsPlugin { _ in URLCredential(user: "anna", password: "t:ea", persistence: .none) },
         ]
         for plugin in plugins {
             #expect(try await engine.response(to: asked, plugin).decode(Identity.self) == expected)
@@ -57,7 +57,7 @@ struct AuthorizationTests {
         #expect(try await engine.response(to: hidden).statusCode == 404)
     }
 
-    @Test("A wrong password, and none, is a response of status 401", arguments: Engine.allCases)
+    @Test("Without or with a wrong password the response has status 401", arguments: Engine.allCases)
     func wrongPassword(engine: Engine) async throws {
         let call = ServerCall.httpbin(.get, "/basic-auth/anna/tea").with { $0.options.authorization = .automatic }
         let wrong = CredentialsPlugin { _ in URLCredential(user: "anna", password: "coffee", persistence: .none) }
@@ -79,7 +79,7 @@ struct AuthorizationTests {
     }
 
     @Test(
-        "A token replaces the field that the target's headers have, and is asked for once a call",
+        "A token replaces the target's own field, and is requested once for each call",
         arguments: Engine.allCases
     )
     func replaced(engine: Engine) async throws {
@@ -97,7 +97,7 @@ struct AuthorizationTests {
         #expect(asked.value == 1)
     }
 
-    @Test("One 401 signs out once and cancels what runs, but not the call itself", arguments: Engine.allCases)
+    @Test("A 401 signs out once and cancels the other calls", arguments: Engine.allCases)
     func signOut(engine: Engine) async throws {
         let log = RecordingPlugin.Log()
         let signedOut = Recorder<RequestContext.ID>()

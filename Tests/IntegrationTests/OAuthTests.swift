@@ -30,13 +30,13 @@ struct OAuthTests {
 
     private var things: ServerCall { .oauth(.get, "/things").with { $0.options.authorization = .bearer } }
 
-    /// A call of the test's own, past the plugin.
+    /// A call without the plugin.
     @discardableResult
     private func call(_ method: HTTPMethod, _ path: RequestPath, _ task: HTTPTask = .plain) async throws -> Response {
         try await Provider<ServerCall>().request(.oauth(method, path, task)).filter()
     }
 
-    /// Signs in as somebody in front of a screen does.
+    /// Signs in with a password.
     ///
     /// - Parameter lifetime: How long an access token lives, in seconds.
     private func signIn(_ client: OAuthClient = .phone, lifetime: Int = 3600) async throws -> OAuthCredential {
@@ -50,13 +50,18 @@ struct OAuthTests {
         _ store: any CredentialStore<OAuthCredential> = MemoryCredentialStore<OAuthCredential>(),
         client: OAuthClient = .phone
     ) -> AuthenticationPlugin<OAuthAuthenticator> {
-        let authenticator = OAuthAuthenticator(tokenURL: .tokens, client: client)
+        let authenticator = OAuthAuthenticator(
+            tokenURL: .tokens,
+            clientID: client.id,
+            clientSecret: client.secret,
+            sendsSecretInForm: client.sendsSecretInForm
+        )
         return AuthenticationPlugin(authenticator: authenticator, store: store) { [signOuts] error in
             signOuts.append(error)
         }
     }
 
-    @Test("200 calls in flight over an expiry make one refresh, and all succeed", arguments: Engine.allCases)
+    @Test("200 calls whose token expires cause one refresh, and all succeed", arguments: Engine.allCases)
     func expiry(engine: Engine) async throws {
         let plugin = plugin()
         try await plugin.signIn(signIn())
@@ -73,7 +78,7 @@ struct OAuthTests {
         #expect(signOuts.count == 0)
     }
 
-    @Test("A revoked refresh token signs out once, and every call says why", arguments: Engine.allCases)
+    @Test("A revoked refresh token signs out once, and each call fails with the reason", arguments: Engine.allCases)
     func revoked(engine: Engine) async throws {
         let (plugin, credential) = (plugin(), try await signIn())
         try await plugin.signIn(credential)
@@ -85,7 +90,7 @@ struct OAuthTests {
         for call in calls {
             let error = try #require(await call.value)
             #expect(error.kind == .unauthorized)
-            #expect(error.underlying as? OAuthError == .refused(.init(code: "invalid_grant")))
+            #expect(error.underlying as? OAuthError == .refused(code: "invalid_grant", message: nil, statusCode: 400))
             #expect(!"\(error)".contains(token))
         }
         #expect(signOuts.count == 1)
@@ -95,7 +100,7 @@ struct OAuthTests {
         #expect(signOuts.count == 1)
     }
 
-    @Test("Each refresh token is used once, and the last one is found again by the next run of the app")
+    @Test("Each refresh token is used once, and the last one is loaded at the next launch")
     func rotation() async throws {
         let folder = try TemporaryFolder()
         let store = FileCredentialStore<OAuthCredential>(folder.url.appending(path: "session.json"))
@@ -112,13 +117,13 @@ struct OAuthTests {
         // The first one has had its turn.
         let stale = plugin(MemoryCredentialStore(first))
         let error = await Provider<ServerCall>(plugins: [stale]).failure(of: things)
-        #expect(error?.underlying as? OAuthError == .refused(.init(code: "invalid_grant")))
+        #expect(error?.underlying as? OAuthError == .refused(code: "invalid_grant", message: nil, statusCode: 400))
     }
 
-    @Test("Tokens that live for a minute are renewed before they end: none of the calls is rejected")
+    @Test("Tokens with a lifetime of a minute are refreshed before they expire: no call is rejected")
     func shortLived() async throws {
         let time = TestLock(Date())
-        let authenticator = OAuthAuthenticator(tokenURL: .tokens, client: .phone, now: { time.withLock { $0 } })
+        let authenticator = OAuthAuthenticator(tokenURL: .tokens, clientID: "phone", now: { time.withLock { $0 } })
         let plugin = AuthenticationPlugin(authenticator: authenticator) { [signOuts] in signOuts.append($0) }
         try await plugin.signIn(signIn(lifetime: 60))
         let rejected = Tally()
@@ -140,8 +145,8 @@ struct OAuthTests {
     }
 
     @Test(
-        "An app shows itself by Basic, in the form, or not at all",
-        arguments: [OAuthClient.phone, .shop(.basic), .shop(.form)]
+        "A client authenticates itself by the Basic scheme, in the form, or not at all",
+        arguments: [OAuthClient.phone, .shop(secretInForm: false), .shop(secretInForm: true)]
     )
     func clients(_ client: OAuthClient) async throws {
         let plugin = plugin(client: client)
@@ -152,24 +157,24 @@ struct OAuthTests {
         #expect(try await counts == Counts(renewed: 1))
     }
 
-    @Test("An app that is not who it says is told so, without its secret")
+    @Test("The error of a wrong client secret does not contain the secret")
     func wrongSecret() async throws {
         let plugin = plugin(client: OAuthClient(id: "shop", secret: "hunter2"))
-        try await plugin.signIn(signIn(.shop(.form)))
+        try await plugin.signIn(signIn(.shop(secretInForm: true)))
         try await call(.post, "/expire?user=\(user)")
         let error = try #require(await Provider<ServerCall>(plugins: [plugin]).failure(of: things))
-        guard case .refused(let refusal) = error.underlying as? OAuthError else {
+        guard case .refused(let code, _, _) = error.underlying as? OAuthError else {
             Issue.record("\(error)")
             return
         }
-        #expect(refusal.code == "invalid_client")
+        #expect(code == "invalid_client")
         #expect(!"\(error)".contains("hunter2"))
     }
 
     @Test("The refresh goes through the provider whose calls wait for it")
     func sameProvider() async throws {
         let own = TestLock<Provider<MultiTarget>?>(nil)
-        let authenticator = OAuthAuthenticator(tokenURL: .tokens, client: .phone) { target in
+        let authenticator = OAuthAuthenticator(tokenURL: .tokens, clientID: "phone") { target in
             try await #require(own.withLock { $0 }).request(MultiTarget(target))
         }
         let plugin = AuthenticationPlugin(authenticator: authenticator) { [signOuts] in signOuts.append($0) }
@@ -215,11 +220,11 @@ extension URL {
 }
 
 extension OAuthClient {
-    /// An app that can keep no secret.
+    /// A client without a secret.
     fileprivate static let phone = OAuthClient(id: "phone")
 
-    /// One that has a secret, with characters that a form escapes.
-    fileprivate static func shop(_ authentication: Authentication) -> OAuthClient {
-        OAuthClient(id: "shop", secret: "s3cret: &%", authentication: authentication)
+    /// A client with a secret, with characters that a form escapes.
+    fileprivate static func shop(secretInForm: Bool) -> OAuthClient {
+        OAuthClient(id: "shop", secret: "s3cret: &%", sendsSecretInForm: secretInForm)
     }
 }

@@ -70,7 +70,7 @@ struct RetryTests {
     func failover(_ engine: Engine) async throws {
         let port = try ClosedPort()
         let httpbin = ServerAvailability.httpbin.baseURL
-        let plugin = HostFailoverPlugin(for: ServerCall.self, hosts: [port.baseURL, httpbin], clock: clock)
+        let plugin = HostFailoverPlugin(hosts: [port.baseURL, httpbin], clock: clock)
         let post = await call(.httpbin(.post, "/anything"), engine, plugin)
         #expect(post.sent == 2)
         #expect(post.status == 200)

@@ -27,7 +27,7 @@ let revoked = List()
 let reasons = List()
 let tokenURL = URL(filePath: "/token")
 let folder = URL(filePath: "/")
-let store = MemoryCredentialStore(OAuthCredential(accessToken: ""))
+let store = FileCredentialStore<OAuthCredential>(folder)
 let transport = StubTransport(.response(status: 200, data: Data()))
 
 func show(_ text: String) {}

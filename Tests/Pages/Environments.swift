@@ -7,4 +7,3 @@ struct Texts: Sendable {
 }
 
 let names = Texts()
-let title = Texts()

@@ -111,17 +111,18 @@ private struct PermutationRun: Equatable {
             HostFailoverPlugin(hosts: hosts, clock: clock, onMove: { events.append("host \($0)") }),
             CircuitBreakerPlugin(
                 clock: clock,
-                onChange: { events.append("circuit \($0.key) \($0.to)") },
-                now: { .distantPast }
+                onChange: { events.append("circuit \($0) \($1)") }
             ),
             UnauthorizedPlugin(after: authentication) { _ in events.append("signed out") },
             DefaultHeadersPlugin(userAgent: "Shop/1", languages: { ["en"] }),
             RetryPlugin(clock: clock, generator: SeededGenerator(seed: 1)),
             authentication,
             RequestSigningPlugin(fields: ["X-Signature"]) { request, _ in ["X-Signature": try request.checksum] },
-            NetworkLoggerPlugin(level: .headers, options: .init(clock: clock)) { line in
-                lines.append(String(line.drop { $0 != "." }))
-            },
+            NetworkLoggerPlugin(
+                level: .headers,
+                clock: clock,
+                output: { line in lines.append(String(line.drop { $0 != "." })) }
+            ),
         ]
         let provider = Provider<ShopCall>(
             transport: StubTransport { try server.answer($0) },

@@ -62,6 +62,13 @@ extension Provider {
     }
 }
 
+/// The values of the fields named `Authorization`, in any letter case, of the request that is sent for a target.
+func sentAuthorization(_ target: some TargetType, _ plugins: any Plugin...) async throws -> [String] {
+    let provider = Provider<MultiTarget>(stubClosure: { _ in .immediate }, plugins: plugins)
+    let fields = try await provider.request(target).request?.allHTTPHeaderFields ?? [:]
+    return fields.filter { $0.key.lowercased() == "authorization" }.map(\.value)
+}
+
 extension Result {
     init(_ body: () async throws(Failure) -> Success) async {
         do throws(Failure) {

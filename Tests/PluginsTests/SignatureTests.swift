@@ -11,7 +11,7 @@ import FoundationNetworking
 
 @Suite("All plugins together")
 struct SignatureTests {
-    @Test("They are made as the design writes them, and serve one provider side by side")
+    @Test("One provider uses all of them")
     func together() async throws {
         let heard = Recorder<String>()
         let signedOut = Recorder<RequestContext.ID>()
@@ -24,7 +24,6 @@ struct SignatureTests {
             },
             NetworkLoggerPlugin(level: .basic) { line in heard.append("line") },
             NetworkActivityPlugin { change, target in heard.append("\(change)") },
-            NetworkActivityPlugin(anyInFlight: { isActive in heard.append("active \(isActive)") }),
         ]
         let provider = Provider<PluginTarget>(stubClosure: { _ in .immediate }, plugins: plugins)
         let answer = SampleResponse.response(status: 200, data: Data(#"{"status":"401"}"#.utf8))
@@ -33,7 +32,7 @@ struct SignatureTests {
         #expect(signedOut.count == 1)
         #expect(
             heard.elements == [
-                "loading true", "line", "began", "active true", "line", "loading false", "ended", "active false",
+                "loading true", "line", "began", "line", "loading false", "ended",
             ]
         )
     }
@@ -41,7 +40,7 @@ struct SignatureTests {
     @Test("The default logger prints")
     func defaults() {
         _ = NetworkLoggerPlugin()
-        _ = NetworkLoggerPlugin(level: [.basic, .errorBody], options: .init(redaction: .none, bodyLimit: 10))
+        _ = NetworkLoggerPlugin(level: [.basic, .errors], redaction: .none, bodyLimit: 10)
         _ = UnauthorizedPlugin { _ in }
     }
 }

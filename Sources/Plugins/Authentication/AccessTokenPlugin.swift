@@ -17,11 +17,11 @@ import FoundationNetworking
 /// - An `Authorization` field among the target's headers is replaced.
 /// - The closure is called for each attempt, so a call that is retried has the current token.
 public struct AccessTokenPlugin: Plugin {
-    /// Among the plugins that add credentials; a token replaces user and password, and the credential of an
-    /// ``AuthenticationPlugin`` replaces this plugin's token.
-    public let place: PluginPlace
+    private let token: @Sendable (any TargetType) async throws -> String?
 
-    private let fieldValue: @Sendable (any TargetType, AuthorizationScheme) async throws -> String?
+    /// Before an ``AuthenticationPlugin``, whose credential replaces the token, and before a ``CredentialsPlugin``, which then adds
+    /// nothing.
+    public var place: PluginPlace { .accessToken }
 
     /// A plugin that gets its token from a closure.
     ///
@@ -29,53 +29,63 @@ public struct AccessTokenPlugin: Plugin {
     ///   scheme `.basic` it is `user:password`, which the plugin encodes. An error that it throws ends the call with stage
     ///   `.request`.
     public init(_ token: @escaping @Sendable (any TargetType) async throws -> String?) {
-        place = .accessToken
-        fieldValue = { target, scheme in
-            guard let token = try await token(target), !token.isEmpty else { return nil }
-            return switch scheme {
-            case .none: nil
-            case .automatic, .bearer: "Bearer " + token
-            case .basic: try BasicCredentials(token).fieldValue
-            case .custom(let name): name.isEmpty ? token : name + " " + token
-            }
-        }
-    }
-
-    private init(
-        place: PluginPlace,
-        fieldValue: @escaping @Sendable (any TargetType, AuthorizationScheme) async throws -> String?
-    ) {
-        self.place = place
-        self.fieldValue = fieldValue
-    }
-
-    /// A plugin that sends user and password with calls whose scheme is `.basic` or `.automatic`. A token of another plugin
-    /// replaces them.
-    ///
-    /// ```swift
-    /// AccessTokenPlugin.basic { _ in try BasicCredentials(user: "anna", password: keychain.password) }
-    /// ```
-    ///
-    /// - Parameter credentials: Returns user and password for a target's call; `nil` leaves the request unchanged. An error that
-    ///   it throws ends the call with stage `.request`.
-    public static func basic(
-        _ credentials: @escaping @Sendable (any TargetType) async throws -> BasicCredentials?
-    ) -> AccessTokenPlugin {
-        AccessTokenPlugin(place: .basicCredentials) { target, scheme in
-            guard scheme == .basic || scheme == .automatic else { return nil }
-            return try await credentials(target)?.fieldValue
-        }
+        self.token = token
     }
 
     /// Sets the field.
     public func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
         let scheme = context.options.authorization
-        guard scheme != .none, let value = try await fieldValue(context.target, scheme) else { return request }
+        guard scheme != .none, let token = try await token(context.target), !token.isEmpty,
+            let value = try Self.fieldValue(token, scheme)
+        else { return request }
         var request = request
         try request.setAuthorization(value)
         return request
     }
+
+    private static func fieldValue(_ token: String, _ scheme: AuthorizationScheme) throws -> String? {
+        switch scheme {
+        case .none: nil
+        case .automatic, .bearer: "Bearer " + token
+        case .basic: try BasicCredentials(token).fieldValue
+        case .custom(let name): name.isEmpty ? token : name + " " + token
+        }
+    }
 }
+
+/// How a call identifies its sender, in its `Authorization` field (RFC 9110 §11.6.2).
+public enum AuthorizationScheme: Sendable, Hashable {
+    /// The scheme of the provider's plugin: `Bearer` for a plugin that sends tokens.
+    case automatic
+    /// The call is sent without credentials.
+    case none
+    /// `Bearer` and a token (RFC 6750 §2.1).
+    case bearer
+    /// `Basic`, with user and password in base64 (RFC 7617).
+    case basic
+    /// A scheme of that name, followed by the token.
+    case custom(String)
+}
+
+extension CallOptions {
+    /// The scheme of the call's credentials; default `AuthorizationScheme.automatic`: the call is sent with the credentials that
+    /// the provider's plugins have.
+    ///
+    /// ```swift
+    /// var options: CallOptions {
+    ///     switch self {
+    ///     case .signIn: .setting(\.authorization, .none)
+    ///     default: .init()
+    ///     }
+    /// }
+    /// ```
+    public var authorization: AuthorizationScheme {
+        get { self[AuthorizationKey.self] }
+        set { self[AuthorizationKey.self] = newValue }
+    }
+}
+
+private enum AuthorizationKey: CallOptionKey { static let defaultValue = AuthorizationScheme.automatic }
 
 extension URLRequest {
     /// Whether the request has an `Authorization` field, in any letter case.

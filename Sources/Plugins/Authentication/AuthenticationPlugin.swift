@@ -10,7 +10,7 @@ import FoundationNetworking
 ///
 /// ```swift
 /// let authentication = AuthenticationPlugin(
-///     authenticator: OAuthAuthenticator(tokenURL: tokenURL, client: OAuthClient(id: "shop-app")),
+///     authenticator: OAuthAuthenticator(tokenURL: tokenURL, clientID: "shop-app"),
 ///     store: FileCredentialStore(file)
 /// ) { error in
 ///     await session.showSignIn()
@@ -36,7 +36,7 @@ import FoundationNetworking
 ///
 /// One plugin may serve any number of providers; copies of it share their state.
 public struct AuthenticationPlugin<A: Authenticator>: Plugin {
-    /// ``PluginPlace/authentication``.
+    /// `PluginPlace.authentication`.
     public var place: PluginPlace { .authentication }
 
     private let authenticator: A
@@ -48,9 +48,10 @@ public struct AuthenticationPlugin<A: Authenticator>: Plugin {
     ///
     /// - Parameters:
     ///   - authenticator: How calls carry the credential, and how it is refreshed.
-    ///   - store: Where the credential is kept; default: in memory, at first without a credential.
-    ///   - limit: The maximum number of refreshes; default: 5 in 30 seconds.
-    ///   - clock: The clock of the limit; default: the continuous clock.
+    ///   - store: Where the credential is kept between launches of the app; default `nil`: it is kept in memory only.
+    ///   - refreshLimit: The maximum number of refreshes in 30 seconds, including failed ones; refreshes without a response do not
+    ///     count. Default: 5.
+    ///   - clock: Measures these 30 seconds; default: the continuous clock.
     ///   - authorizes: Whether calls of a target may carry the credential, for a provider whose targets belong to several servers
     ///     or users; default: all may. It is asked for calls of the scheme `.automatic` or `.bearer`.
     ///   - onStoreFailure: Is called when a refreshed credential could not be stored, or an invalid one not removed. The session
@@ -59,8 +60,29 @@ public struct AuthenticationPlugin<A: Authenticator>: Plugin {
     ///     Calls that it makes with the credential fail at once; ``signIn(_:)`` in it begins the next session.
     public init(
         authenticator: A,
-        store: any CredentialStore<A.Credential> = MemoryCredentialStore<A.Credential>(),
-        limit: RefreshLimit = RefreshLimit(),
+        store: (any CredentialStore<A.Credential>)? = nil,
+        refreshLimit: Int = 5,
+        clock: any Clock<Duration> = ContinuousClock(),
+        authorizes: @escaping @Sendable (any TargetType) -> Bool = { _ in true },
+        onStoreFailure: @escaping @Sendable (any Error) -> Void = { _ in },
+        signOut: @escaping @Sendable (_ error: any Error) async -> Void
+    ) {
+        self.init(
+            authenticator: authenticator,
+            store: store ?? MemoryCredentialStore<A.Credential>(),
+            limit: RefreshLimit(refreshLimit),
+            clock: clock,
+            authorizes: authorizes,
+            onStoreFailure: onStoreFailure,
+            signOut: signOut
+        )
+    }
+
+    /// A plugin whose limit has an interval of the caller's.
+    package init(
+        authenticator: A,
+        store: any CredentialStore<A.Credential>,
+        limit: RefreshLimit,
         clock: any Clock<Duration> = ContinuousClock(),
         authorizes: @escaping @Sendable (any TargetType) -> Bool = { _ in true },
         onStoreFailure: @escaping @Sendable (any Error) -> Void = { _ in },

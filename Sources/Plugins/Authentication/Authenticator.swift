@@ -59,8 +59,12 @@ public protocol Authenticator<Credential>: Sendable {
     /// reports it in the body.
     func wasRejected(_ response: Response) -> Bool
 
-    /// Whether the error of a refresh is permanent, so that the user is signed out. Default: all errors except transient ones, see
-    /// ``isTransient(_:)``.
+    /// Whether the error of a refresh is permanent, so that the user is signed out.
+    ///
+    /// Default: all errors except transient ones, after which a later refresh may succeed: nothing was sent (for example, a
+    /// ``CircuitBreakerPlugin`` has refused the call), there was no response (offline, timed out, cancelled), it could not be read,
+    /// or its status is 408, 425, 429 or not between 400 and 499. Errors of the app's own types are permanent: the code that throws
+    /// them has understood the server's response.
     func endsSession(_ error: any Error) -> Bool
 }
 
@@ -80,11 +84,8 @@ extension Authenticator {
     /// All errors except transient ones.
     public func endsSession(_ error: any Error) -> Bool { !Self.isTransient(error) }
 
-    /// Whether a later refresh may succeed: nothing was sent (for example, a ``CircuitBreakerPlugin`` has refused the call), there was
-    /// no response (offline, timed out, cancelled), it could not be read, or its status is 408, 425, 429 or not between 400 and 499.
-    ///
-    /// Errors of other types are permanent: the code that throws them has understood the server's response.
-    public static func isTransient(_ error: any Error) -> Bool {
+    /// Whether a later refresh may succeed.
+    package static func isTransient(_ error: any Error) -> Bool {
         switch error {
         case is CancellationError, is URLError, is DecodingError, is AuthenticationError: true
         case let error as OAuthError: error.isTransient

@@ -15,31 +15,22 @@ public struct BodyCode: Sendable, Hashable {
     private let path: JSONPath
     private let codes: Set<String>
 
-    /// The status codes whose bodies are checked; default 200 to 299.
-    public var statusCodes: ClosedRange<Int> = 200...299
+    private let statusCodes: ClosedRange<Int>
 
-    /// One of those numbers at a key path.
+    /// One of those codes at a key path.
     ///
     /// - Parameters:
     ///   - keyPath: Keys and array indices separated by dots: `error.code`, `errors.0.code`.
-    ///   - codes: One or more numbers.
-    public init(keyPath: String, equals codes: Int...) {
-        self.init(keyPath: keyPath, anyOf: codes.map { String($0) })
-    }
-
-    /// One of those strings at a key path.
-    ///
-    /// - Parameters:
-    ///   - keyPath: Keys and array indices separated by dots: `error.code`, `errors.0.code`.
-    ///   - codes: One or more strings, compared exactly.
-    public init(keyPath: String, equals codes: String...) {
-        self.init(keyPath: keyPath, anyOf: codes)
-    }
-
-    /// One of those strings, or a number that is written like one of them.
-    package init(keyPath: String, anyOf codes: some Sequence<String>) {
+    ///   - codes: One or more integers or strings. Strings are compared exactly.
+    ///   - statusCodes: The status codes whose bodies are checked; default 200 to 299.
+    public init<Code: LosslessStringConvertible>(
+        keyPath: String,
+        equals codes: Code...,
+        statusCodes: ClosedRange<Int> = 200...299
+    ) {
         path = JSONPath(keyPath)
-        self.codes = Set(codes)
+        self.codes = Set(codes.map(\.description))
+        self.statusCodes = statusCodes
     }
 
     /// Whether the response's body contains one of the codes.

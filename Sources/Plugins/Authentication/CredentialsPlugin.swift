@@ -49,7 +49,7 @@ public struct CredentialsPlugin: Plugin {
 /// A user and a password for the `Basic` scheme (RFC 7617).
 ///
 /// Anyone who can read the request can read them: use the scheme over `https` only.
-public struct BasicCredentials: Sendable, Hashable {
+package struct BasicCredentials: Sendable, Hashable {
     /// The user, without a colon.
     package let user: String
     /// The password, which may contain colons.
@@ -58,7 +58,7 @@ public struct BasicCredentials: Sendable, Hashable {
     /// Credentials of that user.
     ///
     /// - Throws: An error if the scheme does not allow them.
-    public init(user: String, password: String) throws {
+    package init(user: String, password: String) throws {
         guard !user.utf8.contains(UInt8(ascii: ":")) else { throw Problem.colonInUser }
         guard !(user + password).utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) else {
             throw Problem.controlCharacter
@@ -96,9 +96,9 @@ extension BasicCredentials: RedactedDescription {
     var redactedDescription: String { "\(user):\(HeaderRedaction.placeholder)" }
 }
 
-extension BasicCredentials.Problem: LocalizedError, DeveloperError {
+extension BasicCredentials.Problem: DescribedError {
     /// The problem in one line, without the credentials.
-    package var errorDescription: String? {
+    var redactedDescription: String {
         switch self {
         case .colonInUser: "the user contains a colon, which the Basic scheme does not allow (RFC 7617 §2)"
         case .controlCharacter:

@@ -98,14 +98,14 @@ extension CurrentCredential {
 }
 
 /// The maximum number of refreshes in an interval, for a server that rejects every new credential.
-public struct RefreshLimit: Sendable, Hashable {
+package struct RefreshLimit: Sendable, Hashable {
     /// The number of refreshes, including failed ones; refreshes without a response do not count.
     let count: Int
     /// The interval, by the plugin's clock.
     let interval: Duration
 
     /// A limit; default: 5 in 30 seconds.
-    public init(_ count: Int = 5, within interval: Duration = .seconds(30)) {
+    package init(_ count: Int = 5, within interval: Duration = .seconds(30)) {
         self.count = count
         self.interval = interval
     }

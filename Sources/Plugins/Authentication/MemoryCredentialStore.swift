@@ -2,22 +2,22 @@
 import TargetKit
 
 /// Keeps the credential in memory, for tests and for sessions that end with the app.
-public final class MemoryCredentialStore<Credential: Sendable>: CredentialStore {
+package final class MemoryCredentialStore<Credential: Sendable>: CredentialStore {
     private let credential: Locked<Credential?>
 
     /// A store with that credential; default: none.
-    public init(_ credential: Credential? = nil) {
+    package init(_ credential: Credential? = nil) {
         self.credential = Locked(credential)
     }
 
     /// The credential.
-    public func load() -> Credential? { credential.withLock { $0 } }
+    package func load() -> Credential? { credential.withLock { $0 } }
 
     /// Keeps the credential.
-    public func save(_ credential: Credential) { self.credential.withLock { $0 = credential } }
+    package func save(_ credential: Credential) { self.credential.withLock { $0 = credential } }
 
     /// Removes the credential.
-    public func clear() { credential.withLock { $0 = nil } }
+    package func clear() { credential.withLock { $0 = nil } }
 }
 
 /// A credential store with one operation at a time, in which the latest change wins, in whatever order the changes arrive.

@@ -36,11 +36,8 @@ public struct UnauthorizedPlugin: Plugin {
         var session = 0
     }
 
-    /// After plugins that delay a call, before plugins of the place ``PluginPlace/standard``, which may replace the response in
-    /// `process`.
-    public var place: PluginPlace {
-        PluginPlace(rawValue: (PluginPlace.admission.rawValue + PluginPlace.standard.rawValue) / 2)
-    }
+    /// Before the place `PluginPlace.standard`, whose plugins may replace the response in `process`.
+    public var place: PluginPlace { .sessionEnd }
 
     private let bodyCodes: [BodyCode]
     private let counts: @Sendable (RequestContext) -> Bool

@@ -2,16 +2,7 @@
 import TargetKit
 
 /// Reports statuses to a ``Reachability``.
-///
-/// ```swift
-/// struct AlwaysOnline: ConnectivitySource {
-///     func start(_ report: @escaping @Sendable (Reachability.Status) -> Void) -> @Sendable () -> Void {
-///         report(.online(.ethernet, isExpensive: false))
-///         return {}
-///     }
-/// }
-/// ```
-public protocol ConnectivitySource: Sendable {
+package protocol ConnectivitySource: Sendable {
     /// Starts to report the current status, before this method returns or soon after, and then every change. One source can be
     /// started several times; each start is independent.
     ///
@@ -22,21 +13,12 @@ public protocol ConnectivitySource: Sendable {
     func start(_ report: @escaping @Sendable (Reachability.Status) -> Void) -> @Sendable () -> Void
 }
 
-/// The statuses that the system reports: from Network's path monitor on Apple's systems, and from rtnetlink on Linux.
-/// On watchOS and on other systems the status is unknown.
-public struct SystemConnectivity: ConnectivitySource {
-    private let requiresDefaultRoute: Bool
-
-    /// The system's source.
-    ///
-    /// - Parameter requiresDefaultRoute: Whether Linux is online only with a default route, which leads to the internet; default
-    ///   `true`. With `false` an address with more than link scope is enough: for a closed network. Other systems ignore it.
-    public init(requiresDefaultRoute: Bool = true) {
-        self.requiresDefaultRoute = requiresDefaultRoute
-    }
+/// The statuses that the system reports.
+struct SystemConnectivity: ConnectivitySource {
+    let requiresDefaultRoute: Bool
 
     /// Starts to report.
-    public func start(_ report: @escaping @Sendable (Reachability.Status) -> Void) -> @Sendable () -> Void {
+    func start(_ report: @escaping @Sendable (Reachability.Status) -> Void) -> @Sendable () -> Void {
         #if canImport(Network)
         return PathMonitorConnectivity().start(report)
         #elseif os(Linux)
@@ -48,11 +30,11 @@ public struct SystemConnectivity: ConnectivitySource {
     }
 }
 
-/// Reports statuses that a test or a preview sets.
+/// The statuses that a test, a preview or the app sets, for a ``Reachability``.
 ///
 /// ```swift
 /// let connectivity = ManualConnectivity(.offline)
-/// let reachability = Reachability(source: connectivity)
+/// let reachability = Reachability(connectivity)
 /// reachability.start()
 /// connectivity.set(.online(.wifi, isExpensive: false))
 /// ```
@@ -67,7 +49,7 @@ public final class ManualConnectivity: ConnectivitySource {
 
     private let state: Locked<State>
 
-    /// A source with a status; by default it is unknown.
+    /// Creates a status; by default it is unknown.
     public init(_ status: Reachability.Status = .unknown) {
         state = Locked(State(status: status))
     }
@@ -86,7 +68,7 @@ public final class ManualConnectivity: ConnectivitySource {
     }
 
     /// Reports the status at once, then each change.
-    public func start(_ report: @escaping @Sendable (Reachability.Status) -> Void) -> @Sendable () -> Void {
+    package func start(_ report: @escaping @Sendable (Reachability.Status) -> Void) -> @Sendable () -> Void {
         let (id, status) = state.withLock { state in
             state.lastReport += 1
             state.reports[state.lastReport] = report

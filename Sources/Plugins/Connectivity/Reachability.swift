@@ -14,8 +14,8 @@ import TargetKit
 /// The status is that of the device, not of a server, and may change at any time. Show it and wait for it
 /// (``WaitsForConnectivityPlugin``), but do not refuse a call because of it.
 ///
-/// Statuses come from a ``ConnectivitySource``: Network's path monitor on Apple's systems, rtnetlink on Linux, or the app's own;
-/// ``ManualConnectivity`` for tests and previews.
+/// Statuses come from the system: from Network's path monitor on Apple's systems, and from rtnetlink on Linux. On watchOS and on other
+/// systems the status is unknown. In tests and previews, use a ``ManualConnectivity``.
 public final class Reachability: Sendable {
     private struct State: Sendable {
         var status = Status.unknown
@@ -32,10 +32,20 @@ public final class Reachability: Sendable {
     private let source: any ConnectivitySource
     private let state = ObservedValue(State())
 
-    /// A reachability that is not started.
+    /// A reachability with the system's statuses, which is not started.
     ///
-    /// - Parameter source: Reports the statuses; default: the system.
-    public init(source: any ConnectivitySource = SystemConnectivity()) {
+    /// - Parameter requiresDefaultRoute: Whether Linux is online only with a default route, which leads to the internet; default
+    ///   `true`. With `false` an address with more than link scope is enough: for a closed network. Other systems ignore it.
+    public convenience init(requiresDefaultRoute: Bool = true) {
+        self.init(source: SystemConnectivity(requiresDefaultRoute: requiresDefaultRoute))
+    }
+
+    /// A reachability with the statuses that a test, a preview or the app sets, which is not started.
+    public convenience init(_ connectivity: ManualConnectivity) {
+        self.init(source: connectivity)
+    }
+
+    package init(source: any ConnectivitySource) {
         self.source = source
     }
 
@@ -52,8 +62,11 @@ public final class Reachability: Sendable {
 
     /// The current status, then each change. The sequence continues after ``stop()``, with ``Status/unknown``, and after a later
     /// ``start()``.
-    public var statuses: LatestValues<Status> {
-        LatestValues(of: state, \.status)
+    ///
+    /// A slow reader gets only the latest status. The sequence ends when its task is cancelled, or when this object is released. Each
+    /// reader needs a sequence of its own: read the property again.
+    public var statuses: AsyncStream<Status> {
+        state.latestValues(\.status)
     }
 
     /// Starts to observe the network. Does nothing if it is started already; one ``stop()`` stops it.
@@ -107,7 +120,7 @@ extension Reachability {
     }
 
     /// The kind of the connection.
-    public enum Link: Sendable, Hashable, CaseIterable {
+    public enum Link: Sendable, Hashable {
         /// A wireless local network.
         case wifi
         /// A cable, or the network of a virtual machine or a container.
@@ -123,24 +136,8 @@ extension Reachability.Status {
     /// `false` only for ``offline``: an unknown status does not delay calls.
     public var isReachable: Bool { self != .offline }
 
-    /// Whether the connection is expensive.
-    public var isExpensive: Bool {
-        if case .online(_, isExpensive: true) = self { true } else { false }
-    }
-
     /// The kind of the connection; `nil` if there is none, or the status is unknown.
     package var link: Reachability.Link? {
         if case .online(let link, _) = self { link } else { nil }
-    }
-}
-
-extension Reachability.Status: CustomStringConvertible {
-    /// A short text for a log: `offline`, `wifi`, `cellular, expensive`.
-    public var description: String {
-        switch self {
-        case .unknown: "unknown"
-        case .offline: "offline"
-        case .online(let link, let isExpensive): "\(link)" + (isExpensive ? ", expensive" : "")
-        }
     }
 }

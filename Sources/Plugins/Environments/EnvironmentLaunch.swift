@@ -3,14 +3,8 @@ import Foundation
 import TargetKit
 
 extension EnvironmentStore {
-    /// The arguments and variables of the program, which may name an environment: for UI tests, and for schemes in Xcode.
-    ///
-    /// ```swift
-    /// let app = XCUIApplication()
-    /// app.launchArguments += ["-TargetKitEnvironment", "test"]
-    /// app.launch()
-    /// ```
-    public struct Launch: Sendable, Hashable {
+    /// The arguments and variables of the program, which may name an environment.
+    package struct Launch: Sendable, Hashable {
         /// The argument before the name, `-TargetKitEnvironment`. The last one counts.
         package static let argument = "-TargetKitEnvironment"
         /// The environment variable with the name, `TARGETKIT_ENVIRONMENT`. An empty one does not count.
@@ -22,29 +16,29 @@ extension EnvironmentStore {
         let variables: [String: String]
 
         /// A launch with these arguments and variables; default: none.
-        public init(arguments: [String] = [], variables: [String: String] = [:]) {
+        package init(arguments: [String] = [], variables: [String: String] = [:]) {
             self.arguments = arguments
             self.variables = variables
         }
 
         /// The launch of this process.
-        public static var process: Self {
+        package static var process: Self {
             let process = ProcessInfo.processInfo
             return Self(arguments: process.arguments, variables: process.environment)
         }
 
         /// A launch that selects no environment.
-        public static let ignored = Self()
+        package static let ignored = Self()
 
         /// The name and its source; the argument overrides the variable. The name is `nil` when it is missing after the argument; the
         /// result is `nil` when the launch names no environment.
-        var wish: (name: ServerEnvironment.Name?, source: EnvironmentError.Source)? {
+        var selection: (name: String?, source: EnvironmentError.Source)? {
             if let place = arguments.lastIndex(of: Self.argument) {
                 let name = place + 1 < arguments.count ? arguments[place + 1] : nil
-                return (name.map { ServerEnvironment.Name(rawValue: $0) }, .launchArgument)
+                return (name, .launchArgument)
             }
             guard let name = variables[Self.variable], !name.isEmpty else { return nil }
-            return (ServerEnvironment.Name(rawValue: name), .environmentVariable)
+            return (name, .environmentVariable)
         }
     }
 }
@@ -55,9 +49,9 @@ extension EnvironmentStore.Launch: RedactedDescription {
 }
 
 /// Why an ``EnvironmentStore`` cannot use an environment.
-public enum EnvironmentError: Error, Sendable, Hashable {
+package enum EnvironmentError: Error, Sendable, Hashable {
     /// Where the name comes from.
-    public enum Source: Sendable, Hashable {
+    package enum Source: Sendable, Hashable {
         /// The launch argument `-TargetKitEnvironment`.
         case launchArgument
         /// The environment variable `TARGETKIT_ENVIRONMENT`.
@@ -67,28 +61,28 @@ public enum EnvironmentError: Error, Sendable, Hashable {
     }
 
     /// No environment has that name.
-    case unknownName(ServerEnvironment.Name, from: Source, known: [ServerEnvironment.Name])
+    case unknownName(String, from: Source, known: [String])
     /// The launch argument has no name after it.
-    case missingName(known: [ServerEnvironment.Name])
+    case missingName(known: [String])
     /// Two environments have that name.
-    case duplicateName(ServerEnvironment.Name)
+    case duplicateName(String)
 }
 
 extension EnvironmentError: DescribedError {
     /// The problem, its source and the known names, in one line.
-    public var description: String {
+    var redactedDescription: String {
         switch self {
         case .unknownName(let name, let source, let known):
-            "\(source.words) names the unknown environment \(name.rawValue.debugDescription); known environments: \(Self.list(known))"
+            "\(source.words) names the unknown environment \(name.debugDescription); known environments: \(Self.list(known))"
         case .missingName(let known):
             "\(Source.launchArgument.words) is not followed by the name of an environment; known environments: \(Self.list(known))"
         case .duplicateName(let name):
-            "two environments have the name \(name.rawValue.debugDescription)"
+            "two environments have the name \(name.debugDescription)"
         }
     }
 
-    private static func list(_ names: [ServerEnvironment.Name]) -> String {
-        names.map(\.rawValue).joined(separator: ", ")
+    private static func list(_ names: [String]) -> String {
+        names.joined(separator: ", ")
     }
 }
 

@@ -12,8 +12,7 @@ import FoundationNetworking
 /// attempt, also when another one has been selected meanwhile. Requests to other servers are not changed, nor are fields that the
 /// request has already. A redirect to another origin is followed without the fields, which may be secrets.
 ///
-/// A call that fails because the store has a ``EnvironmentStore/problem`` ends with that ``EnvironmentError`` as the underlying
-/// error.
+/// A call that fails because the store has a ``EnvironmentStore/problem`` ends with that problem as the underlying error.
 public struct EnvironmentPlugin: Plugin {
     private let store: EnvironmentStore
 
@@ -64,20 +63,20 @@ public struct EnvironmentPlugin: Plugin {
 ///     case photo(id: Int)
 ///
 ///     static var environments: EnvironmentStore { Servers.store }
-///     var module: ServerEnvironment.Module { "media" }
+///     var module: String? { "media" }
 ///     var path: RequestPath { … }
 /// }
 /// ```
 public protocol EnvironmentTarget: TargetType {
     /// The store with the environments.
     static var environments: EnvironmentStore { get }
-    /// The part of the API that the call belongs to; default ``ServerEnvironment/Module/main``.
-    var module: ServerEnvironment.Module { get }
+    /// The module of the API that the call belongs to; default `nil`: the one at the environment's base URL.
+    var module: String? { get }
 }
 
 extension EnvironmentTarget {
-    /// ``ServerEnvironment/Module/main``.
-    public var module: ServerEnvironment.Module { .main }
+    /// `nil`.
+    public var module: String? { nil }
 
     /// The module's URL in the current environment.
     public var baseURL: URL { Self.environments.current.url(of: module) }

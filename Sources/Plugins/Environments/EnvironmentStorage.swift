@@ -5,32 +5,32 @@ import TargetKit
 /// Where an ``EnvironmentStore`` saves the selection between launches of the app.
 ///
 /// The store makes one call at a time, with no lock held; the last one has the current selection.
-public protocol EnvironmentStorage: Sendable {
+package protocol EnvironmentStorage: Sendable {
     /// The saved name; `nil` if there is none. It is called once, when the store is made.
-    func load() -> ServerEnvironment.Name?
+    func load() -> String?
 
     /// Saves a name; `nil` removes the saved name.
-    func save(_ name: ServerEnvironment.Name?)
+    func save(_ name: String?)
 }
 
 /// Keeps the selected environment in memory, for tests, and for an app that always starts with the default.
-public struct MemoryEnvironmentStorage: EnvironmentStorage {
-    private let name: Locked<ServerEnvironment.Name?>
+package struct MemoryEnvironmentStorage: EnvironmentStorage {
+    private let name: Locked<String?>
 
     /// A storage with a name; default: none. Copies share it.
-    public init(_ name: ServerEnvironment.Name? = nil) {
+    package init(_ name: String? = nil) {
         self.name = Locked(name)
     }
 
     /// The name.
-    public func load() -> ServerEnvironment.Name? { name.withLock { $0 } }
+    package func load() -> String? { name.withLock { $0 } }
 
     /// Replaces the name.
-    public func save(_ name: ServerEnvironment.Name?) { self.name.withLock { $0 = name } }
+    package func save(_ name: String?) { self.name.withLock { $0 = name } }
 }
 
 /// Saves the selected environment in the user defaults.
-public struct UserDefaultsEnvironmentStorage: EnvironmentStorage {
+package struct UserDefaultsEnvironmentStorage: EnvironmentStorage {
     private let suiteName: String?
     private let key: String
 
@@ -39,7 +39,7 @@ public struct UserDefaultsEnvironmentStorage: EnvironmentStorage {
     /// - Parameters:
     ///   - suiteName: The suite, for example an app group; default: the app's own defaults.
     ///   - key: The key. A launch argument with that name, which the defaults return too, is ignored.
-    public init(suiteName: String? = nil, key: String = "TargetKit.environment") {
+    package init(suiteName: String? = nil, key: String = "TargetKit.environment") {
         self.suiteName = suiteName
         self.key = key
     }
@@ -48,12 +48,12 @@ public struct UserDefaultsEnvironmentStorage: EnvironmentStorage {
     private var defaults: UserDefaults { suiteName.flatMap { UserDefaults(suiteName: $0) } ?? .standard }
 
     /// The name in the defaults.
-    public func load() -> ServerEnvironment.Name? {
+    package func load() -> String? {
         let defaults = defaults
         let isHidden = defaults.volatileDomain(forName: UserDefaults.argumentDomain)[key] != nil
         let name =
             isHidden ? defaults.persistentDomain(forName: domain)?[key] as? String : defaults.string(forKey: key)
-        return name.map { ServerEnvironment.Name(rawValue: $0) }
+        return name
     }
 
     /// The domain that ``save(_:)`` writes to.
@@ -62,9 +62,9 @@ public struct UserDefaultsEnvironmentStorage: EnvironmentStorage {
     }
 
     /// Writes the name to the defaults.
-    public func save(_ name: ServerEnvironment.Name?) {
+    package func save(_ name: String?) {
         let defaults = defaults
-        if let name { defaults.set(name.rawValue, forKey: key) } else { defaults.removeObject(forKey: key) }
+        if let name { defaults.set(name, forKey: key) } else { defaults.removeObject(forKey: key) }
         #if canImport(FoundationNetworking)
         // On Linux, values are only written by this call.
         defaults.synchronize()

@@ -8,7 +8,7 @@ import TargetKit
 /// enum Servers {
 ///     static let store = EnvironmentStore(
 ///         default: .production,
-///         others: [.test, ServerEnvironment.test.over(.http, as: "test-http")]
+///         others: [.test, .test.overHTTP(as: "test-http")]
 ///     )
 /// }
 /// ```
@@ -22,45 +22,63 @@ import TargetKit
 /// 5. the default.
 ///
 /// If the launch names an unknown environment, no other one is used: ``problem`` has the error, and every call of an
-/// ``EnvironmentTarget`` fails until an environment is selected. A saved name that an update of the app has removed is
-/// ``forgottenChoice``, and the default is current.
+/// ``EnvironmentTarget`` fails until an environment is selected. A saved name that an update of the app has removed is ignored.
+///
+/// The launch argument and the environment variable are for UI tests and for schemes in Xcode:
+///
+/// ```swift
+/// let app = XCUIApplication()
+/// app.launchArguments += ["-TargetKitEnvironment", "test"]
+/// app.launch()
+/// ```
 ///
 /// Calls in flight keep their environment when another one is selected. To cancel them, call `scope.cancelAll()`.
 public final class EnvironmentStore: Sendable {
     private struct State: Sendable {
         var current: ServerEnvironment
-        var choice: ServerEnvironment.Name?
+        var choice: String?
         var problem: EnvironmentError?
     }
 
     /// All environments, the default first.
     public let environments: [ServerEnvironment]
-    /// The saved name, if none of the environments has it any more.
-    public let forgottenChoice: ServerEnvironment.Name?
 
     private let state: ObservedValue<State>
     private let saving: OrderedCallback<Void, Void>
     private let places: [EnvironmentBaseURL]
 
-    /// A store with these environments.
+    /// A store with these environments, whose selection is saved in the user defaults.
     ///
     /// - Parameters:
     ///   - first: The environment that is current when none is selected.
     ///   - others: The other environments. Two environments with one name are a ``problem``.
-    ///   - storage: Saves the selection; default: the app's user defaults.
-    ///   - launch: The arguments and variables of the program; default: those of this process. Use ``Launch/ignored`` if the launch
-    ///     must not select the server.
-    public init(
+    ///   - suiteName: The suite of the user defaults, for example an app group; default: the app's own defaults.
+    ///   - isSelectedAtLaunch: Whether the launch argument and the environment variable count; default: `true`.
+    public convenience init(
         default first: ServerEnvironment,
         others: [ServerEnvironment] = [],
-        storage: any EnvironmentStorage = UserDefaultsEnvironmentStorage(),
+        suiteName: String? = nil,
+        isSelectedAtLaunch: Bool = true
+    ) {
+        self.init(
+            default: first,
+            others: others,
+            storage: UserDefaultsEnvironmentStorage(suiteName: suiteName),
+            launch: isSelectedAtLaunch ? .process : .ignored
+        )
+    }
+
+    /// A store with another storage for its selection.
+    package init(
+        default first: ServerEnvironment,
+        others: [ServerEnvironment] = [],
+        storage: any EnvironmentStorage,
         launch: Launch = .process
     ) {
         let environments = [first] + others
         let stored = storage.load()
         let isKnown = environments.contains { $0.name == stored }
         self.environments = environments
-        forgottenChoice = isKnown ? nil : stored
         let choice = isKnown ? stored : nil
         let state: State
         do throws(EnvironmentError) {
@@ -86,21 +104,14 @@ public final class EnvironmentStore: Sendable {
     public var current: ServerEnvironment { state.value.current }
 
     /// The problem with the environments or with the launch, to show to the app's developers; `nil` if there is none.
-    public var problem: EnvironmentError? { state.value.problem }
+    public var problem: (any Error)? { state.value.problem }
 
     /// The current environment, and then each one that is selected.
-    public var updates: LatestValues<ServerEnvironment> {
-        LatestValues(of: state, \.current)
-    }
-
-    /// Calls a closure with each environment that is selected from now on, one call at a time, on any thread. Environments that
-    /// were replaced while the closure ran are skipped.
     ///
-    /// - Returns: A task; cancel it to stop. It ends when the store is released.
-    @discardableResult
-    public func onChange(_ body: @escaping @Sendable (ServerEnvironment) -> Void) -> Task<Void, Never> {
-        let updates = LatestValues(of: state, known: current, \.current)
-        return Task { for await environment in updates { body(environment) } }
+    /// A slow reader gets only the latest environment. The sequence ends when its task is cancelled, or when the store is released.
+    /// Each reader needs a sequence of its own: read the property again.
+    public var updates: AsyncStream<ServerEnvironment> {
+        state.latestValues(\.current)
     }
 
     /// Calls a closure once, and after each selection, also when the selection has been reverted meanwhile. The closure gets a
@@ -112,10 +123,10 @@ public final class EnvironmentStore: Sendable {
 
     /// Makes the environment with that name the current one, and saves the selection.
     ///
-    /// - Throws: ``EnvironmentError/unknownName(_:from:known:)``; then nothing is changed.
-    public func select(_ name: ServerEnvironment.Name) throws(EnvironmentError) {
+    /// - Throws: An error with the known names if there is no such environment; then nothing is changed.
+    public func select(_ name: String) throws {
         guard let environment = environments.first(where: { $0.name == name }) else {
-            throw .unknownName(name, from: .selection, known: environments.map(\.name))
+            throw EnvironmentError.unknownName(name, from: .selection, known: environments.map(\.name))
         }
         try Self.checkNames(environments)
         choose(environment, name)
@@ -123,17 +134,17 @@ public final class EnvironmentStore: Sendable {
 
     /// Makes the default the current environment, and removes the saved selection. Does nothing if two environments have one name.
     public func reset() {
-        if case .duplicateName = problem { return }
+        if case .duplicateName = state.value.problem { return }
         choose(environments[0], nil)
     }
 
-    private func choose(_ environment: ServerEnvironment, _ choice: ServerEnvironment.Name?) {
+    private func choose(_ environment: ServerEnvironment, _ choice: String?) {
         state.update { $0 = State(current: environment, choice: choice) }
         saving.update { _, events in events.append(()) }
     }
 
     /// The URL of a module in the current environment.
-    package func url(of module: ServerEnvironment.Module = .main) -> URL {
+    package func url(of module: String? = nil) -> URL {
         current.url(of: module)
     }
 
@@ -155,7 +166,7 @@ public final class EnvironmentStore: Sendable {
     }
 
     private static func checkNames(_ environments: [ServerEnvironment]) throws(EnvironmentError) {
-        var names: Set<ServerEnvironment.Name> = []
+        var names: Set<String> = []
         for environment in environments where !names.insert(environment.name).inserted {
             throw .duplicateName(environment.name)
         }
@@ -165,7 +176,7 @@ public final class EnvironmentStore: Sendable {
         _ launch: Launch,
         _ environments: [ServerEnvironment]
     ) throws(EnvironmentError) -> ServerEnvironment? {
-        guard let (name, source) = launch.wish else { return nil }
+        guard let (name, source) = launch.selection else { return nil }
         let known = environments.map(\.name)
         guard let name else { throw .missingName(known: known) }
         guard let environment = environments.first(where: { $0.name == name }) else {
@@ -178,14 +189,14 @@ public final class EnvironmentStore: Sendable {
 extension ServerEnvironment {
     /// An environment to which no call can be made.
     fileprivate static func failing(_ error: EnvironmentError) -> Self {
-        let (name, scheme): (Name, String) =
+        let (name, scheme) =
             switch error {
             case .unknownName(let name, _, _): (name, "unknown-environment")
             case .missingName: ("", "unnamed-environment")
             case .duplicateName(let name): (name, "duplicate-environment")
             }
         var environment = Self(name, baseURL: "")
-        environment.baseURL = URL(uncallable: scheme, name.rawValue)
+        environment.baseURL = URL(uncallable: scheme, name)
         return environment
     }
 }

@@ -27,7 +27,7 @@ public final class EnvironmentTransport: Transport {
 
     private let store: EnvironmentStore
     private let make: @Sendable (ServerEnvironment) -> any Transport
-    private let entries = Locked<[ServerEnvironment.Name: Entry]>([:])
+    private let entries = Locked<[String: Entry]>([:])
     private let switches: Task<Void, Never>
 
     /// A transport for the environments of that store.
@@ -59,7 +59,7 @@ public final class EnvironmentTransport: Transport {
     }
 
     /// The names of the environments that have a transport now.
-    package var names: Set<ServerEnvironment.Name> { entries.withLock { Set($0.keys) } }
+    package var names: Set<String> { entries.withLock { Set($0.keys) } }
 
     /// The system's transport with the environment's policy.
     private static let system: @Sendable (ServerEnvironment) -> any Transport = { environment in
@@ -90,8 +90,8 @@ public final class EnvironmentTransport: Transport {
     }
 
     private static func join(
-        _ entries: inout [ServerEnvironment.Name: Entry],
-        _ name: ServerEnvironment.Name,
+        _ entries: inout [String: Entry],
+        _ name: String,
         _ made: (any Transport)?
     ) -> (any Transport)? {
         guard let transport = entries[name]?.transport ?? made else { return nil }

@@ -20,61 +20,12 @@ import TargetKit
 /// }
 /// ```
 public struct ServerEnvironment: Sendable, Hashable {
-    /// The name of an environment: in the app's settings, as a launch argument, and in the saved selection.
-    public struct Name: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
-        /// The text of the name, which is case-sensitive.
-        public let rawValue: String
-
-        /// A name.
-        public init(rawValue: String) {
-            self.rawValue = rawValue
-        }
-
-        /// A name.
-        public init(stringLiteral value: String) {
-            rawValue = value
-        }
-
-        /// The text of the name.
-        public var description: String { rawValue }
-    }
-
-    /// A part of the API that may have a server of its own.
-    public struct Module: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
-        /// The module's name.
-        public let rawValue: String
-
-        /// A module with that name.
-        public init(rawValue: String) {
-            self.rawValue = rawValue
-        }
-
-        /// A module with that name.
-        public init(stringLiteral value: String) {
-            rawValue = value
-        }
-
-        /// The module's name.
-        public var description: String { rawValue }
-
-        /// The part of the API at ``ServerEnvironment/baseURL``.
-        public static let main = Self(rawValue: "main")
-    }
-
-    /// The version of http in a base URL.
-    public enum Scheme: String, Sendable, Hashable, CaseIterable {
-        /// HTTP over TLS.
-        case https
-        /// HTTP without encryption.
-        case http
-    }
-
-    /// The name.
-    public var name: Name
+    /// The name, which is case-sensitive: in the app's settings, as a launch argument, and in the saved selection.
+    public var name: String
     /// The URL of the modules that have none of their own.
     public var baseURL: URL
-    /// The URLs of the other modules.
-    public var modules: [Module: URL]
+    /// The URLs of the parts of the API that have a server of their own, by their names.
+    public var modules: [String: URL]
     /// The header fields that an ``EnvironmentPlugin`` adds to each request to these servers; default: none.
     public var headers: HTTPHeaders
     /// The trust policy of an ``EnvironmentTransport`` for these servers; default: that of the system.
@@ -92,9 +43,9 @@ public struct ServerEnvironment: Sendable, Hashable {
     ///   - headers: Header fields for these servers alone; default: none.
     ///   - tls: The trust policy for these servers; default: that of the system.
     public init(
-        _ name: Name,
+        _ name: String,
         baseURL: String,
-        modules: [Module: String] = [:],
+        modules: [String: String] = [:],
         headers: HTTPHeaders = [:],
         tls: TLSPolicy = .system
     ) {
@@ -106,20 +57,20 @@ public struct ServerEnvironment: Sendable, Hashable {
     }
 
     /// The URL of a module: its own, or else ``baseURL``.
-    public func url(of module: Module) -> URL {
-        modules[module] ?? baseURL
+    public func url(of module: String?) -> URL {
+        module.flatMap { modules[$0] } ?? baseURL
     }
 
-    /// The same environment over another scheme, with a name of its own. An explicit port is not changed.
+    /// The same environment over HTTP without TLS, with a name of its own. An explicit port is not changed.
     ///
     /// ```swift
-    /// let plain = ServerEnvironment.test.over(.http, as: "test-http")
+    /// let plain = ServerEnvironment.test.overHTTP(as: "test-http")
     /// ```
-    public func over(_ scheme: Scheme, as name: Name) -> ServerEnvironment {
+    public func overHTTP(as name: String) -> ServerEnvironment {
         var environment = self
         environment.name = name
-        environment.baseURL = baseURL.over(scheme)
-        environment.modules = modules.mapValues { $0.over(scheme) }
+        environment.baseURL = baseURL.overHTTP
+        environment.modules = modules.mapValues(\.overHTTP)
         return environment
     }
 }
@@ -136,11 +87,12 @@ extension URL {
         self = URL(string: "\(scheme):\(escaped)") ?? URL(filePath: "/")
     }
 
-    fileprivate func over(_ scheme: ServerEnvironment.Scheme) -> URL {
-        guard self.scheme == "http" || self.scheme == "https",
-            var parts = URLComponents(url: self, resolvingAgainstBaseURL: true)
-        else { return self }
-        parts.scheme = scheme.rawValue
+    fileprivate var overHTTP: URL {
+        guard scheme?.lowercased() == "https", var parts = URLComponents(url: self, resolvingAgainstBaseURL: true)
+        else {
+            return self
+        }
+        parts.scheme = "http"
         return parts.url ?? self
     }
 }

@@ -16,13 +16,11 @@ public struct CallMetrics: Sendable {
         public let transport: TransportMetrics?
     }
 
-    /// The call.
-    public let id: RequestContext.ID
     /// The target of the call; for a `MultiTarget` the one inside.
     public let target: any TargetType
     /// The name of the call's endpoint.
     public let endpoint: String
-    /// The exchanges, in order. Empty when the call failed before it was sent, and when it shared another call's exchange.
+    /// The exchanges, in order: more than one when the call was repeated. Empty when the call failed before it was sent, and when it shared another call's exchange.
     public let attempts: [Attempt]
     /// The time from the start of the call to its end: plugins, attempts, the delays between them and decoding included, and the
     /// body of a stream.
@@ -32,10 +30,8 @@ public struct CallMetrics: Sendable {
     /// Why the call failed, also by a response that could not be decoded; `nil` when it succeeded.
     public let failure: TargetKitError.Kind?
     /// The bytes of the body that the reader of a stream has received, decoded; `nil` if the call is not a stream.
-    public let streamedByteCount: Int64?
+    package let streamedByteCount: Int64?
 
-    /// How many attempts followed the first one.
-    public var retryCount: Int { max(0, attempts.count - 1) }
     /// The bytes of request bodies that were sent, in all attempts whose figures are known.
     public var bytesSent: Int64 { attempts.reduce(0) { $0 + ($1.transport?.bytesSent ?? 0) } }
     /// The bytes of response bodies that were received, in all attempts whose figures are known, and those of a stream.
@@ -61,12 +57,12 @@ public struct EndpointSummary: Sendable, Hashable {
     /// The durations of the calls, without those that were cancelled or failed before `prepare`.
     package private(set) var durations = DurationHistogram()
 
-    /// The median duration; `nil` without calls. Calls that were cancelled or failed before `prepare` do not count.
-    public var p50: Duration? { durations.percentile(0.5) }
-    /// The duration that 90 % of the calls did not exceed; `nil` without calls.
-    public var p90: Duration? { durations.percentile(0.9) }
-    /// The duration that 99 % of the calls did not exceed; `nil` without calls.
-    public var p99: Duration? { durations.percentile(0.99) }
+    /// The duration that a share of the calls did not exceed: `percentile(0.9)` is p90. Calls that were cancelled or failed before
+    /// `prepare` do not count.
+    ///
+    /// - Parameter share: From 0 to 1; other numbers count as 0 or 1.
+    /// - Returns: `nil` without calls.
+    public func percentile(_ share: Double) -> Duration? { durations.percentile(share) }
 
     /// A summary of no calls.
     init() {}
@@ -76,7 +72,7 @@ public struct EndpointSummary: Sendable, Hashable {
     /// - Parameter isMeasured: Whether its duration counts.
     mutating func add(_ call: CallMetrics, isMeasured: Bool) {
         callCount += 1
-        retryCount += call.retryCount
+        retryCount += max(0, call.attempts.count - 1)
         bytesSent += call.bytesSent
         bytesReceived += call.bytesReceived
         if call.failure == .cancelled {

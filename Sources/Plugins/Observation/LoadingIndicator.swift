@@ -20,13 +20,22 @@ final class LoadingIndicator: Sendable {
         let task: Task<Void, Never>
     }
 
-    private let timing: LoadingPlugin.Timing
+    private let delay: Duration
+    private let shortest: Duration
+    private let clock: any Clock<Duration>
     private let elapsedTime: ElapsedTime
     private let shown: OrderedCallback<State, Bool>
 
-    init(timing: LoadingPlugin.Timing, onChange: @escaping @Sendable (Bool) -> Void) {
-        self.timing = timing
-        elapsedTime = ElapsedTime(timing.clock)
+    init(
+        delay: Duration,
+        shortest: Duration,
+        clock: any Clock<Duration>,
+        onChange: @escaping @Sendable (Bool) -> Void
+    ) {
+        self.delay = delay
+        self.shortest = shortest
+        self.clock = clock
+        elapsedTime = ElapsedTime(clock)
         shown = OrderedCallback(State(), callback: onChange)
     }
 
@@ -63,7 +72,7 @@ final class LoadingIndicator: Sendable {
     private func settle(_ state: inout State, _ events: inout [Bool], at now: Duration) -> Duration? {
         let isBusy = state.callCount > 0
         guard isBusy != (state.shownSince != nil) else { return nil }
-        let due = state.shownSince.map { $0 + timing.shortest } ?? state.busySince + timing.delay
+        let due = state.shownSince.map { $0 + shortest } ?? state.busySince + delay
         guard now >= due else { return due - now }
         state.shownSince = isBusy ? now : nil
         events.append(isBusy)
@@ -81,7 +90,7 @@ final class LoadingIndicator: Sendable {
         guard state.timer == nil else { return nil }
         state.lastTimer += 1
         let number = state.lastTimer
-        let clock = timing.clock
+        let clock = clock
         let task = Task {
             // A cancelled timer has been removed from the state.
             guard (try? await clock.sleep(for: LongestWait.limited(wait))) != nil else { return }

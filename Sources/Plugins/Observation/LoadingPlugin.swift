@@ -9,7 +9,7 @@ import FoundationNetworking
 /// Shows that something is loading while calls run that a person waits for.
 ///
 /// ```swift
-/// LoadingPlugin(timing: .init(delay: .milliseconds(200), shortest: .milliseconds(500))) { isLoading in
+/// LoadingPlugin(delay: .milliseconds(200), shortest: .milliseconds(500)) { isLoading in
 ///     DispatchQueue.main.async { overlay.isHidden = !isLoading }
 /// }
 /// ```
@@ -18,31 +18,9 @@ import FoundationNetworking
 /// `Task { @MainActor in … }` for each may not.
 ///
 /// A call counts from its `prepare` to its end, with all attempts and the delays between them, and a stream to the end of its body.
-/// A call that fails before `prepare` does not count. A call opts out by `CallOptions.showsLoading` or by a closure. One
-/// plugin may serve any number of providers; it then shows their calls together.
+/// A call that fails before `prepare` does not count. A call opts out by `CallOptions.showsLoading`. One plugin may serve any
+/// number of providers; it then shows their calls together.
 public struct LoadingPlugin: Plugin {
-    /// When to show, and for how long, so that short calls do not flicker.
-    public struct Timing: Sendable {
-        /// How long calls run before they are shown; default zero: at once. Calls that end before are not shown.
-        let delay: Duration
-        /// How long loading is shown at least; default zero: until the last call ends.
-        let shortest: Duration
-        /// The clock that measures both; default the continuous clock.
-        let clock: any Clock<Duration>
-
-        /// A timing; by default loading is shown at once and only while calls run.
-        public init(
-            delay: Duration = .zero,
-            shortest: Duration = .zero,
-            clock: any Clock<Duration> = ContinuousClock()
-        ) {
-            self.delay = delay
-            self.shortest = shortest
-            self.clock = clock
-        }
-    }
-
-    private let isVisible: (@Sendable (any TargetType) -> Bool)?
     private let indicator: LoadingIndicator
     private let isCounted = PluginStorage<Bool>()
 
@@ -52,22 +30,24 @@ public struct LoadingPlugin: Plugin {
     /// A plugin that shows that calls run.
     ///
     /// - Parameters:
-    ///   - timing: When to show; default: at once, while calls run.
-    ///   - isVisible: Whether a target's calls are shown. Default `nil`: as `CallOptions.showsLoading` says.
+    ///   - delay: How long calls run before they are shown, so that short calls do not flicker; calls that end before are not shown.
+    ///     Default zero: at once.
+    ///   - shortest: How long loading is shown at least; default zero: until the last call ends.
+    ///   - clock: Measures both; default: the continuous clock.
     ///   - onChange: Shows (`true`) and hides (`false`).
     public init(
-        timing: Timing = Timing(),
-        isVisible: (@Sendable (any TargetType) -> Bool)? = nil,
+        delay: Duration = .zero,
+        shortest: Duration = .zero,
+        clock: any Clock<Duration> = ContinuousClock(),
         onChange: @escaping @Sendable (_ isLoading: Bool) -> Void
     ) {
-        self.isVisible = isVisible
-        indicator = LoadingIndicator(timing: timing, onChange: onChange)
+        indicator = LoadingIndicator(delay: delay, shortest: shortest, clock: clock, onChange: onChange)
     }
 
     /// Counts the call, at its first attempt.
     public func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
         guard context[isCounted] == nil else { return request }
-        let isShown = isVisible?(context.target) ?? context.options.showsLoading
+        let isShown = context.options.showsLoading
         context[isCounted] = isShown
         if isShown { indicator.begin() }
         return request

@@ -5,16 +5,16 @@ import TargetKit
 /// What a log redacts: the values of secret header fields, query items, and fields of JSON and form bodies.
 ///
 /// ```swift
-/// var redaction = LogRedaction.standard
+/// var redaction = LogRedaction()
 /// redaction.fields.formUnion(["iban", "user.address", "cards.number"])
-/// NetworkLoggerPlugin(level: .body, options: .init(redaction: redaction))
+/// NetworkLoggerPlugin(level: .body, redaction: redaction)
 /// ```
 public struct LogRedaction: Sendable, Hashable {
-    /// Which header fields are secret. A field whose name is in ``fields`` is secret too, and so are the provider's plugins'
+    /// Which header fields are secret; default: `HeaderRedaction.standard`. A field whose name is in ``fields`` is secret too, and so are the provider's plugins'
     /// `Plugin.secretHeaders`, unless no header field is secret here.
     public var headers: HeaderRedaction
 
-    /// Which query items and fields of bodies are secret.
+    /// Which query items and fields of bodies are secret; default: the names that are commonly used for secrets.
     ///
     /// - A name stands for the field of that name at any depth, with its whole value.
     /// - A key path, names separated by dots, stands for the field at that place alone. Arrays are skipped: the path `cards.number`
@@ -30,21 +30,19 @@ public struct LogRedaction: Sendable, Hashable {
     /// The number of names in the longest key path.
     private(set) var longestPath = 0
 
-    /// A redaction of those header fields, query items and fields of bodies.
-    public init(headers: HeaderRedaction = .standard, fields: Set<String> = Self.standardFields) {
+    /// A redaction with the defaults of ``headers`` and ``fields``. User and password of a URL are redacted, too.
+    public init() {
+        self.init(headers: .standard, fields: SecretFields.standard)
+    }
+
+    package init(headers: HeaderRedaction = .standard, fields: Set<String>) {
         self.headers = headers
         self.fields = fields
         index()
     }
 
-    /// `HeaderRedaction.standard` and ``standardFields``; user and password of a URL are redacted.
-    public static let standard = LogRedaction()
-
     /// Nothing is redacted: the log then contains passwords and tokens.
     public static let none = LogRedaction(headers: HeaderRedaction(secretNames: []), fields: [])
-
-    /// The names that are commonly used for secrets.
-    public static let standardFields: Set<String> = SecretFields.standard
 
     private mutating func index() {
         let all = fields.map { Self.components(of: $0) }

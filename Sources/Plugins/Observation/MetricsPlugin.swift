@@ -11,10 +11,10 @@ import FoundationNetworking
 ///
 /// ```swift
 /// let metrics = MetricsPlugin { call in
-///     if call.duration > .seconds(2) { log("\(call.endpoint) took \(call.duration), \(call.retryCount) retries") }
+///     if call.duration > .seconds(2) { log("\(call.endpoint) took \(call.duration), \(call.attempts.count) attempts") }
 /// }
 /// let provider = Provider<Orders>(plugins: [metrics])
-/// print(metrics.summaries["GET Orders.latest"]?.p90 ?? .zero)
+/// print(metrics.summaries["GET Orders.latest"]?.percentile(0.9) ?? .zero)
 /// ```
 ///
 /// Each call is reported exactly once, at its end, also when it was cancelled or failed before it was sent; a stream at the end of
@@ -116,7 +116,6 @@ public struct MetricsPlugin: Plugin {
     public func didFinish(_ call: FinishedCall, context: RequestContext) {
         let attempts = context[attempts]?.withLock(\.finished)
         let metrics = CallMetrics(
-            id: context.id,
             target: context.target,
             endpoint: name(context.target),
             attempts: attempts ?? [],

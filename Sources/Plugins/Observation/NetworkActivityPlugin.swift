@@ -6,21 +6,21 @@ import TargetKit
 import FoundationNetworking
 #endif
 
-/// Reports when calls use the network, for an activity indicator or for keeping an app awake.
+/// Reports when calls use the network, for a meter or for keeping an app awake. To show activity to a person, use a
+/// ``LoadingPlugin``, which reports all calls together.
 ///
 /// ```swift
-/// NetworkActivityPlugin { change, target in meter.record(change, target) }     // each call
-/// NetworkActivityPlugin(anyInFlight: { isActive in spinner.show(isActive) })   // all calls together
+/// NetworkActivityPlugin { change, target in meter.record(change, target) }
 /// ```
 ///
 /// A call is reported as ``Change/began`` once, when it is first sent, and as ``Change/ended`` once, at its end: later attempts
 /// belong to the same call, and so do the delays between them and the body of a stream. A call that fails before it is sent is not
 /// reported. Calls that share an exchange are reported as one, while the exchange runs.
 ///
-/// One plugin may serve any number of providers; it then counts their calls together. Closures run on any thread.
+/// One plugin may serve any number of providers. The closure runs on any thread.
 public struct NetworkActivityPlugin: Plugin {
     /// A change of a call.
-    public enum Change: Sendable, Hashable, CaseIterable {
+    public enum Change: Sendable, Hashable {
         /// The call was sent.
         case began
         /// The call has ended.
@@ -28,7 +28,6 @@ public struct NetworkActivityPlugin: Plugin {
     }
 
     private let callback: @Sendable (Change, any TargetType) -> Void
-    private let count: OrderedCallback<Int, Bool>
     private let activity = PluginStorage<Activity>()
 
     /// `PluginPlace.observation`.
@@ -40,22 +39,12 @@ public struct NetworkActivityPlugin: Plugin {
     ///   same time.
     public init(_ onChange: @escaping @Sendable (_ change: Change, _ target: any TargetType) -> Void) {
         callback = onChange
-        count = OrderedCallback(0) { _ in }
-    }
-
-    /// A plugin that reports when the first call begins and the last one ends.
-    ///
-    /// - Parameter anyInFlight: Is called with `true` and `false` in turn, never at the same time, starting with `true`. A change
-    ///   during the call of the closure is reported after it, on the same thread.
-    public init(anyInFlight: @escaping @Sendable (_ isActive: Bool) -> Void) {
-        callback = { _, _ in }
-        count = OrderedCallback(0, callback: anyInFlight)
     }
 
     /// Reports that the call began, at its first attempt.
     public func willSend(_ request: URLRequest, context: RequestContext) {
         guard context[activity] == nil else { return }
-        context[activity] = Activity(of: context.target, callback, count)
+        context[activity] = Activity(of: context.target, callback)
     }
 
     /// Reports that the call has ended, if it was sent.
@@ -68,21 +57,14 @@ public struct NetworkActivityPlugin: Plugin {
 private final class Activity: Sendable {
     private let target: any TargetType
     private let callback: @Sendable (NetworkActivityPlugin.Change, any TargetType) -> Void
-    private let count: OrderedCallback<Int, Bool>
     private let hasEnded = Locked(false)
 
     init(
         of target: any TargetType,
-        _ callback: @escaping @Sendable (NetworkActivityPlugin.Change, any TargetType) -> Void,
-        _ count: OrderedCallback<Int, Bool>
+        _ callback: @escaping @Sendable (NetworkActivityPlugin.Change, any TargetType) -> Void
     ) {
         self.target = target
         self.callback = callback
-        self.count = count
-        count.update { count, events in
-            count += 1
-            if count == 1 { events.append(true) }
-        }
         callback(.began, target)
     }
 
@@ -95,11 +77,6 @@ private final class Activity: Sendable {
             defer { hasEnded = true }
             return !hasEnded
         }
-        guard isFirst else { return }
-        count.update { count, events in
-            count -= 1
-            if count == 0 { events.append(false) }
-        }
-        callback(.ended, target)
+        if isFirst { callback(.ended, target) }
     }
 }

@@ -11,7 +11,7 @@ import FoundationNetworking
 /// ```swift
 /// NetworkLoggerPlugin()                                               // prints a line for each request and response
 /// NetworkLoggerPlugin(level: .body) { line in logger.debug("\(line)") }
-/// NetworkLoggerPlugin(level: .errors, options: .init(isEnabled: { settings.isLogging }))
+/// NetworkLoggerPlugin(level: .errors, isEnabled: { settings.isLogging })
 /// ```
 ///
 /// ```text
@@ -35,7 +35,9 @@ public struct NetworkLoggerPlugin: Plugin {
     }
 
     private let level: Level
-    private let options: Options
+    private let redaction: LogRedaction
+    private let bodyLimit: Int
+    private let isEnabled: @Sendable () -> Bool
     private let output: @Sendable (String) -> Void
     private let elapsedTime: ElapsedTime
     private let sent = PluginStorage<Sent>()
@@ -47,18 +49,43 @@ public struct NetworkLoggerPlugin: Plugin {
     ///
     /// - Parameters:
     ///   - level: What is logged; default: a line for each request, response and failure.
-    ///   - options: Redaction, body limit, clock, and whether the logger is enabled.
+    ///   - redaction: What is redacted; default: `LogRedaction()`.
+    ///   - bodyLimit: How many bytes of a body are shown; default 4096. A longer body is cut off, and its size is shown.
     ///   - output: Gets each line, without a line break at its end, on any thread; default: prints it to standard output. A curl
     ///     command is one line, in which a body may have line breaks.
+    ///   - isEnabled: Whether the logger is enabled, evaluated at each hook; default: always. A disabled logger makes no texts.
     public init(
         level: Level = .basic,
-        options: Options = Options(),
-        output: @escaping @Sendable (_ line: String) -> Void = { print($0) }
+        redaction: LogRedaction = LogRedaction(),
+        bodyLimit: Int = 4096,
+        output: @escaping @Sendable (_ line: String) -> Void = { print($0) },
+        isEnabled: @escaping @Sendable () -> Bool = { true }
+    ) {
+        self.init(
+            level: level,
+            redaction: redaction,
+            bodyLimit: bodyLimit,
+            clock: ContinuousClock(),
+            output: output,
+            isEnabled: isEnabled
+        )
+    }
+
+    /// A logger that measures durations by a clock of the test's.
+    package init(
+        level: Level = .basic,
+        redaction: LogRedaction = LogRedaction(),
+        bodyLimit: Int = 4096,
+        clock: any Clock<Duration>,
+        output: @escaping @Sendable (_ line: String) -> Void,
+        isEnabled: @escaping @Sendable () -> Bool = { true }
     ) {
         self.level = level
-        self.options = options
+        self.redaction = redaction
+        self.bodyLimit = max(0, bodyLimit)
         self.output = output
-        elapsedTime = ElapsedTime(options.clock)
+        self.isEnabled = isEnabled
+        elapsedTime = ElapsedTime(clock)
     }
 
     /// Logs the request.
@@ -69,7 +96,7 @@ public struct NetworkLoggerPlugin: Plugin {
             return log("→ " + CurlCommand(request, body(in: context), context).text, context)
         }
         if level.contains(.request) {
-            let url = options.redaction.url(request.url?.absoluteString ?? "")
+            let url = redaction.url(request.url?.absoluteString ?? "")
             log("→ \(request.httpMethod ?? "GET") \(url) (\(context.target.name))", context)
         }
         if level.contains(.requestHeaders) { log(HTTPHeaders(request.allHTTPHeaderFields ?? [:]), context) }
@@ -97,14 +124,14 @@ public struct NetworkLoggerPlugin: Plugin {
         log(error, time: "", context)
     }
 
-    private var isListening: Bool { !level.isEmpty && options.isEnabled() }
+    private var isListening: Bool { !level.isEmpty && isEnabled() }
 
     private func body(in context: RequestContext) -> LogBody {
-        LogBody(redaction: redaction(in: context), limit: max(0, options.bodyLimit))
+        LogBody(redaction: redaction(in: context), limit: bodyLimit)
     }
 
     private func redaction(in context: RequestContext) -> LogRedaction {
-        options.redaction.adding(context.secretHeaders)
+        redaction.adding(context.secretHeaders)
     }
 }
 

@@ -52,7 +52,7 @@ public struct ServerClockPlugin: Plugin {
     }
 
     /// The largest error of ``offset`` in seconds, if the server's clock is right; `nil` before the first response.
-    public var uncertainty: TimeInterval? {
+    package var uncertainty: TimeInterval? {
         let date = date()
         return difference.withLock { $0.range?.widened(until: date) }.map { ($0.highest - $0.lowest) / 2 }
     }

@@ -19,7 +19,7 @@ public struct SignableRequest: Sendable {
     public let body: TransportRequest.Body
 
     /// A request made by hand, to test a signature.
-    public init(method: HTTPMethod, url: URL, headers: HTTPHeaders = [:], body: TransportRequest.Body = .none) {
+    package init(method: HTTPMethod, url: URL, headers: HTTPHeaders = [:], body: TransportRequest.Body = .none) {
         self.method = method
         self.url = url
         self.headers = headers

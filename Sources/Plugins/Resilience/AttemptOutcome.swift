@@ -53,7 +53,7 @@ struct AttemptOutcome {
     }
 }
 
-/// What `URLError` codes say about the server and the request.
+/// What `URLError` codes mean for the server and the request.
 enum ConnectionFailure {
     /// No connection was made: the name was not found, the connection was refused, or the TLS handshake failed. Nothing of the
     /// request was sent, so no server has processed it.
@@ -64,6 +64,9 @@ enum ConnectionFailure {
 
     /// The connection was lost, or the request timed out. The server may have processed the request.
     static let whileExchanging: Set<URLError.Code> = [.timedOut, .networkConnectionLost]
+
+    /// Failures of the server: ``beforeSending`` and ``whileExchanging``. An offline device is not one of them.
+    static let ofServer = beforeSending.union(whileExchanging)
 
     /// Failures that are often temporary. A failed TLS handshake is not.
     static let transient: Set<URLError.Code> = [

@@ -3,12 +3,12 @@
 /// The circuit of one server: closed until too many calls fail, then open for a time, then half-open until it is known whether
 /// calls succeed again.
 struct Circuit: Sendable {
-    /// Lets one attempt through. Whoever has it reports the end of the attempt, once.
+    /// Admits one attempt, whose end is reported once.
     struct Admission: Sendable {
         fileprivate let turn: Int
     }
 
-    /// What the end of an attempt says about the server.
+    /// What the end of an attempt means for the server.
     enum Verdict: Sendable {
         case worked
         case failed
@@ -92,7 +92,7 @@ struct Circuit: Sendable {
         case (.open, _), (.closed, .nothing): break
         case (.closed, _):
             count.add(isMarked: verdict == .failed, at: now)
-            if verdict == .failed, isTooMuch(at: now) { enter(.open(since: now)) }
+            if verdict == .failed, hasTooManyFailures(at: now) { enter(.open(since: now)) }
         case (.halfOpen, .failed): enter(.open(since: now))
         case (.halfOpen(let inFlight, let passed), .nothing):
             phase = .halfOpen(inFlight: inFlight - 1, passed: passed)
@@ -104,8 +104,15 @@ struct Circuit: Sendable {
         }
     }
 
-    /// Whether the circuit can be forgotten: it has no attempt in flight, and no call within its window, or none since long after
-    /// it could have closed.
+    /// The body of a stream has failed whose head has counted as a success: the call counts as a failure instead.
+    mutating func streamFailed(_ admission: Admission, at now: Duration) {
+        guard case .closed = phase, admission.turn == turn else { return }
+        count.mark(at: now)
+        if hasTooManyFailures(at: now) { enter(.open(since: now)) }
+    }
+
+    /// Whether the circuit can be removed: it has no attempt in flight, and no call within its window, or none since long after it
+    /// could have closed.
     func isIdle(at now: Duration) -> Bool {
         guard unfinished == 0 else { return false }
         switch phase {
@@ -118,7 +125,7 @@ struct Circuit: Sendable {
 
     private var probes: Int { max(policy.probes, 1) }
 
-    private func isTooMuch(at now: Duration) -> Bool {
+    private func hasTooManyFailures(at now: Duration) -> Bool {
         let totals = count.totals(at: now)
         return totals.marked >= max(policy.failures, 1) && Double(totals.marked) >= policy.share * Double(totals.all)
     }

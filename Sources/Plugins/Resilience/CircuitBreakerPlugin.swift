@@ -9,18 +9,18 @@ import FoundationNetworking
 /// Refuses calls to a server that fails, so that they end at once and the server has time to recover.
 ///
 /// ```swift
-/// let breaker = CircuitBreakerPlugin { change in log.note("\(change.key) is \(change.to)") }
+/// let breaker = CircuitBreakerPlugin { server, state in log.note("\(server) is \(state)") }
 /// ```
 ///
 /// Each server has a circuit of its own. It is *closed* at first, and calls are sent. When enough of them have failed within a
-/// window of time (``CircuitBreakerPolicy``), it *opens*: calls end at once with ``CircuitOpenError``, which says until when. After
-/// that time it is *half-open*: a few calls are sent as probes, the others are still refused. If the probes succeed, it closes; if
+/// window of time (``CircuitBreakerPolicy``), it *opens*: calls end at once with ``CircuitOpenError``, which says for how
+/// long. After that time it is *half-open*: a few calls are sent as probes, the others are still refused. If the probes succeed, it closes; if
 /// one of them fails, it opens again.
 ///
 /// - A failure is a status of the policy, whether the target accepts it or not, or a connection error. A call does not count if it
-///   was cancelled, exceeded a `CallTimeout.wholeCall`, was not sent, or failed for a reason of its own; it then makes room for
-///   another probe. Nor does a failure after a redirect to another server count: the first server has answered.
-/// - Calls that share an exchange count once, when it ends.
+///   was cancelled, exceeded a `CallTimeout.wholeCall`, was not sent, or failed for a reason of its own; another probe is
+///   then admitted. Nor does a failure after a redirect to another server count: the first server has answered.
+/// - Calls that share an exchange count once, when it ends. A stream whose body fails counts as a failure when it ends.
 /// - A refresh of an ``AuthenticationPlugin`` passes a half-open circuit and does not count as a probe: the call that waits for it
 ///   may be the only one that is allowed.
 /// - Calls that were sent before the circuit last changed do not count when they end.
@@ -34,7 +34,6 @@ import FoundationNetworking
 public struct CircuitBreakerPlugin: Plugin {
     private let policy: CircuitBreakerPolicy
     private let key: @Sendable (URLRequest, any TargetType) -> String?
-    private let now: @Sendable () -> Date
     private let elapsedTime: ElapsedTime
     private let registry: OrderedCallback<CircuitRegistry, CircuitChange>
     private let permits = PluginStorage<CircuitPermit>()
@@ -44,29 +43,27 @@ public struct CircuitBreakerPlugin: Plugin {
     /// - Parameters:
     ///   - policy: When a circuit opens, and for how long; default: `CircuitBreakerPolicy()`.
     ///   - clock: Measures the policy's times; default: the continuous clock.
-    ///   - onChange: Called with each change, in order, on any thread. A change from open to half-open is reported with the first
-    ///     call that is sent. An idle circuit may be reported as closed when many other servers are called. Default: does nothing.
+    ///   - onChange: Called with each change of a circuit and its new state, in order, on any thread. A change from open to half-open
+    ///     is reported with the first call that is sent. An idle circuit may be reported as closed when many other servers are
+    ///     called. Default: does nothing.
     ///   - key: The circuit of a request; `nil`: the request is not counted and never refused. Default: its server, by scheme, host
     ///     and port, for example `https://shop.example`.
-    ///   - now: The time of day, for ``CircuitOpenError/until``.
     public init(
         policy: CircuitBreakerPolicy = CircuitBreakerPolicy(),
         clock: any Clock<Duration> = ContinuousClock(),
-        onChange: @escaping @Sendable (_ change: CircuitChange) -> Void = { _ in },
-        key: (@Sendable (URLRequest, any TargetType) -> String?)? = nil,
-        now: @escaping @Sendable () -> Date = { Date() }
+        onChange: @escaping @Sendable (_ key: String, _ state: CircuitState) -> Void = { _, _ in },
+        key: (@Sendable (URLRequest, any TargetType) -> String?)? = nil
     ) {
         self.policy = policy
         self.key = key ?? { request, _ in request.url.flatMap(ServerOrigin.init)?.description }
-        self.now = now
         elapsedTime = ElapsedTime(clock)
-        registry = OrderedCallback(CircuitRegistry(policy), callback: onChange)
+        registry = OrderedCallback(CircuitRegistry(policy)) { onChange($0.key, $0.state) }
     }
 
     /// The state of a circuit; `.closed` if no call has asked for it yet.
     ///
     /// - Parameter key: `https://shop.example`, or what the plugin's key closure returns.
-    public func state(of key: String) -> CircuitState {
+    package func state(of key: String) -> CircuitState {
         let time = elapsedTime.current
         return registry.update { registry, _ in registry.circuit(key).state(at: time) }
     }
@@ -76,7 +73,7 @@ public struct CircuitBreakerPlugin: Plugin {
         ServerOrigin(url).map { state(of: $0.description) } ?? .closed
     }
 
-    /// Whether a call to a URL's server would be sent now; for ``HostFailoverPolicy/isAvailable``.
+    /// Whether a call to a URL's server would be sent now; for the `isAvailable` of a ``HostFailoverPolicy``.
     public func admits(_ url: URL) -> Bool {
         guard let origin = ServerOrigin(url) else { return true }
         let time = elapsedTime.current
@@ -96,23 +93,35 @@ public struct CircuitBreakerPlugin: Plugin {
         case .admitted(let admission):
             context[permits] = permit(admission, to: key, for: request.url)
         case .exempt: break
-        case .refused(let remaining):
-            let until = now().addingTimeInterval(remaining / .seconds(1))
-            throw CircuitOpenError(key: key, remaining: remaining, until: until)
+        case .refused(let remaining): throw CircuitOpenError(key: key, remaining: remaining)
         }
         return request
     }
 
     /// Counts how the attempt ended.
     public func didReceive(_ result: Result<Response, TargetKitError>, context: RequestContext) {
-        guard let permit = context[permits], let admission = permit.take() else { return }
+        guard let permit = context[permits], permit.end() else { return }
         let (verdict, time) = (verdict(on: AttemptOutcome(result), of: permit.url), elapsedTime.current)
-        change(permit.key) { $0.ended(admission, of: permit.key, verdict, at: time) }
+        change(permit.key) { $0.ended(permit.admission, of: permit.key, verdict, at: time) }
     }
 
-    /// Releases the permit of a call that was not sent. An exchange that the call shares keeps it until it ends.
+    /// Counts a stream whose body has failed, and releases the permit of a call that was not sent. An exchange that the call shares
+    /// keeps it until it ends.
     public func didFinish(_ call: FinishedCall, context: RequestContext) {
+        if let permit = context[permits], hasFailedInBody(call, of: permit.url) {
+            let time = elapsedTime.current
+            change(permit.key) { $0.streamFailed(permit.admission, of: permit.key, at: time) }
+        }
         context[permits] = nil
+    }
+
+    /// Whether the head of a stream has counted as a success, and its body has failed.
+    private func hasFailedInBody(_ call: FinishedCall, of url: URL?) -> Bool {
+        guard call.streamedByteCount != nil, case .failure(let error) = call.result, error.stage == .transport,
+            error.response != nil, let code = (error.underlying as? URLError)?.code
+        else { return false }
+        let head = AttemptOutcome(call.result)
+        return policy.errorCodes.contains(code) && verdict(on: head, of: url) == .worked && !head.isElsewhere(than: url)
     }
 
     private func permit(_ admission: Circuit.Admission, to key: String, for url: URL?) -> CircuitPermit {
@@ -141,9 +150,9 @@ public struct CircuitBreakerPlugin: Plugin {
         registry.update { registry, changes in
             let before = registry.circuit(key).settledState
             let value = body(&registry)
-            changes += registry.takeForgotten()
+            changes += registry.takeRemoved()
             let after = registry.circuit(key).settledState
-            if before != after { changes.append(CircuitChange(key: key, from: before, to: after)) }
+            if before != after { changes.append(CircuitChange(key: key, state: after)) }
             return value
         }
     }
@@ -154,7 +163,7 @@ public struct CircuitBreakerPlugin: Plugin {
 ///
 /// ```swift
 /// catch {
-///     if let open = error.underlying as? CircuitOpenError { banner.show(until: open.until) }
+///     if let open = error.underlying as? CircuitOpenError { banner.show(for: open.remaining) }
 /// }
 /// ```
 public struct CircuitOpenError: Error, Sendable, Hashable {
@@ -162,19 +171,16 @@ public struct CircuitOpenError: Error, Sendable, Hashable {
     public let key: String
     /// How long calls are still refused; zero while a probe is in flight.
     public let remaining: Duration
-    /// The time of day at which the next call is sent.
-    public let until: Date
 
-    package init(key: String, remaining: Duration, until: Date) {
+    package init(key: String, remaining: Duration) {
         self.key = key
         self.remaining = remaining
-        self.until = until
     }
 }
 
 extension CircuitOpenError: DescribedError, ErrorWithKind {
     /// The problem in one line, for the developer.
-    public var description: String {
+    var redactedDescription: String {
         let problem = "calls to \(key) are refused because earlier calls have failed"
         guard remaining > .zero else { return problem + "; a probe is in flight" }
         return problem + "; the next call is sent in \(remaining.wholeSeconds) s"

@@ -7,38 +7,48 @@ import FoundationNetworking
 
 /// When a ``CircuitBreakerPlugin`` refuses calls, and for how long.
 public struct CircuitBreakerPolicy: Sendable, Hashable {
-    /// How many failures within the ``window`` open the circuit, if they are also the ``share``. Default: 5; at least 1.
-    public var failures: Int
-    /// The share of the calls within the window that must fail to open the circuit. Default: 0.5; with 0 only ``failures`` counts.
-    public var share: Double
-    /// How long the end of a call counts, to a tenth. Default: 30 seconds.
-    public var window: Duration
-    /// How long an open circuit refuses all calls. Default: 30 seconds.
-    public var openFor: Duration
-    /// How many calls a half-open circuit sends at a time, and how many must succeed to close it. Default: 1; at least 1.
-    public var probes: Int = 1
-    /// The status codes that are failures of the server. Default: 500, 502, 503, 504.
-    public var statuses: Set<Int> = [500, 502, 503, 504]
-    /// The `URLError` codes that are failures of the server. Default: the host was not found, refused the connection, failed the TLS
-    /// handshake, lost the connection or did not answer in time. An offline device is not a failure of the server.
-    public var errorCodes: Set<URLError.Code> = ConnectionFailure.beforeSending.union(ConnectionFailure.whileExchanging)
+    package var failures: Int
+    package var share: Double
+    package var window: Duration
+    package var openFor: Duration
+    package var probes: Int
+    package var statuses: Set<Int>
+    package var errorCodes: Set<URLError.Code>
 
-    /// A policy with the defaults of the other properties.
+    /// A policy.
+    ///
+    /// - Parameters:
+    ///   - failures: How many failures within the window open the circuit, if they are also the share; default: 5; at least 1.
+    ///   - share: The share of the calls within the window that must fail to open the circuit. Default: 0.5; with 0 only the number
+    ///     of failures counts.
+    ///   - window: How long the end of a call counts, to a tenth; default: 30 seconds.
+    ///   - openFor: How long an open circuit refuses all calls; default: 30 seconds.
+    ///   - probes: How many calls a half-open circuit sends at a time, and how many must succeed to close it; default: 1; at least 1.
+    ///   - statuses: The status codes that are failures of the server; default: 500, 502, 503, 504.
+    ///   - errorCodes: The `URLError` codes that are failures of the server. Default `nil`: the host was not found, refused the
+    ///     connection, failed the TLS handshake, lost the connection or did not answer in time. An offline device is not a failure of
+    ///     the server.
     public init(
         failures: Int = 5,
         share: Double = 0.5,
         window: Duration = .seconds(30),
-        openFor: Duration = .seconds(30)
+        openFor: Duration = .seconds(30),
+        probes: Int = 1,
+        statuses: Set<Int> = [500, 502, 503, 504],
+        errorCodes: Set<URLError.Code>? = nil
     ) {
         self.failures = failures
         self.share = share
         self.window = window
         self.openFor = openFor
+        self.probes = probes
+        self.statuses = statuses
+        self.errorCodes = errorCodes ?? ConnectionFailure.ofServer
     }
 }
 
 /// Whether a ``CircuitBreakerPlugin`` lets calls through.
-public enum CircuitState: String, Sendable, Hashable, CaseIterable {
+public enum CircuitState: Sendable, Hashable {
     /// All calls are sent.
     case closed
     /// All calls are refused.
@@ -47,18 +57,8 @@ public enum CircuitState: String, Sendable, Hashable, CaseIterable {
     case halfOpen
 }
 
-/// A change of a circuit of a ``CircuitBreakerPlugin``.
-public struct CircuitChange: Sendable, Hashable {
-    /// The circuit: `https://shop.example`, or what the plugin's key closure returns.
-    public let key: String
-    /// The state before.
-    public let from: CircuitState
-    /// The new state.
-    public let to: CircuitState
-
-    package init(key: String, from: CircuitState, to: CircuitState) {
-        self.key = key
-        self.from = from
-        self.to = to
-    }
+/// A change of a circuit.
+struct CircuitChange: Sendable, Hashable {
+    let key: String
+    let state: CircuitState
 }

@@ -14,12 +14,12 @@ struct CircuitRegistry: Sendable {
         case refused(remaining: Duration)
     }
 
-    /// With more circuits than this, idle ones are forgotten when a new one is needed.
+    /// With more circuits than this, idle ones are removed when a new one is needed.
     private static let highCount = 64
     private let policy: CircuitBreakerPolicy
     private var circuits: [String: Circuit] = [:]
-    /// Circuits that were forgotten while they were not closed, of which the app has not been told yet.
-    private var forgotten: [CircuitChange] = []
+    /// Circuits that were removed while they were not closed, which has not been reported yet.
+    private var removed: [CircuitChange] = []
 
     init(_ policy: CircuitBreakerPolicy) {
         self.policy = policy
@@ -31,7 +31,7 @@ struct CircuitRegistry: Sendable {
     ///
     /// - Parameter isRefresh: Whether it is part of the refresh of a credential.
     mutating func admit(to key: String, isRefresh: Bool, at now: Duration) -> Decision {
-        if circuits[key] == nil { forgetIdleCircuits(at: now) }
+        if circuits[key] == nil { removeIdleCircuits(at: now) }
         var circuit = circuit(key)
         if isRefresh, circuit.state(at: now) == .halfOpen { return .exempt }
         let admission = circuit.admit(at: now)
@@ -44,29 +44,34 @@ struct CircuitRegistry: Sendable {
         circuits[key]?.ended(admission, verdict, at: now)
     }
 
-    private mutating func forgetIdleCircuits(at now: Duration) {
+    /// The body of a stream has failed whose head has counted as a success.
+    mutating func streamFailed(_ admission: Circuit.Admission, of key: String, at now: Duration) {
+        circuits[key]?.streamFailed(admission, at: now)
+    }
+
+    private mutating func removeIdleCircuits(at now: Duration) {
         guard circuits.count >= Self.highCount else { return }
         for (key, circuit) in circuits where circuit.isIdle(at: now) {
             circuits[key] = nil
-            let state = circuit.settledState
-            if state != .closed { forgotten.append(CircuitChange(key: key, from: state, to: .closed)) }
+            if circuit.settledState != .closed { removed.append(CircuitChange(key: key, state: .closed)) }
         }
     }
 
-    /// The circuits that have been forgotten since the last call of this method while they were not closed; they are closed now.
-    mutating func takeForgotten() -> [CircuitChange] {
-        defer { forgotten = [] }
-        return forgotten
+    /// The circuits that were removed since the last call of this method while they were not closed; they are closed now.
+    mutating func takeRemoved() -> [CircuitChange] {
+        defer { removed = [] }
+        return removed
     }
 }
 
-/// Lets one attempt through a circuit. It is given back once: when the attempt ends, or when neither the call nor the exchange that
-/// it has begun holds it any more.
+/// Admits one attempt to a circuit. It ends once: with the attempt, or when both the call and the exchange that it has begun have
+/// released it.
 final class CircuitPermit: Sendable {
     let key: String
     /// The URL that the attempt asks for.
     let url: URL?
-    private let admission: Locked<Circuit.Admission?>
+    let admission: Circuit.Admission
+    private let hasEnded = Locked(false)
     private let giveBack: @Sendable (Circuit.Admission) -> Void
 
     /// - Parameter giveBack: Ends the admission of an attempt that has no end of its own.
@@ -76,21 +81,21 @@ final class CircuitPermit: Sendable {
         for url: URL?,
         giveBack: @escaping @Sendable (Circuit.Admission) -> Void
     ) {
-        self.admission = Locked(admission)
+        self.admission = admission
         self.key = key
         self.url = url
         self.giveBack = giveBack
     }
 
     deinit {
-        if let admission = take() { giveBack(admission) }
+        if end() { giveBack(admission) }
     }
 
-    /// The admission; `nil` after the first time.
-    func take() -> Circuit.Admission? {
-        admission.withLock { admission in
-            defer { admission = nil }
-            return admission
+    /// Ends the permit; `false` if it has ended already.
+    func end() -> Bool {
+        hasEnded.withLock { hasEnded in
+            defer { hasEnded = true }
+            return !hasEnded
         }
     }
 }

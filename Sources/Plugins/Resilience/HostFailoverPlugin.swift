@@ -9,7 +9,7 @@ import FoundationNetworking
 /// Sends calls to another host when the current one does not serve them.
 ///
 /// ```swift
-/// HostFailoverPlugin(for: Orders.self, hosts: [main, reserve]) { host in log.note("orders now at \(host)") }
+/// HostFailoverPlugin(hosts: [main, reserve]) { host in log.note("orders now at \(host)") }
 /// ```
 ///
 /// The plugin replaces scheme, host and port of each request by those of ``currentHost``, which is at first the first of the list;
@@ -31,24 +31,15 @@ import FoundationNetworking
 /// Its place is `PluginPlace.failover`: before plugins that read the URL (a ``CircuitBreakerPlugin``, a signature). It is asked to
 /// retry before a ``RetryPlugin``, so that the next host is tried without a delay.
 ///
-/// A plugin has one list; for several lists use several plugins, each for its target type. One plugin can be used by any number of
+/// A plugin has one list; for several lists use several plugins, each for the targets that its `where` selects. One plugin can be used by any number of
 /// providers; its copies share their current host.
 public struct HostFailoverPlugin: Plugin {
     /// Why a call could not be given a host.
-    package enum Problem: Sendable, Hashable, LocalizedError, DeveloperError {
+    package enum Problem: Error, Sendable, Hashable {
         /// That URL of the list is not http or https, or has no host.
         case unusableHost(URL)
         /// The request's URL has no host that could be replaced.
         case unusableRequest
-
-        /// The problem in one line, for the developer.
-        package var errorDescription: String? {
-            switch self {
-            case .unusableHost(let url):
-                "\(RedactedURL(url)) in the list of hosts has no http or https scheme, or no host"
-            case .unusableRequest: "the request has no URL with a host to replace"
-            }
-        }
     }
 
     private let hosts: [HostAddress]
@@ -60,40 +51,22 @@ public struct HostFailoverPlugin: Plugin {
     private let calls = PluginStorage<HostPool.Call>()
     private let probes = PluginStorage<HostProbe>()
 
-    /// A plugin for the calls of one target type, which may be inside a `MultiTarget`.
-    ///
-    /// - Parameters:
-    ///   - type: The target type; calls of other types are not changed.
-    ///   - hosts: URLs whose scheme, host and port are used, the preferred one first; their paths are ignored. With an empty list
-    ///     the plugin does nothing. A URL without a host fails each call, with stage `.request`.
-    ///   - policy: When a host has failed; default: `HostFailoverPolicy()`.
-    ///   - clock: Measures the time until the first host is tried again; default: the continuous clock.
-    ///   - onMove: Called with each new ``currentHost``, in order, on any thread; default: does nothing.
-    public init<Target: TargetType>(
-        for type: Target.Type,
-        hosts: [URL],
-        policy: HostFailoverPolicy = HostFailoverPolicy(),
-        clock: any Clock<Duration> = ContinuousClock(),
-        onMove: @escaping @Sendable (_ host: URL) -> Void = { _ in }
-    ) {
-        self.init(hosts: hosts, policy: policy, clock: clock, where: { $0 is Target }, onMove: onMove)
-    }
-
-    /// A plugin for the calls that a closure selects.
+    /// A plugin for one list of hosts.
     ///
     /// - Parameters:
     ///   - hosts: URLs whose scheme, host and port are used, the preferred one first; their paths are ignored. With an empty list
     ///     the plugin does nothing. A URL without a host fails each call, with stage `.request`.
     ///   - policy: When a host has failed; default: `HostFailoverPolicy()`.
     ///   - clock: Measures the time until the first host is tried again; default: the continuous clock.
-    ///   - isMeant: Whether a target's calls use these hosts; default: `true`.
     ///   - onMove: Called with each new ``currentHost``, in order, on any thread; default: does nothing.
+    ///   - isMeant: Whether a target's calls use these hosts, for a provider whose targets belong to several servers; default: all
+    ///     do. The target is never a `MultiTarget`, but the one inside.
     public init(
         hosts: [URL],
         policy: HostFailoverPolicy = HostFailoverPolicy(),
         clock: any Clock<Duration> = ContinuousClock(),
-        where isMeant: @escaping @Sendable (any TargetType) -> Bool = { _ in true },
-        onMove: @escaping @Sendable (_ host: URL) -> Void = { _ in }
+        onMove: @escaping @Sendable (_ host: URL) -> Void = { _ in },
+        where isMeant: @escaping @Sendable (any TargetType) -> Bool = { _ in true }
     ) {
         let addresses = hosts.map(HostAddress.init)
         self.hosts = addresses.compactMap { $0 }
@@ -198,10 +171,12 @@ public struct HostFailoverPlugin: Plugin {
     }
 }
 
-extension HostFailoverPlugin.Problem: CustomStringConvertible, CustomReflectable {
-    /// The error in one line.
-    package var description: String { errorDescription ?? "" }
-
-    /// Reflects only the description, so `dump` omits the user and query of a URL.
-    package var customMirror: Mirror { Mirror(describing: self) }
+extension HostFailoverPlugin.Problem: DescribedError {
+    /// The problem in one line, without the user and the query of a URL.
+    var redactedDescription: String {
+        switch self {
+        case .unusableHost(let url): "\(RedactedURL(url)) in the list of hosts has no http or https scheme, or no host"
+        case .unusableRequest: "the request has no URL with a host to replace"
+        }
+    }
 }

@@ -8,24 +8,39 @@ import FoundationNetworking
 
 /// When a host of a ``HostFailoverPlugin`` has failed, and when the first one is tried again.
 public struct HostFailoverPolicy: Sendable {
-    /// The status codes that are failures of the host. Default: 403, 502, 503.
-    public var statuses: Set<Int> = [403, 502, 503]
-    /// The `URLError` codes that are failures of the host. Default: the host was not found, refused the connection, failed the TLS
-    /// handshake, lost the connection or did not answer in time. An offline device is not a failure of a host. If calls have
-    /// timeouts that a healthy host can exceed, remove `.timedOut`: otherwise one slow call moves all calls.
-    public var errorCodes: Set<URLError.Code> = ConnectionFailure.beforeSending.union(ConnectionFailure.whileExchanging)
-    /// Whether one of the ``statuses`` also moves a call that is not safe to repeat, such as a POST without an `Idempotency-Key`.
-    /// Default: `false`, since a server that answers may have processed the request. Set it to `true` if only a gateway sends these
-    /// statuses, before it forwards a request.
-    public var movesUnsafeCallsOnStatus = false
-    /// How long after its failure the first host is tried again. Default: 60 seconds.
-    public var probeAfter: Duration = .seconds(60)
-    /// Whether a host may be used now; called before each attempt for each host. `false` counts as a failure of the host. Default:
-    /// `nil`, all hosts may be used. With a circuit breaker: `{ breaker.admits($0) }`.
-    public var isAvailable: (@Sendable (_ host: URL) -> Bool)?
+    package var statuses: Set<Int>
+    package var errorCodes: Set<URLError.Code>
+    package var movesUnsafeCallsOnStatus: Bool
+    package var probeAfter: Duration
+    package var isAvailable: (@Sendable (_ host: URL) -> Bool)?
 
-    /// The defaults.
-    public init() {}
+    /// A policy.
+    ///
+    /// - Parameters:
+    ///   - statuses: The status codes that are failures of the host; default: 403, 502, 503.
+    ///   - errorCodes: The `URLError` codes that are failures of the host. Default `nil`: the host was not found, refused the
+    ///     connection, failed the TLS handshake, lost the connection or did not answer in time. An offline device is not a failure of
+    ///     a host. If calls have timeouts that a healthy host can exceed, pass codes without `.timedOut`: otherwise one slow call
+    ///     moves all calls.
+    ///   - movesUnsafeCallsOnStatus: Whether one of the statuses also moves a call that is not safe to repeat, such as a POST without
+    ///     an `Idempotency-Key`. Default: `false`, since a server that answers may have processed the request. Pass `true` if only a
+    ///     gateway sends these statuses, before it forwards a request.
+    ///   - probeAfter: How long after its failure the first host is tried again; default: 60 seconds.
+    ///   - isAvailable: Whether a host may be used now; called before each attempt for each host. `false` counts as a failure of the
+    ///     host. Default `nil`: all hosts may be used. With a circuit breaker: `{ breaker.admits($0) }`.
+    public init(
+        statuses: Set<Int> = [403, 502, 503],
+        errorCodes: Set<URLError.Code>? = nil,
+        movesUnsafeCallsOnStatus: Bool = false,
+        probeAfter: Duration = .seconds(60),
+        isAvailable: (@Sendable (_ host: URL) -> Bool)? = nil
+    ) {
+        self.statuses = statuses
+        self.errorCodes = errorCodes ?? ConnectionFailure.ofServer
+        self.movesUnsafeCallsOnStatus = movesUnsafeCallsOnStatus
+        self.probeAfter = probeAfter
+        self.isAvailable = isAvailable
+    }
 }
 
 /// One of the hosts of a ``HostFailoverPlugin``.
@@ -58,7 +73,6 @@ struct HostAddress: Sendable {
     }
 }
 
-extension HostAddress: CustomStringConvertible, CustomReflectable {
+extension HostAddress: ReflectsDescription {
     var description: String { RedactedURL(url).description }
-    var customMirror: Mirror { Mirror(describing: self) }
 }

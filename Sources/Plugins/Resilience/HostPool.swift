@@ -3,7 +3,7 @@ import TargetKit
 
 /// The hosts of a ``HostFailoverPlugin``: the one that is used, and when the first of the list is tried again.
 struct HostPool: Sendable {
-    /// What the end of an attempt says about its host.
+    /// What the end of an attempt means for its host.
     enum Verdict: Sendable {
         case worked
         case failed
@@ -113,8 +113,8 @@ struct HostPool: Sendable {
     }
 }
 
-/// Lets one call try the first host again. It ends once: with the attempt, or when neither the call nor the exchange that it has
-/// begun holds it any more.
+/// Permits one call to try the first host again. It ends once: with the attempt, or when both the call and the exchange that it has
+/// begun have released it.
 final class HostProbe: Sendable {
     private struct State: Sendable {
         var isSent = false

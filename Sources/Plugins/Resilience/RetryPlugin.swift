@@ -17,7 +17,7 @@ import FoundationNetworking
 /// - Only calls that are safe to repeat are repeated, those with an idempotent method (RFC 9110 §9.2.2) or an `Idempotency-Key`,
 ///   from their header fields or from `CallOptions.idempotencyKey`. That is also so after a failure in which nothing was sent.
 /// - The delay is a random time between zero and a bound that doubles with each repetition, so that calls which failed together
-///   are not repeated together. A server's `Retry-After` replaces it; if that is longer than ``RetryPolicy/retryAfterLimit``, the
+///   are not repeated together. A server's `Retry-After` replaces it; if that is longer than the policy's `retryAfterLimit`, the
 ///   call ends with the server's answer.
 /// - The repetitions of a scope are limited by a ``RetryBudget``.
 /// - A call that was cancelled, or failed before it was sent, is not repeated. The delay is measured by the provider's clock and

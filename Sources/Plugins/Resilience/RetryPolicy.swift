@@ -8,34 +8,45 @@ import FoundationNetworking
 
 /// Which failures a ``RetryPlugin`` repeats, how often, and after which delay.
 public struct RetryPolicy: Sendable, Hashable {
-    /// The largest number of times a call is sent, including the first; repetitions that other plugins ask for do not count.
-    /// Default: 3. With 1 or less, calls are not repeated.
-    public var attempts: Int
-    /// The longest delay before the first repetition; it doubles with each further one. Default: 0.2 seconds.
-    public var baseDelay: Duration
-    /// The longest delay before any repetition; at most a year. Default: 20 seconds.
-    public var maximumDelay: Duration
-    /// The longest delay that a server may ask for by `Retry-After` (RFC 9110 §10.2.3). If it asks for more, the call is not
-    /// repeated. No delay is longer than a year. Default: 60 seconds.
-    public var retryAfterLimit: Duration = .seconds(60)
-    /// The status codes after which a call is repeated, whether the target accepts them or not. Default: 408, 425, 429, 500, 502,
-    /// 503, 504.
-    public var statuses: Set<Int> = [408, 425, 429, 500, 502, 503, 504]
-    /// The `URLError` codes after which a call is repeated. Default: the host was not found or refused the connection, the device is
-    /// offline, the connection was lost, the request timed out.
-    public var errorCodes: Set<URLError.Code> = ConnectionFailure.transient
-    /// The methods that are repeated without an idempotency key. Default: the idempotent methods of RFC 9110 §9.2.2, and QUERY.
-    public var methods: Set<HTTPMethod> = Self.idempotentMethods
+    package var attempts: Int
+    package var baseDelay: Duration
+    package var maximumDelay: Duration
+    package var retryAfterLimit: Duration
+    package var statuses: Set<Int>
+    package var errorCodes: Set<URLError.Code>
+    package var methods: Set<HTTPMethod>
 
-    /// A policy with the defaults of the other properties.
+    /// A policy.
+    ///
+    /// - Parameters:
+    ///   - attempts: The largest number of times a call is sent, including the first; repetitions that other plugins ask for do not
+    ///     count. Default: 3. With 1 or less, calls are not repeated.
+    ///   - baseDelay: The longest delay before the first repetition; it doubles with each further one. Default: 0.2 seconds.
+    ///   - maximumDelay: The longest delay before any repetition; at most a year. Default: 20 seconds.
+    ///   - retryAfterLimit: The longest delay that a server may ask for by `Retry-After` (RFC 9110 §10.2.3). If it asks for more, the
+    ///     call is not repeated. No delay is longer than a year. Default: 60 seconds.
+    ///   - statuses: The status codes after which a call is repeated, whether the target accepts them or not. Default: 408, 425, 429,
+    ///     500, 502, 503, 504.
+    ///   - errorCodes: The `URLError` codes after which a call is repeated. Default `nil`: the host was not found or refused the
+    ///     connection, the device is offline, the connection was lost, the request timed out.
+    ///   - methods: The methods that are repeated without an idempotency key. Default `nil`: the idempotent methods of RFC 9110
+    ///     §9.2.2, and QUERY.
     public init(
         attempts: Int = 3,
         baseDelay: Duration = .milliseconds(200),
-        maximumDelay: Duration = .seconds(20)
+        maximumDelay: Duration = .seconds(20),
+        retryAfterLimit: Duration = .seconds(60),
+        statuses: Set<Int> = [408, 425, 429, 500, 502, 503, 504],
+        errorCodes: Set<URLError.Code>? = nil,
+        methods: Set<HTTPMethod>? = nil
     ) {
         self.attempts = attempts
         self.baseDelay = baseDelay
         self.maximumDelay = maximumDelay
+        self.retryAfterLimit = retryAfterLimit
+        self.statuses = statuses
+        self.errorCodes = errorCodes ?? ConnectionFailure.transient
+        self.methods = methods ?? Self.idempotentMethods
     }
 
     /// No repetitions.

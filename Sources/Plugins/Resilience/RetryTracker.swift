@@ -74,7 +74,7 @@ public struct RetryBudget: Sendable, Hashable {
         self.window = window
     }
 
-    /// No limit but that of ``RetryPolicy/attempts``.
+    /// No limit but the number of attempts of the ``RetryPolicy``.
     public static let unlimited = RetryBudget(minimum: .max)
 
     /// Whether one more repetition is allowed.

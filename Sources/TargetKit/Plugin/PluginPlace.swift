@@ -63,6 +63,14 @@ public struct PluginPlace: RawRepresentable, Sendable, Hashable, Comparable {
     /// Records what is sent and received. 700.
     public static let observation = PluginPlace(rawValue: 700)
 
+    /// Ends the session: after plugins that delay a call, before those of the place ``standard``, which may replace the response in
+    /// `process`. 350.
+    package static let sessionEnd = PluginPlace(rawValue: 350)
+    /// Adds the app's token, which the credential of an ``authentication`` plugin replaces. 490.
+    package static let accessToken = PluginPlace(rawValue: 490)
+    /// Adds credentials to a request that has none. 510.
+    package static let missingCredentials = PluginPlace(rawValue: 510)
+
     /// Compares the positions.
     public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 

@@ -11,15 +11,6 @@ import FoundationNetworking
 
 @Suite("Access token")
 struct AccessTokenPluginTests {
-    /// The `Authorization` fields of the request that goes out for the target, in any letter case.
-    private func sent(_ target: some TargetType, _ plugins: any Plugin...) async throws -> [String] {
-        let response = try await Provider<MultiTarget>(stubClosure: { _ in .immediate }, plugins: plugins).request(
-            target
-        )
-        let fields = try #require(response.request).allHTTPHeaderFields ?? [:]
-        return fields.filter { $0.key.lowercased() == "authorization" }.map(\.value)
-    }
-
     @Test(
         "The scheme of the call determines the field",
         arguments: [
@@ -30,7 +21,7 @@ struct AccessTokenPluginTests {
     )
     func schemes(_ scheme: AuthorizationScheme, _ expected: [String]) async throws {
         let plugin = AccessTokenPlugin { _ in "user:pass:word" }
-        #expect(try await sent(PluginTarget(authorization: scheme), plugin) == expected)
+        #expect(try await sentAuthorization(PluginTarget(authorization: scheme), plugin) == expected)
     }
 
     @Test(
@@ -39,7 +30,7 @@ struct AccessTokenPluginTests {
     )
     func replaces(_ name: String) async throws {
         let target = PluginTarget(headers: HTTPHeaders([name: "Bearer old"]))
-        #expect(try await sent(target, AccessTokenPlugin { _ in "new" }) == ["Bearer new"])
+        #expect(try await sentAuthorization(target, AccessTokenPlugin { _ in "new" }) == ["Bearer new"])
     }
 
     @Test("Two fields that differ in letter case become one")
@@ -49,14 +40,14 @@ struct AccessTokenPluginTests {
             request.allHTTPHeaderFields = ["authorization": "one", "AUTHORIZATION": "two", "Accept": "text/plain"]
             return request
         })
-        #expect(try await sent(PluginTarget(), double, AccessTokenPlugin { _ in "new" }) == ["Bearer new"])
+        #expect(try await sentAuthorization(PluginTarget(), double, AccessTokenPlugin { _ in "new" }) == ["Bearer new"])
     }
 
     @Test("Without a token the request is not changed", arguments: [nil, ""] as [String?])
     func noToken(_ token: String?) async throws {
-        #expect(try await sent(PluginTarget(), AccessTokenPlugin { _ in token }) == [])
+        #expect(try await sentAuthorization(PluginTarget(), AccessTokenPlugin { _ in token }) == [])
         let target = PluginTarget(headers: ["Authorization": "Bearer own"])
-        #expect(try await sent(target, AccessTokenPlugin { _ in token }) == ["Bearer own"])
+        #expect(try await sentAuthorization(target, AccessTokenPlugin { _ in token }) == ["Bearer own"])
     }
 
     @Test("A call of the scheme none has no token, and the closure is not called")
@@ -66,9 +57,9 @@ struct AccessTokenPluginTests {
             asked.append("\(target)")
             return "token"
         }
-        #expect(try await sent(PluginTarget(authorization: .none), plugin) == [])
+        #expect(try await sentAuthorization(PluginTarget(authorization: .none), plugin) == [])
         #expect(asked.count == 0)
-        #expect(try await sent(PlainTarget.thing(secret: ""), plugin) == ["Bearer token"])
+        #expect(try await sentAuthorization(PlainTarget.thing(secret: ""), plugin) == ["Bearer token"])
     }
 
     @Test("The closure gets the target, and may suspend")
@@ -77,8 +68,8 @@ struct AccessTokenPluginTests {
             await Task.yield()
             return (target as? PluginTarget)?.method == .post ? "writer" : "reader"
         }
-        #expect(try await sent(PluginTarget(), plugin) == ["Bearer reader"])
-        #expect(try await sent(PluginTarget(method: .post), plugin) == ["Bearer writer"])
+        #expect(try await sentAuthorization(PluginTarget(), plugin) == ["Bearer reader"])
+        #expect(try await sentAuthorization(PluginTarget(method: .post), plugin) == ["Bearer writer"])
     }
 
     @Test("A retried call has the new token")
@@ -123,25 +114,13 @@ struct AccessTokenPluginTests {
         #expect(error.underlying as? InvalidRequest == .invalidHeaderValue(name: "Authorization"))
     }
 
-    @Test("The basic plugin takes user and password apart, for the schemes basic and automatic")
-    func basic() async throws {
-        let plugin = AccessTokenPlugin.basic { _ in try BasicCredentials(user: "Aladdin", password: "open sesame") }
-        // The example of RFC 7617 §2.
-        #expect(try await sent(PluginTarget(authorization: .basic), plugin) == ["Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ=="])
-        #expect(try await sent(PluginTarget(authorization: .bearer), plugin) == [])
-        #expect(try await sent(PluginTarget(authorization: .basic), AccessTokenPlugin.basic { _ in nil }) == [])
-        #expect(try await sent(PluginTarget(), plugin) == ["Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ=="])
-        let both = try await sent(PluginTarget(authorization: .bearer), AccessTokenPlugin { _ in "token" }, plugin)
-        #expect(both == ["Bearer token"])
-    }
-
     @Test("A token replaces user and password, wherever the plugins are in the array", arguments: [true, false])
-    func basicBesideToken(_ isReversed: Bool) async throws {
-        let basic = AccessTokenPlugin.basic { _ in try BasicCredentials(user: "anna", password: "tea") }
-        let token = AccessTokenPlugin { _ in "token" }
-        let credentials = CredentialsPlugin { _ in throw Boom() }
-        let plugins: [any Plugin] = isReversed ? [credentials, token, basic] : [basic, token, credentials]
-        let provider = Provider<PluginTarget>(stubClosure: { _ in .immediate }, plugins: plugins)
+    func besideCredentials(_ isReversed: Bool) async throws {
+        let plugins: [any Plugin] = [AccessTokenPlugin { _ in "token" }, CredentialsPlugin { _ in throw Boom() }]
+        let provider = Provider<PluginTarget>(
+            stubClosure: { _ in .immediate },
+            plugins: isReversed ? plugins.reversed() : plugins
+        )
         let request = try await provider.request(PluginTarget()).request
         #expect(request?.value(forHTTPHeaderField: "Authorization") == "Bearer token")
     }

@@ -35,7 +35,7 @@ struct AuthenticationFailureTests {
             case .cancelled: CancellationError()
             case .boom: Boom()
             case .forbidden: TargetKitError(stage: .status, response: Response(statusCode: 403))
-            case .revoked: OAuthError.refused(.init(code: "invalid_grant"))
+            case .revoked: OAuthError.refused(code: "invalid_grant", message: nil, statusCode: 400)
             case .noAnswerToWhy: OAuthError.unexpectedStatus(401)
             case .envelope: TargetKitError(stage: .envelope, response: Response(statusCode: 200))
             case .noRefreshToken: OAuthError.noRefreshToken
@@ -60,7 +60,7 @@ struct AuthenticationFailureTests {
     private let signOuts = SignOuts()
 
     @Test(
-        "Every call that waits fails with the error, and only one that is final signs out, once",
+        "Each waiting call fails with the error, and only a permanent error signs out, once",
         arguments: Failure.allCases,
         [true, false]
     )
@@ -96,7 +96,7 @@ struct AuthenticationFailureTests {
         #expect(store.load() == (failure.endsSession ? nil : Token(1)))
     }
 
-    @Test("After a failure that passes the next call tries again")
+    @Test("After a transient failure the next call tries another refresh")
     func passes() async throws {
         let (server, count) = (TokenServer(), Tally())
         let authenticator = TokenAuthenticator(renew: { token in
@@ -109,7 +109,7 @@ struct AuthenticationFailureTests {
         #expect(try await provider.request(PluginTarget()).statusCode == 200)
     }
 
-    @Test("A credential that is due and has not ended is used when no refresh is to be had", arguments: [true, false])
+    @Test("A credential that is due but has not expired is used when the refresh fails", arguments: [true, false])
     func usable(_ isUsable: Bool) async throws {
         let server = TokenServer(good: 1)
         let authenticator = TokenAuthenticator(
@@ -128,7 +128,7 @@ struct AuthenticationFailureTests {
         #expect(server.fields.count == (isUsable ? 3 : 0))
     }
 
-    @Test("A credential that was rejected is not used because a refresh fails, not even by a call that has just begun")
+    @Test("A rejected credential is not used after a refresh has failed, not even by a call that has just begun")
     func rejectedIsNotUsable() async throws {
         let (server, gate) = (TokenServer(), Gate())
         let authenticator = TokenAuthenticator(
@@ -150,7 +150,7 @@ struct AuthenticationFailureTests {
         #expect(server.fields.count == 1)
     }
 
-    @Test("Once the session has ended calls fail at once, with the same error, until somebody signs in")
+    @Test("After the end of the session calls fail at once, with the same error, until the next sign-in")
     func ended() async throws {
         let (server, isRevoked) = (TokenServer(), TestLock(true))
         let authenticator = TokenAuthenticator(renew: { token in
@@ -177,7 +177,7 @@ struct AuthenticationFailureTests {
         #expect(signOuts.count == 2)
     }
 
-    @Test("When the app signs out after the session has ended, calls go out as they are")
+    @Test("When the app signs out after the end of the session, calls are sent unchanged")
     func guestAfterTheEnd() async throws {
         let server = TokenServer()
         let plugin = signOuts.plugin(TokenAuthenticator(renew: { _ in throw Boom() }))
@@ -188,7 +188,7 @@ struct AuthenticationFailureTests {
         #expect(server.fields.elements == ["Bearer token-1", nil])
     }
 
-    @Test("Calls fail when the sign-out handler has come to its end; its own fail at once, and it may sign in")
+    @Test("Calls fail after the sign-out handler has returned; calls that it makes fail at once, and it may sign in")
     func handler() async throws {
         let server = TokenServer(good: 9)
         let (reached, goOn) = (Gate(), Gate())
@@ -227,7 +227,7 @@ struct AuthenticationFailureTests {
 struct RefreshLimitTests {
     private let signOuts = SignOuts()
 
-    @Test("No more refreshes than the limit allows, by the clock", arguments: [1, 5])
+    @Test("The number of refreshes is limited, by the clock", arguments: [1, 5])
     func limit(_ count: Int) async throws {
         let (server, clock) = (TokenServer(good: -1), ManualClock())
         let limit = RefreshLimit(count, within: .seconds(30))

@@ -13,14 +13,6 @@ import FoundationNetworking
 struct AuthenticationPluginTests {
     private let signOuts = SignOuts()
 
-    private func sent(_ target: some TargetType, _ plugins: any Plugin...) async throws -> [String] {
-        let response = try await Provider<MultiTarget>(stubClosure: { _ in .immediate }, plugins: plugins).request(
-            target
-        )
-        let fields = try #require(response.request).allHTTPHeaderFields ?? [:]
-        return fields.filter { $0.key.lowercased() == "authorization" }.map(\.value)
-    }
-
     @Test(
         "Calls of the schemes automatic and bearer carry the credential",
         arguments: [
@@ -30,8 +22,8 @@ struct AuthenticationPluginTests {
     )
     func schemes(_ scheme: AuthorizationScheme, _ expected: [String]) async throws {
         let plugin = signOuts.plugin(TokenAuthenticator())
-        #expect(try await sent(PluginTarget(authorization: scheme), plugin) == expected)
-        #expect(try await sent(PlainTarget.thing(secret: ""), plugin) == ["Bearer token-1"])
+        #expect(try await sentAuthorization(PluginTarget(authorization: scheme), plugin) == expected)
+        #expect(try await sentAuthorization(PlainTarget.thing(secret: ""), plugin) == ["Bearer token-1"])
     }
 
     @Test("Provider, target and call set the scheme, each overriding the one before")
@@ -92,8 +84,8 @@ struct AuthenticationPluginTests {
             authorizes: { $0 is PlainTarget }
         ) { _ in
         }
-        #expect(try await sent(PlainTarget.thing(secret: ""), plugin) == ["Bearer token-7"])
-        #expect(try await sent(PluginTarget(), plugin) == [])
+        #expect(try await sentAuthorization(PlainTarget.thing(secret: ""), plugin) == ["Bearer token-7"])
+        #expect(try await sentAuthorization(PluginTarget(), plugin) == [])
     }
 
     @Test("Without a credential calls are sent unchanged, and a 401 leads to no refresh")

@@ -43,7 +43,7 @@ struct AuthenticationRaceTests {
             return try state.withLock { state in
                 guard token.number == state.current else {
                     state.reused += 1
-                    throw OAuthError.refused(.init(code: "invalid_grant"))
+                    throw OAuthError.refused(code: "invalid_grant", message: nil, statusCode: 400)
                 }
                 state.refreshes += 1
                 state.current += 1

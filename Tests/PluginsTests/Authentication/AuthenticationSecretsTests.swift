@@ -25,7 +25,7 @@ struct AuthenticationSecretsTests {
     private let signOuts = SignOuts()
 
     @Test(
-        "No redirect takes the credential to another origin, and its 401 there is no rejection",
+        "No redirect sends the credential to another origin, whose 401 is not a rejection",
         arguments: [302, 307]
     )
     func redirects(_ status: Int) async throws {
@@ -61,11 +61,11 @@ struct AuthenticationSecretsTests {
         #expect(server.requestCount == 4)
     }
 
-    @Test("The default follows no redirect with the refresh token in its hands", arguments: [302, 307])
+    @Test("By default a refresh does not follow redirects", arguments: [302, 307])
     func refreshRedirect(_ status: Int) async throws {
         let other = try LoopbackServer(reply: .json(#"{"access_token":"stolen"}"#))
         let server = try LoopbackServer(reply: .redirect(to: other.baseURL.absoluteString, status: status))
-        let authenticator = OAuthAuthenticator(tokenURL: server.baseURL, client: OAuthClient(id: "app"))
+        let authenticator = OAuthAuthenticator(tokenURL: server.baseURL, clientID: "app")
         await #expect(throws: OAuthError.unexpectedStatus(status)) {
             try await authenticator.refresh(OAuthCredential(accessToken: "a", refreshToken: "r"))
         }
@@ -74,7 +74,7 @@ struct AuthenticationSecretsTests {
     }
 
     @Test(
-        "Neither log nor error shows a token, when all goes well and when the refresh fails",
+        "Neither log nor error shows a token, whether the refresh succeeds or fails",
         arguments: [true, false]
     )
     func logsAndErrors(_ refreshSucceeds: Bool) async throws {
@@ -92,7 +92,9 @@ struct AuthenticationSecretsTests {
         let tokens = Provider<MultiTarget>(transport: transport, plugins: [logger])
         let authenticator = OAuthAuthenticator(
             tokenURL: URL.shop.appending(path: "token"),
-            client: OAuthClient(id: "app", secret: "app-secret", authentication: .form)
+            clientID: "app",
+            clientSecret: "app-secret",
+            sendsSecretInForm: true
         ) { target in
             try await tokens.request(target)
         }
@@ -125,7 +127,7 @@ struct AuthenticationSecretsTests {
     }
 
     @Test(
-        "An error that a caller gets holds neither what the refresh sent nor what came back",
+        "The caller's error contains neither the refresh's request nor its response",
         arguments: [503, 403, 200],
         [true, false]
     )

@@ -8,8 +8,8 @@ import Testing
 /// How the plugin uses its store.
 @Suite("Authentication: the store")
 struct AuthenticationStoreTests {
-    /// A store that fails when it is told to.
-    private final class MoodyStore: CredentialStore {
+    /// A store that fails on demand.
+    private final class FailingStore: CredentialStore {
         let credential = TestLock<Token?>(Token(1))
         let isBroken = TestLock(false)
         let loads = Tally()
@@ -36,24 +36,49 @@ struct AuthenticationStoreTests {
     }
 
     private let signOuts = SignOuts()
-    private let store = MoodyStore()
+    private let store = FailingStore()
+
+    /// A plugin that uses the store.
+    ///
+    /// - Parameters:
+    ///   - refreshSucceeds: Whether the server refreshes the token.
+    ///   - failures: Gets the errors of the store.
+    private func plugin(
+        _ server: TokenServer,
+        refreshSucceeds: Bool = true,
+        failures: Recorder<any Error> = Recorder()
+    ) -> AuthenticationPlugin<TokenAuthenticator> {
+        let authenticator = TokenAuthenticator { token in
+            guard refreshSucceeds else { throw OAuthError.noRefreshToken }
+            return server.renew(token)
+        }
+        return signOuts.plugin(authenticator, store, onStoreFailure: { failures.append($0) })
+    }
+
+    /// A provider whose calls that server answers.
+    private func provider(
+        _ server: TokenServer,
+        _ plugin: AuthenticationPlugin<TokenAuthenticator>
+    ) -> Provider<PluginTarget> {
+        Provider(transport: server.transport, plugins: [plugin])
+    }
 
     @Test("The store is read at the first call that needs it, and not again")
     func readsOnce() async throws {
         let server = TokenServer(good: 1)
-        let plugin = signOuts.plugin(server.authenticator, store)
-        let provider = Provider<PluginTarget>(transport: server.transport, plugins: [plugin])
+        let plugin = plugin(server)
+        let provider = provider(server, plugin)
         _ = try await provider.request(PluginTarget(authorization: .none))
         #expect(store.loads.value == 0)
         for _ in 0..<3 { #expect(try await provider.request(PluginTarget()).statusCode == 200) }
         #expect(store.loads.value == 1)
     }
 
-    @Test("A store that cannot be read fails the call, signs nobody out, and is read again by the next")
+    @Test("A store that cannot be read fails the call without a sign-out, and is read again by the next call")
     func unreadable() async throws {
         let server = TokenServer(good: 1)
-        let plugin = signOuts.plugin(server.authenticator, store)
-        let provider = Provider<PluginTarget>(transport: server.transport, plugins: [plugin])
+        let plugin = plugin(server)
+        let provider = provider(server, plugin)
         store.isBroken.withLock { $0 = true }
         let error = try #require(await provider.result(PluginTarget()).failure)
         #expect(error.stage == .request)
@@ -64,11 +89,11 @@ struct AuthenticationStoreTests {
         #expect(signOuts.count == 0)
     }
 
-    @Test("A new credential is in the store when the calls that waited for it end")
+    @Test("A new credential is stored before the calls that waited for it end")
     func stored() async throws {
         let server = TokenServer()
-        let plugin = signOuts.plugin(server.authenticator, store)
-        let provider = Provider<PluginTarget>(transport: server.transport, plugins: [plugin])
+        let plugin = plugin(server)
+        let provider = provider(server, plugin)
         #expect(try await provider.request(PluginTarget()).statusCode == 200)
         #expect(store.credential.withLock { $0 } == Token(2))
     }
@@ -77,12 +102,8 @@ struct AuthenticationStoreTests {
     func unwritable(_ refreshSucceeds: Bool) async throws {
         let server = TokenServer()
         let failures = Recorder<any Error>()
-        let authenticator = TokenAuthenticator(renew: { token in
-            guard refreshSucceeds else { throw OAuthError.noRefreshToken }
-            return server.renew(token)
-        })
-        let plugin = signOuts.plugin(authenticator, store, onStoreFailure: { failures.append($0) })
-        let provider = Provider<PluginTarget>(transport: server.transport, plugins: [plugin])
+        let plugin = plugin(server, refreshSucceeds: refreshSucceeds, failures: failures)
+        let provider = provider(server, plugin)
         _ = try await plugin.credential
         store.isBroken.withLock { $0 = true }
         for _ in 0..<2 {
@@ -93,13 +114,13 @@ struct AuthenticationStoreTests {
         #expect(signOuts.count == (refreshSucceeds ? 0 : 1))
     }
 
-    @Test("Signing in and out throw what the store throws, and count all the same")
+    @Test("Signing in and out throw the store's error, and take effect nevertheless")
     func signingInAndOut() async throws {
         let server = TokenServer(good: 5)
-        let plugin = signOuts.plugin(server.authenticator, store)
+        let plugin = plugin(server)
         store.isBroken.withLock { $0 = true }
         await #expect(throws: Boom.self) { try await plugin.signIn(Token(5)) }
-        let provider = Provider<PluginTarget>(transport: server.transport, plugins: [plugin])
+        let provider = provider(server, plugin)
         #expect(try await provider.request(PluginTarget()).statusCode == 200)
         await #expect(throws: Boom.self) { try await plugin.signOut() }
         #expect(try await plugin.credential == nil)
@@ -110,15 +131,15 @@ struct AuthenticationStoreTests {
 
     @Test("Of two changes the later one is stored, whichever arrives first")
     func order() async throws {
-        let vault = SerialCredentialStore(store)
-        try await vault.write(nil, change: 2)
-        try await vault.write(Token(9), change: 1)
+        let serial = SerialCredentialStore(store)
+        try await serial.write(nil, change: 2)
+        try await serial.write(Token(9), change: 1)
         #expect(store.credential.withLock { $0 } == nil)
-        try await vault.write(Token(3), change: 3)
-        #expect(try await vault.load() == Token(3))
+        try await serial.write(Token(3), change: 3)
+        #expect(try await serial.load() == Token(3))
     }
 
-    @Test("Signing out before the store was read removes what is in it, and says what it was")
+    @Test("Signing out before the store was read clears it, and returns its credential")
     func signOutUnread() async throws {
         let plugin = signOuts.plugin(TokenAuthenticator(), store)
         #expect(try await plugin.signOut() == Token(1))
@@ -127,20 +148,19 @@ struct AuthenticationStoreTests {
 
     @Test("Several calls that begin at once read the store once")
     func readsOnceForAll() async throws {
-        let vault = SerialCredentialStore(store)
-        for _ in 0..<3 { #expect(try await vault.load() == Token(1)) }
+        let serial = SerialCredentialStore(store)
+        for _ in 0..<3 { #expect(try await serial.load() == Token(1)) }
         #expect(store.loads.value == 1)
     }
 
-    @Test("What could not be stored is stored by the next call, and reported once", arguments: [true, false])
+    @Test(
+        "A credential that could not be stored is stored by the next call, and reported once",
+        arguments: [true, false]
+    )
     func unsaved(_ refreshSucceeds: Bool) async throws {
         let (server, failures) = (TokenServer(), Recorder<any Error>())
-        let authenticator = TokenAuthenticator(renew: { token in
-            guard refreshSucceeds else { throw OAuthError.noRefreshToken }
-            return server.renew(token)
-        })
-        let plugin = signOuts.plugin(authenticator, store, onStoreFailure: { failures.append($0) })
-        let provider = Provider<PluginTarget>(transport: server.transport, plugins: [plugin])
+        let plugin = plugin(server, refreshSucceeds: refreshSucceeds, failures: failures)
+        let provider = provider(server, plugin)
         _ = try await plugin.credential
         store.isBroken.withLock { $0 = true }
         for _ in 0..<2 { _ = await provider.result(PluginTarget()) }
@@ -151,15 +171,15 @@ struct AuthenticationStoreTests {
         #expect(failures.count == 1)
     }
 
-    @Test("What could not be stored does not take the place of what came after")
+    @Test("A credential that could not be stored does not replace a later one")
     func unsavedAndReplaced() async throws {
         let server = TokenServer(good: 7)
-        let plugin = signOuts.plugin(server.authenticator, store)
+        let plugin = plugin(server)
         store.isBroken.withLock { $0 = true }
         await #expect(throws: Boom.self) { try await plugin.signIn(Token(6)) }
         store.isBroken.withLock { $0 = false }
         try await plugin.signIn(Token(7))
-        _ = try await Provider<PluginTarget>(transport: server.transport, plugins: [plugin]).request(PluginTarget())
+        _ = try await provider(server, plugin).request(PluginTarget())
         #expect(store.credential.withLock { $0 } == Token(7))
     }
 }

@@ -9,7 +9,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Authentication: refreshes that fail for a while")
+@Suite("Authentication: transient failures")
 struct AuthenticationTransientTests {
     private let signOuts = SignOuts()
     private let clock = ManualClock()
@@ -31,7 +31,7 @@ struct AuthenticationTransientTests {
         })
     }
 
-    @Test("A refresh that a circuit breaker holds back signs nobody out")
+    @Test("A refresh that a circuit breaker refuses does not sign out")
     func breaker() async throws {
         let (server, status) = (TokenServer(), TestLock(503))
         let store = MemoryCredentialStore(Token(1))
@@ -52,9 +52,9 @@ struct AuthenticationTransientTests {
         #expect(try await provider.request(PluginTarget()).statusCode == 200)
     }
 
-    @Test("Nobody was asked, so it passes", arguments: [0, 1, 2, 3, 4])
+    @Test("A refresh that was not sent is a transient failure", arguments: [0, 1, 2, 3, 4])
     func notSent(_ index: Int) {
-        let open = CircuitOpenError(key: "shop", remaining: .seconds(3), until: Date())
+        let open = CircuitOpenError(key: "shop", remaining: .seconds(3))
         let errors: [any Error] = [
             open, TargetKitError(stage: .request, underlying: open),
             TargetKitError(stage: .request, underlying: Boom()),
@@ -73,7 +73,7 @@ struct AuthenticationTransientTests {
             switch self {
             case .unavailable: OAuthError.unexpectedStatus(503)
             case .tooMany: OAuthError.unexpectedStatus(429)
-            case .refusedForNow: OAuthError.refused(.init(code: "temporarily_unavailable"))
+            case .refusedForNow: OAuthError.refused(code: "temporarily_unavailable", message: nil, statusCode: 400)
             case .captivePortal: OAuthError.unreadable("it is a page")
             case .notDecoded: DecodingError.dataCorrupted(.init(codingPath: [], debugDescription: ""))
             case .refreshCancelled: CancellationError()
@@ -91,14 +91,14 @@ struct AuthenticationTransientTests {
         }
     }
 
-    @Test("The error of a call says what has become of the refresh", arguments: Meaning.allCases)
+    @Test("The error of a call has the kind of the refresh's failure", arguments: Meaning.allCases)
     func kind(_ meaning: Meaning) async throws {
         let plugin = signOuts.plugin(TokenAuthenticator(renew: { _ in throw meaning.error }))
         let provider = Provider<PluginTarget>(transport: TokenServer().transport, plugins: [plugin])
         #expect(await provider.result(PluginTarget()).failure?.kind == meaning.kind)
     }
 
-    @Test("More refreshes than the limit allows are no mistake of the program")
+    @Test("Exceeding the limit of refreshes is an authorization error")
     func kindOfTheLimit() async throws {
         let plugin = signOuts.plugin(TokenAuthenticator(), limit: RefreshLimit(0))
         let provider = Provider<PluginTarget>(transport: TokenServer().transport, plugins: [plugin])
@@ -107,7 +107,7 @@ struct AuthenticationTransientTests {
         #expect(error.kind == .unauthorized)
     }
 
-    @Test("Refreshes that got no answer do not use up the limit", arguments: [false, true])
+    @Test("Refreshes without a response do not count towards the limit", arguments: [false, true])
     func offline(_ isInside: Bool) async throws {
         let (server, isOffline) = (TokenServer(), TestLock(true))
         let authenticator = TokenAuthenticator(renew: { token in

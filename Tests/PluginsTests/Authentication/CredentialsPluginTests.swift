@@ -11,23 +11,18 @@ import FoundationNetworking
 
 @Suite("Credentials")
 struct CredentialsPluginTests {
-    private func sent(_ target: PluginTarget, _ plugins: any Plugin...) async throws -> String? {
-        let provider = Provider<PluginTarget>(stubClosure: { _ in .immediate }, plugins: plugins)
-        return try await provider.request(target).request?.value(forHTTPHeaderField: "Authorization")
-    }
-
     private static let anna = CredentialsPlugin { _ in
         URLCredential(user: "anna", password: "secret", persistence: .none)
     }
 
     @Test("The first request has user and password")
     func basic() async throws {
-        #expect(try await sent(PluginTarget(), Self.anna) == "Basic YW5uYTpzZWNyZXQ=")
+        #expect(try await sentAuthorization(PluginTarget(), Self.anna) == ["Basic YW5uYTpzZWNyZXQ="])
     }
 
     @Test("Without a credential the request is not changed")
     func none() async throws {
-        #expect(try await sent(PluginTarget(), CredentialsPlugin { _ in nil }) == nil)
+        #expect(try await sentAuthorization(PluginTarget(), CredentialsPlugin { _ in nil }) == [])
     }
 
     @Test(
@@ -37,7 +32,8 @@ struct CredentialsPluginTests {
     )
     func schemes(_ scheme: AuthorizationScheme, _ isSent: Bool) async throws {
         #expect(
-            try await sent(PluginTarget(authorization: scheme), Self.anna) == (isSent ? "Basic YW5uYTpzZWNyZXQ=" : nil)
+            try await sentAuthorization(PluginTarget(authorization: scheme), Self.anna)
+                == (isSent ? ["Basic YW5uYTpzZWNyZXQ="] : [])
         )
     }
 
@@ -47,15 +43,23 @@ struct CredentialsPluginTests {
             guard (target as? PluginTarget)?.method == .post else { return nil }
             return URLCredential(user: "anna", password: "secret", persistence: .none)
         }
-        #expect(try await sent(PluginTarget(), plugin) == nil)
-        #expect(try await sent(PluginTarget(method: .post), plugin) == "Basic YW5uYTpzZWNyZXQ=")
+        #expect(try await sentAuthorization(PluginTarget(), plugin) == [])
+        #expect(try await sentAuthorization(PluginTarget(method: .post), plugin) == ["Basic YW5uYTpzZWNyZXQ="])
     }
 
-    @Test("A field that the request has stays", arguments: ["Authorization", "authorization"])
+    @Test("An existing field is not replaced", arguments: ["Authorization", "authorization"])
     func keeps(_ name: String) async throws {
-        #expect(try await sent(PluginTarget(headers: HTTPHeaders([name: "Own"])), Self.anna) == "Own")
-        #expect(try await sent(PluginTarget(), AccessTokenPlugin { _ in "token" }, Self.anna) == "Bearer token")
-        #expect(try await sent(PluginTarget(), Self.anna, AccessTokenPlugin { _ in "token" }) == "Bearer token")
+        #expect(try await sentAuthorization(PluginTarget(headers: HTTPHeaders([name: "Own"])), Self.anna) == ["Own"])
+        #expect(
+            try await sentAuthorization(PluginTarget(), AccessTokenPlugin { _ in "token" }, Self.anna) == [
+                "Bearer token"
+            ]
+        )
+        #expect(
+            try await sentAuthorization(PluginTarget(), Self.anna, AccessTokenPlugin { _ in "token" }) == [
+                "Bearer token"
+            ]
+        )
     }
 
     @Test("A user with a colon ends the call with stage request")

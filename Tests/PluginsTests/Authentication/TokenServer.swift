@@ -8,7 +8,7 @@ import TestSupport
 import FoundationNetworking
 #endif
 
-/// A credential that is told apart by its number.
+/// A credential with a number.
 struct Token: Sendable, Hashable, Codable {
     var number: Int
 
@@ -19,7 +19,7 @@ struct Token: Sendable, Hashable, Codable {
     var field: String { "Bearer token-\(number)" }
 }
 
-/// An authenticator whose every part the test sets.
+/// An authenticator whose behavior the test sets.
 struct TokenAuthenticator: Authenticator {
     var renew: @Sendable (Token) async throws -> Token = { Token($0.number + 1) }
     var isDue: @Sendable (Token) -> Bool = { _ in false }
@@ -84,13 +84,13 @@ final class TokenServer: Sendable {
     }
 }
 
-/// What an ``AuthenticationPlugin`` of a test has said.
+/// Records the sign-outs of an ``AuthenticationPlugin``.
 struct SignOuts: Sendable {
     let errors = Recorder<any Error>()
 
     var count: Int { errors.count }
 
-    /// A plugin that holds that token; `nil`: nobody is signed in.
+    /// A plugin with that token; `nil`: without a credential.
     func plugin(
         _ authenticator: TokenAuthenticator,
         holding token: Int? = 1,

@@ -3,11 +3,11 @@ import Foundation
 import TargetKitPlugins
 import Testing
 
-// Elsewhere the defaults do not let their arguments be set while the program runs.
+// On other systems the arguments of the defaults cannot be set while the program runs.
 #if os(Linux)
 @Suite("Launch arguments in the user defaults", .serialized)
 struct EnvironmentArgumentTests {
-    @Test("A launch argument of the key's name is not taken for a choice that was stored", arguments: [true, false])
+    @Test("A launch argument with the key's name does not count as a saved selection", arguments: [true, false])
     func argument(isSuite: Bool) {
         let name = "targetkit-\(UUID().uuidString)"
         let storage = UserDefaultsEnvironmentStorage(suiteName: isSuite ? name : nil, key: name)

@@ -6,22 +6,22 @@ import Testing
 @Suite("The environment of a URL")
 struct EnvironmentBaseURLTests {
     @Test(
-        "A URL belongs to the environment whose server it leads to, of several on one server to the one with its path",
+        "A URL belongs to the environment with its server, or on a shared server to the one with its path",
         arguments: [
             ("https://api.shop.example/v1/things", .production), ("https://API.shop.example:443/other", .production),
             ("https://media.shop.example/1.png", .production), ("https://api.test.example/v1", .test),
             ("http://stage.example:8080/", "stage"), ("http://stage.example/", nil),
             ("http://api.shop.example/v1", nil), ("https://cdn.example/v1", nil), ("file:///v1", nil), ("", nil),
-        ] as [(String, ServerEnvironment.Name?)]
+        ] as [(String, String?)]
     )
-    func environmentOfURL(text: String, name: ServerEnvironment.Name?) throws {
+    func environmentOfURL(text: String, name: String?) throws {
         let store = EnvironmentStore.shop()
         #expect(store.environment(of: URL(string: text))?.name == name)
         try store.select("stage")
         #expect(store.environment(of: URL(string: text))?.name == name)
     }
 
-    @Test("On one server the path decides, and where that does not, the current one")
+    @Test("On a shared server the path decides, and otherwise the current environment")
     func sharedServer() throws {
         let a = ServerEnvironment("a", baseURL: "https://x.example/a")
         let b = ServerEnvironment("b", baseURL: "https://x.example/b/")

@@ -13,7 +13,7 @@ import FoundationNetworking
 struct ShopTarget: EnvironmentTarget {
     @TaskLocal static var environments = EnvironmentStore.shop()
 
-    var module = ServerEnvironment.Module.main
+    var module: String?
     var path: RequestPath = "/things"
     var headers: HTTPHeaders = [:]
 }
@@ -62,7 +62,7 @@ struct EnvironmentPluginTests {
         #expect(fields("X-Tester") == [nil, "yes", "yes", nil])
     }
 
-    @Test("A field that the target has set itself wins")
+    @Test("A field of the target is not replaced")
     func targetWins() async {
         #expect(await call(provider(), ShopTarget(headers: ["x-key": "mine"])) == nil)
         #expect(fields("X-Key") == ["mine"])
@@ -86,7 +86,7 @@ struct EnvironmentPluginTests {
         #expect(fields("X-Key") == [nil])
     }
 
-    @Test("A call in flight goes on where it is when another environment is selected, at each attempt")
+    @Test("A call in flight keeps its environment at each attempt when another one is selected")
     func inFlight() async throws {
         let gate = Gate()
         let again = RecordingPlugin(retry: { _, context in context.attempt == 0 ? .retry(after: .zero) : .doNotRetry })
@@ -114,7 +114,7 @@ struct EnvironmentPluginTests {
         #expect(await result.failure?.stage == .cancelled)
     }
 
-    @Test("A redirect takes the fields along within the server, and leaves them behind to another one")
+    @Test("A redirect keeps the fields within the server, and omits them to another one")
     func redirects() async {
         let provider = provider { request in
             switch request.url?.path {
@@ -151,15 +151,15 @@ struct EnvironmentPluginTests {
         #expect(error?.stage == .request)
         #expect(error?.kind == .invalidRequest)
         if hasPlugin {
-            #expect(error?.underlying as? EnvironmentError == store.problem)
+            #expect(error?.underlying as? EnvironmentError == store.problem as? EnvironmentError)
         } else {
             #expect(error?.underlying as? InvalidRequest == .unsupportedURL("unknown-environment:tset/things"))
         }
         #expect(error?.description.contains("tset") == true)
-        // Another target's mistake stays its own.
+        // The error of another target is not replaced.
         let other = await provider.result(MultiTarget(PluginTarget(baseURL: URL(filePath: "/")))).failure
         #expect(other?.underlying is InvalidRequest)
-        // So does that of another store's target.
+        // Nor is that of another store's target.
         let others = EnvironmentStore.shop(launch: launch)
         let stranger = await ShopTarget.$environments.withValue(others) {
             await provider.result(MultiTarget(ShopTarget())).failure

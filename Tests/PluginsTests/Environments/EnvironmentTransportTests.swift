@@ -13,7 +13,7 @@ import FoundationNetworking
 struct EnvironmentTransportTests {
     /// A transport that says which environment it was made for, and when it is let go of.
     private final class Named: Transport {
-        let name: ServerEnvironment.Name
+        let name: String
         let log: Log
 
         init(_ environment: ServerEnvironment, _ log: Log) {
@@ -31,15 +31,15 @@ struct EnvironmentTransportTests {
             if request.urlRequest.url?.path == "/v1/held" { try await log.gate.waitUnlessCancelled() }
             return TransportResponse(
                 head: ResponseHead(statusCode: 200, headers: [:]),
-                body: .data(Data(name.rawValue.utf8))
+                body: .data(Data(name.utf8))
             )
         }
     }
 
     private struct Log: Sendable {
         let made = Recorder<ServerEnvironment>()
-        let sent = Recorder<ServerEnvironment.Name>()
-        let ended = Recorder<ServerEnvironment.Name>()
+        let sent = Recorder<String>()
+        let ended = Recorder<String>()
         let gate = Gate()
     }
 
@@ -127,7 +127,7 @@ struct EnvironmentTransportTests {
     func concurrent() async throws {
         let transport = transport()
         let provider = Provider<MultiTarget>(transport: transport)
-        let names: [ServerEnvironment.Name] = [.production, .test, "stage"]
+        let names: [String] = [.production, .test, "stage"]
         await withTaskGroup(of: Void.self) { group in
             for index in 0..<300 {
                 group.addTask {
@@ -182,7 +182,7 @@ struct EnvironmentTransportTests {
         let secure = ServerEnvironment("secure", baseURL: "https://127.0.0.1:\(port)", tls: missing)
         let store = EnvironmentStore(
             default: secure,
-            others: [secure.over(.http, as: "plain")],
+            others: [secure.overHTTP(as: "plain")],
             storage: MemoryEnvironmentStorage(),
             launch: .ignored
         )

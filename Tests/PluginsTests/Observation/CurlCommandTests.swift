@@ -123,10 +123,9 @@ struct CurlCommandTests {
     func cookies() async throws {
         let store = CookieStore()
         store.store(["sid=hunter2; Path=/", "lang=en; Path=/"], from: .shop)
-        for redaction in [LogRedaction.standard, .none] {
+        for redaction in [LogRedaction(), .none] {
             let lines = Recorder<String>()
-            let options = NetworkLoggerPlugin.Options(redaction: redaction)
-            let logger = NetworkLoggerPlugin(level: .curl, options: options) { lines.append($0) }
+            let logger = NetworkLoggerPlugin(level: .curl, redaction: redaction) { lines.append($0) }
             let transport = StubTransport(.response(status: 200, data: Data()))
             let provider = Provider<PluginTarget>(transport: transport, plugins: [logger], cookies: store)
             _ = try await provider.request(PluginTarget())

@@ -9,8 +9,8 @@ import Testing
 struct LoadingPluginTests {
     private let shown = Recorder<Bool>()
 
-    private func plugin(_ timing: LoadingPlugin.Timing = .init()) -> LoadingPlugin {
-        LoadingPlugin(timing: timing) { [shown] isLoading in shown.append(isLoading) }
+    private func plugin() -> LoadingPlugin {
+        LoadingPlugin { [shown] isLoading in shown.append(isLoading) }
     }
 
     @Test("It is shown and hidden once, however the call ends", arguments: CallEnding.allCases)
@@ -101,15 +101,23 @@ struct LoadingPluginTests {
         #expect(shown.elements == [true, false])
     }
 
-    @Test("The closure decides instead of the options")
-    func closureOptOut() async {
-        let plugin = LoadingPlugin(isVisible: { ($0 as? PluginTarget)?.method == .post }) { [shown] in shown.append($0)
+    @Test("A change within the closure is reported afterwards")
+    func reentrant() async throws {
+        let told = Recorder<String>()
+        let box = TestLock<LoadingPlugin?>(nil)
+        let (first, second) = (RequestContext(target: PluginTarget()), RequestContext(target: PluginTarget()))
+        let end = FinishedCall(result: .success(Response(statusCode: 200)))
+        let plugin = LoadingPlugin { isLoading in
+            told.append("\(isLoading) begins")
+            if isLoading { box.withLock { $0 }?.didFinish(end, context: first) }
+            told.append("\(isLoading) ends")
         }
-        let provider = Provider<PluginTarget>.stubbed(plugin)
-        _ = await provider.result(PluginTarget())
-        #expect(shown.elements == [])
-        _ = await provider.result(PluginTarget(method: .post, showsLoading: false))
-        #expect(shown.elements == [true, false])
+        box.withLock { $0 = plugin }
+        _ = try await plugin.prepare(URLRequest(url: .shop), context: first)
+        #expect(told.elements == ["true begins", "true ends", "false begins", "false ends"])
+        box.withLock { $0 = nil }
+        _ = try await plugin.prepare(URLRequest(url: .shop), context: second)
+        #expect(told.elements.suffix(2) == ["true begins", "true ends"])
     }
 }
 
@@ -119,8 +127,7 @@ struct LoadingTimingTests {
     private let clock = ManualClock()
 
     private func plugin(delay: Duration = .zero, shortest: Duration = .zero) -> LoadingPlugin {
-        let timing = LoadingPlugin.Timing(delay: delay, shortest: shortest, clock: clock)
-        return LoadingPlugin(timing: timing) { [shown] in shown.append($0) }
+        LoadingPlugin(delay: delay, shortest: shortest, clock: clock) { [shown] in shown.append($0) }
     }
 
     private func provider(_ held: HeldTransport, _ plugin: LoadingPlugin) -> Provider<PluginTarget> {

@@ -11,7 +11,7 @@ import FoundationNetworking
 
 @Suite("Redaction in a log")
 struct LogRedactionTests {
-    private func url(_ text: String, _ redaction: LogRedaction = .standard) async throws -> String {
+    private func url(_ text: String, _ redaction: LogRedaction = LogRedaction()) async throws -> String {
         let url = try #require(URL(string: text))
         let target = PluginTarget(baseURL: url, path: "")
         let line = try #require(await LoggedLines(redaction: redaction)([.request], target).first)
@@ -44,7 +44,7 @@ struct LogRedactionTests {
 
     @Test("Names can be added, and a list of one's own replaces the standard one")
     func names() async throws {
-        var redaction = LogRedaction.standard
+        var redaction = LogRedaction()
         redaction.fields.insert("Session_Id")
         #expect(
             try await url("https://a.example/?sessionid=x&token=y", redaction)

@@ -13,7 +13,7 @@ struct LoggedLines {
     /// How long each exchange takes, by the logger's clock.
     var duration = Duration.milliseconds(12)
     var plugins: [any Plugin] = []
-    var redaction = LogRedaction.standard
+    var redaction = LogRedaction()
     var bodyLimit = 4096
 
     func callAsFunction(
@@ -23,8 +23,13 @@ struct LoggedLines {
     ) async -> [String] {
         let clock = ManualClock()
         let lines = Recorder<String>()
-        let options = NetworkLoggerPlugin.Options(redaction: redaction, bodyLimit: bodyLimit, clock: clock)
-        let logger = NetworkLoggerPlugin(level: level, options: options) { lines.append($0) }
+        let logger = NetworkLoggerPlugin(
+            level: level,
+            redaction: redaction,
+            bodyLimit: bodyLimit,
+            clock: clock,
+            output: { lines.append($0) }
+        )
         let provider = Provider<MultiTarget>(
             transport: StubTransport { [duration] _ in
                 clock.advance(by: duration)

@@ -38,7 +38,7 @@ struct NetworkLoggerPluginTests {
     }
 
     private static let choices: [Shown] = [
-        Shown(.none), Shown(.errors), Shown(.failure), Shown(.errorBody),
+        Shown([]), Shown(.errors), Shown(.failure), Shown(.errorBody),
         Shown(.request, [request]), Shown(.requestHeaders, requestHeaders), Shown(.requestBody, [requestBody]),
         Shown(.response, [response]), Shown(.responseHeaders, [responseHeaders]), Shown(.responseBody, [responseBody]),
         Shown(.basic, [request, response]),
@@ -191,7 +191,7 @@ struct NetworkLoggerPluginTests {
     @Test("The fields in which plugins put secrets are redacted, unless no field is", arguments: [true, false])
     func pluginSecrets(isRedacted: Bool) async {
         let signing = RequestSigningPlugin(fields: ["X-Signature"]) { _, _ in ["X-Signature": "hunter2"] }
-        let lines = LoggedLines(plugins: [signing], redaction: isRedacted ? .standard : .none)
+        let lines = LoggedLines(plugins: [signing], redaction: isRedacted ? LogRedaction() : .none)
         let value = isRedacted ? "<redacted>" : "hunter2"
         #expect(await lines(.requestHeaders, PluginTarget()) == ["[.0]   X-Signature: \(value)"])
         #expect(await lines(.curl, PluginTarget()).first?.contains("'X-Signature: \(value)'") == true)
@@ -199,7 +199,7 @@ struct NetworkLoggerPluginTests {
 
     @Test("Standard fields that the redaction does not have are shown")
     func fewerSecrets() async {
-        var redaction = LogRedaction.standard
+        var redaction = LogRedaction()
         redaction.headers.secretNames.remove("X-Api-Key")
         let lines = await LoggedLines(redaction: redaction)(.requestHeaders, PluginTarget(headers: ["X-Api-Key": "7"]))
         #expect(lines == ["[.0]   X-Api-Key: 7"])
@@ -210,14 +210,15 @@ struct NetworkLoggerPluginTests {
         let lines = Recorder<String>()
         let asked = Tally()
         let isOn = TestLock(false)
-        let options = NetworkLoggerPlugin.Options(isEnabled: {
-            asked.add()
-            return isOn.withLock { $0 }
-        })
-        let provider = Provider<PluginTarget>.stubbed(
-            NetworkLoggerPlugin(level: .body, options: options) { lines.append($0) },
-            NetworkLoggerPlugin(level: .none) { lines.append($0) }
+        let logger = NetworkLoggerPlugin(
+            level: .body,
+            output: { lines.append($0) },
+            isEnabled: {
+                asked.add()
+                return isOn.withLock { $0 }
+            }
         )
+        let provider = Provider<PluginTarget>.stubbed(logger, NetworkLoggerPlugin(level: []) { lines.append($0) })
         _ = await provider.result(PluginTarget())
         #expect(asked.value > 0)
         #expect(lines.elements == [])

@@ -230,8 +230,12 @@ struct SecretsInTextsTests {
         Holder("OAuthClient") { OAuthClient(id: "app", secret: "s3cret") },
         Holder("OAuthRefreshTarget") {
             let targets = Recorder<MultiTarget>()
-            let client = OAuthClient(id: "app", secret: "s3cret", authentication: .form)
-            let authenticator = OAuthAuthenticator(tokenURL: url, client: client) { target in
+            let authenticator = OAuthAuthenticator(
+                tokenURL: url,
+                clientID: "app",
+                clientSecret: "s3cret",
+                sendsSecretInForm: true
+            ) { target in
                 targets.append(target)
                 throw Boom()
             }

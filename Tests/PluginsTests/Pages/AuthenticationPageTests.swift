@@ -26,7 +26,7 @@ struct AuthenticationPageTests {
     @Test("Signing in, calling and signing out")
     func overview() async throws {
         let authentication = AuthenticationPlugin(
-            authenticator: OAuthAuthenticator(tokenURL: tokenURL, client: OAuthClient(id: "shop-app")),
+            authenticator: OAuthAuthenticator(tokenURL: tokenURL, clientID: "shop-app"),
             store: FileCredentialStore<OAuthCredential>(folder.appending(path: "session.json"))
         ) { error in
             await session.showSignIn(because: error)
@@ -46,11 +46,11 @@ struct AuthenticationPageTests {
         #expect(session.events.count == 0)
     }
 
-    @Test("A refresh that the server refuses says why", arguments: [400, 503])
+    @Test("The error of a refused refresh contains its code", arguments: [400, 503])
     func failure(_ status: Int) async throws {
         let transport = Self.server(accepting: "new", refreshing: #"{"error":"invalid_grant"}"#, status: status)
         let tokens = Provider<MultiTarget>(transport: transport)
-        let authenticator = OAuthAuthenticator(tokenURL: tokenURL, client: OAuthClient(id: "shop-app")) {
+        let authenticator = OAuthAuthenticator(tokenURL: tokenURL, clientID: "shop-app") {
             try await tokens.request($0)
         }
         let store = MemoryCredentialStore(OAuthCredential(accessToken: "old", refreshToken: "r"))
@@ -64,7 +64,7 @@ struct AuthenticationPageTests {
             _ = try await provider.request(.list)
         } catch {
             switch (error.kind, error.underlying as? OAuthError) {
-            case (.unauthorized, .refused(let refusal)?): reasons.append(refusal.code)
+            case (.unauthorized, .refused(let code, _, _)?): reasons.append(code)
             case (.offline, _): showRetry()
             default: show(error.localizedDescription)
             }
@@ -78,7 +78,7 @@ struct AuthenticationPageTests {
         #expect(try await API.provider.request(MultiTarget(Orders.list)).statusCode == 200)
     }
 
-    @Test("A store of one's own")
+    @Test("A custom store")
     func store() async throws {
         let store = DefaultsStore(key: "targetkit.page.credential")
         defer { store.clear() }
@@ -89,7 +89,7 @@ struct AuthenticationPageTests {
         #expect(try store.load() == nil)
     }
 
-    @Test("Tokens that are renewed by a closure")
+    @Test("Tokens that a closure refreshes")
     func closure() async throws {
         let sessions = Sessions()
         let authenticator = OAuthAuthenticator(bodyCodes: [BodyCode(keyPath: "status", equals: 401)]) { old in
@@ -108,7 +108,7 @@ struct AuthenticationPageTests {
         #expect(store.load()?.refreshToken == "r+")
     }
 
-    @Test("An authenticator of one's own")
+    @Test("A custom authenticator")
     func ownAuthenticator() async throws {
         let keys = SessionKeys { _ in "new" }
         let plugin = AuthenticationPlugin(authenticator: keys, store: MemoryCredentialStore("old")) { _ in
@@ -216,7 +216,7 @@ extension AuthenticationPageTests {
 
     enum API {
         static let authentication = AuthenticationPlugin(
-            authenticator: OAuthAuthenticator(tokenURL: tokenURL, client: OAuthClient(id: "shop-app")) { refresh in
+            authenticator: OAuthAuthenticator(tokenURL: tokenURL, clientID: "shop-app") { refresh in
                 try await provider.request(refresh)
             }
         ) { _ in

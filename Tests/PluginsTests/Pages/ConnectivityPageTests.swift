@@ -46,7 +46,7 @@ struct ConnectivityPageTests {
             }
         }
 
-        let reachability = Reachability(source: connectivity)
+        let reachability = Reachability(connectivity)
         reachability.start()
         let watching = Task { await watch(reachability) }
         await shown.waitForCount(1)
@@ -62,7 +62,7 @@ struct ConnectivityPageTests {
     func provider() async throws {
         let transport = StubTransport { _ in .response(status: 200, data: Data()) }
         let connectivity = ManualConnectivity(.offline)
-        let reachability = Reachability(source: connectivity)
+        let reachability = Reachability(connectivity)
         let waiting = WaitsForConnectivityPlugin(reachability, timeout: .seconds(30))
         let provider = Provider<Orders>(transport: transport, plugins: [waiting, DefaultHeadersPlugin()])
         async let order = provider.request(.order(id: "A1"))
@@ -74,7 +74,7 @@ struct ConnectivityPageTests {
     func waiting() async throws {
         let transport = StubTransport { _ in .response(status: 200, data: Data()) }
         let clock = ManualClock()
-        let reachability = Reachability(source: ManualConnectivity(.offline))
+        let reachability = Reachability(ManualConnectivity(.offline))
         let waiting = WaitsForConnectivityPlugin(reachability, timeout: .seconds(30), clock: clock)
         let provider = Provider<Orders>(transport: transport, plugins: [waiting])
         #expect(try await provider.request(.suggestions(text: "te")).statusCode == 200)
@@ -87,8 +87,8 @@ struct ConnectivityPageTests {
     @Test("A closed network")
     func closedNetwork() async throws {
         #if os(Linux)
-        let inTheHall = Reachability(source: SystemConnectivity(requiresDefaultRoute: false))
-        let plugin = WaitsForConnectivityPlugin(inTheHall, timeout: .seconds(10), failsAfterTimeout: false)
+        let closedNetwork = Reachability(requiresDefaultRoute: false)
+        let plugin = WaitsForConnectivityPlugin(closedNetwork, timeout: .seconds(10), failsAfterTimeout: false)
         let transport = StubTransport { _ in .response(status: 200, data: Data()) }
         let provider = Provider<Orders>(transport: transport, plugins: [plugin])
         #expect(try await provider.request(.suggestions(text: "te")).statusCode == 200)

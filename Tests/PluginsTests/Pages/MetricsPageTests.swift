@@ -21,12 +21,12 @@ struct MetricsPageTests {
         let transport = StubTransport(.response(status: 200, data: Data("{}".utf8)))
         let metrics = MetricsPlugin { call in
             guard call.duration > .seconds(2) else { return }
-            log("\(call.endpoint): \(call.duration), \(call.retryCount) retries, \(call.bytesReceived) bytes")
+            log("\(call.endpoint): \(call.duration), \(call.attempts.count) attempts, \(call.bytesReceived) bytes")
         }
         let provider = Provider<Tea>(transport: transport, plugins: [metrics])
         _ = try await provider.request(.latest)
         for (endpoint, summary) in metrics.summaries {
-            log("\(endpoint): \(summary.callCount) calls, p50 \(summary.p50 ?? .zero), p99 \(summary.p99 ?? .zero)")
+            log("\(endpoint): \(summary.callCount) calls, p50 \(summary.percentile(0.5) ?? .zero)")
         }
         #expect(lines.elements.last?.hasPrefix("GET Tea.latest: 1 calls, p50 ") == true)
         let lastMinute = metrics.reset()

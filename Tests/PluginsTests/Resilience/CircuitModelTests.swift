@@ -61,7 +61,7 @@ struct CircuitModelTests {
     private let clock = ManualClock()
     private let target = SturdyTarget(baseURL: HostSet.urls("a")[0])
     private let breaker: CircuitBreakerPlugin
-    private let changes = Recorder<CircuitChange>()
+    private let changes = Recorder<CircuitState>()
 
     init() {
         var policy = CircuitBreakerPolicy(
@@ -70,7 +70,7 @@ struct CircuitModelTests {
             openFor: .milliseconds(CircuitModel.openFor)
         )
         policy.probes = CircuitModel.probes
-        breaker = CircuitBreakerPlugin(policy: policy, clock: clock, onChange: { [changes] in changes.append($0) })
+        breaker = CircuitBreakerPlugin(policy: policy, clock: clock, onChange: { [changes] in changes.append($1) })
     }
 
     /// The end of an attempt; `nil`: it is not sent.
@@ -114,9 +114,9 @@ struct CircuitModelTests {
             if model.state != states.last { states.append(model.state) }
             try #require(breaker.state(of: target.baseURL) == model.shownState(at: now), "step \(step)")
         }
-        #expect(changes.elements.map(\.to) == Array(states.dropFirst()))
+        #expect(changes.elements == Array(states.dropFirst()))
         // Every state has occurred.
-        #expect(Set(states) == Set(CircuitState.allCases))
+        #expect(Set(states) == [.closed, .open, .halfOpen])
         #expect(states.count > 20)
     }
 }

@@ -26,9 +26,9 @@ struct ErrorHandlingPluginTests {
 
     private func handler(
         _ name: String,
-        _ body: @escaping @Sendable (TargetKitError, RequestContext) -> ErrorDecision = { _, _ in .next }
-    ) -> ClosureErrorHandler {
-        ClosureErrorHandler { [asked] error, context in
+        _ body: @escaping @Sendable (TargetKitError, RequestContext) -> RetryDecision = { _, _ in .doNotRetry }
+    ) -> @Sendable (TargetKitError, RequestContext) async -> RetryDecision {
+        { [asked] error, context in
             asked.append(Asked(name, context.attempt, error.stage))
             return body(error, context)
         }
@@ -42,18 +42,11 @@ struct ErrorHandlingPluginTests {
 
     private static let other = TargetKitError(stage: .shutDown)
 
-    @Test("Handlers are asked in order; if all return next, the failure is not changed")
+    @Test("Handlers are asked in order; if none decides, the failure is not changed")
     func inOrder() async {
         let provider = Provider<PluginTarget>.stubbed(ErrorHandlingPlugin(handler("a"), handler("b")))
         #expect(await provider.result(Self.refused).failure?.stage == .status)
         #expect(asked.elements == [Asked("a", 0), Asked("b", 0)])
-    }
-
-    @Test("An error that a handler passes on is that of the next handler and of the call")
-    func anotherError() async {
-        let plugin = ErrorHandlingPlugin(handler("a") { _, _ in .nextWith(Self.other) }, handler("b"))
-        #expect(await Provider<PluginTarget>.stubbed(plugin).result(Self.refused).failure?.stage == .shutDown)
-        #expect(asked.elements == [Asked("a", 0), Asked("b", 0, .shutDown)])
     }
 
     @Test("After a handler that fails the call no other is asked")
@@ -84,7 +77,7 @@ struct ErrorHandlingPluginTests {
     func delay() async throws {
         let clock = ManualClock()
         let plugin = ErrorHandlingPlugin(
-            handler("a") { _, context in context.attempt == 0 ? .retry(after: .seconds(3)) : .next }
+            handler("a") { _, context in context.attempt == 0 ? .retry(after: .seconds(3)) : .doNotRetry }
         )
         let provider = Provider<PluginTarget>(stubClosure: { _ in .immediate }, plugins: [plugin], clock: clock)
         async let result = provider.result(Self.refused)
@@ -93,25 +86,6 @@ struct ErrorHandlingPluginTests {
         clock.advance(by: .seconds(3))
         #expect(await result.failure?.stage == .status)
         #expect(asked.elements == [Asked("a", 0), Asked("a", 1)])
-    }
-
-    final class Shared: ErrorHandler {
-        let count = Tally()
-
-        func handle(_ error: TargetKitError, context: RequestContext) async -> ErrorDecision {
-            count.add()
-            return context.attempt == 0 ? .retry(after: .zero) : .next
-        }
-    }
-
-    @Test("An instance that is twice in the list is asked once per attempt")
-    func instances() async {
-        let (one, other) = (Shared(), Shared())
-        let plugin = ErrorHandlingPlugin(one, other, one, handler("a"), handler("a"))
-        #expect(await Provider<PluginTarget>.stubbed(plugin).result(Self.refused).failure != nil)
-        #expect(one.count.value == 2)
-        #expect(other.count.value == 1)
-        #expect(asked.elements == [Asked("a", 1), Asked("a", 1)])
     }
 
     struct Failing: Plugin {
@@ -127,12 +101,10 @@ struct ErrorHandlingPluginTests {
     func beforeTheSend() async {
         for attempt in [0, 1] {
             let asked = Recorder<Asked>()
-            let plugin = ErrorHandlingPlugin(
-                ClosureErrorHandler { error, context in
-                    asked.append(Asked("a", context.attempt, error.stage))
-                    return .retry(after: .zero)
-                }
-            )
+            let plugin = ErrorHandlingPlugin { error, context in
+                asked.append(Asked("a", context.attempt, error.stage))
+                return .retry(after: .zero)
+            }
             let provider = Provider<PluginTarget>.stubbed(Failing(attempt: attempt), plugin)
             #expect(await provider.result(Self.refused).failure?.underlying is Boom)
             #expect(asked.elements == (attempt == 0 ? [] : [Asked("a", 0)]) + [Asked("a", attempt, .request)])
@@ -142,7 +114,7 @@ struct ErrorHandlingPluginTests {
     @Test("A failure that another plugin makes of a response can be replaced")
     func madeInProcess() async {
         let first = RecordingPlugin("p", process: { _, _ in .failure(TargetKitError(stage: .envelope)) })
-        let plugin = ErrorHandlingPlugin(handler("a") { _, _ in .nextWith(Self.other) })
+        let plugin = ErrorHandlingPlugin(handler("a") { _, _ in .fail(Self.other) })
         let provider = Provider<PluginTarget>.stubbed(first, plugin)
         #expect(await provider.result(PluginTarget()).failure?.stage == .shutDown)
         #expect(asked.elements == [Asked("a", 0, .envelope)])
@@ -165,7 +137,7 @@ struct ErrorHandlingPluginTests {
     func shared() async {
         let held = HeldTransport(.response(status: 503, data: Data()))
         let plugin = ErrorHandlingPlugin(
-            handler("a") { _, context in context.attempt == 0 ? .retry(after: .zero) : .next }
+            handler("a") { _, context in context.attempt == 0 ? .retry(after: .zero) : .doNotRetry }
         )
         let provider = Provider<PluginTarget>(
             transport: held.transport,
@@ -185,7 +157,7 @@ struct ErrorHandlingPluginTests {
     func order() async {
         let log = RecordingPlugin.Log()
         let plugins: [any Plugin] = [
-            ErrorHandlingPlugin(handler("a") { _, _ in .nextWith(Self.other) }),
+            ErrorHandlingPlugin(handler("a") { _, _ in .fail(Self.other) }),
             RecordingPlugin("observer", place: .observation, log: log),
             RecordingPlugin("other", log: log, process: { _, _ in .failure(TargetKitError(stage: .envelope)) }),
         ]

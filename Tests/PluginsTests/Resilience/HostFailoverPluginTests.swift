@@ -40,7 +40,7 @@ struct HostFailoverPluginTests {
     private let moves = Recorder<String>()
 
     private func plugin(_ names: String = "abc", _ policy: HostFailoverPolicy = .init()) -> HostFailoverPlugin {
-        HostFailoverPlugin(for: SturdyTarget.self, hosts: HostSet.urls(names), policy: policy, clock: clock) {
+        HostFailoverPlugin(hosts: HostSet.urls(names), policy: policy, clock: clock) {
             [moves] in moves.append(String($0.host()?.prefix(1) ?? ""))
         }
     }

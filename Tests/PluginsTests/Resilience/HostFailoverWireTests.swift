@@ -132,10 +132,10 @@ struct HostAddressTests {
         #expect(plugin.currentHost == nil)
     }
 
-    @Test("A list is used for the calls of its target type, also inside a MultiTarget, or for those of a closure")
+    @Test("A list is used for the calls of the targets that its closure selects, also inside a MultiTarget")
     func targets() async {
         let script = ScriptedTransport(.status(503))
-        let things = HostFailoverPlugin(for: SturdyTarget.self, hosts: HostSet.urls("a"))
+        let things = HostFailoverPlugin(hosts: HostSet.urls("a"), where: { $0 is SturdyTarget })
         let puts = HostFailoverPlugin(hosts: HostSet.urls("b"), where: { $0.method == .put })
         let provider = Provider<MultiTarget>(transport: script.transport, plugins: [things, puts])
         _ = await provider.result(MultiTarget(SturdyTarget()))

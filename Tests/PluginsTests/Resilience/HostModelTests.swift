@@ -117,11 +117,7 @@ struct HostModelTests {
     )
     func random(_ seed: UInt64, _ names: String) async throws {
         let moves = Recorder<URL>()
-        let plugin = HostFailoverPlugin(hosts: HostSet.urls(names), clock: clock) { _ in
-            true
-        } onMove: {
-            moves.append($0)
-        }
+        let plugin = HostFailoverPlugin(hosts: HostSet.urls(names), clock: clock) { moves.append($0) }
         var generator = SeededGenerator(seed: seed)
         var (model, now, number) = (HostModel(count: names.count), 0, 0)
         var running: [Running] = []

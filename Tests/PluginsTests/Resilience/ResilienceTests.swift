@@ -145,7 +145,7 @@ struct ResilienceTests {
             CircuitBreakerPlugin(policy: .init(failures: 2), clock: clock),
             RetryPlugin(clock: clock),
             WaitsForConnectivityPlugin(Reachability(source: connectivity), clock: waits),
-            ErrorHandlingPlugin(ClosureErrorHandler { _, _ in .nextWith(TargetKitError(stage: .envelope)) }),
+            ErrorHandlingPlugin { _, _ in .fail(TargetKitError(stage: .envelope)) },
         ]
         let provider = Provider<SturdyTarget>(
             transport: hosts.script.transport,
@@ -219,10 +219,10 @@ struct SharedResilienceTests {
     @Test("A cancelled call is not in flight again when the exchange is repeated")
     func activity() async {
         let script = script()
-        let active = Recorder<Bool>()
+        let active = Recorder<NetworkActivityPlugin.Change>()
         let loading = Recorder<Bool>()
         let plugins: [any Plugin] = [
-            RetryPlugin(clock: clock), NetworkActivityPlugin { active.append($0) },
+            RetryPlugin(clock: clock), NetworkActivityPlugin { change, _ in active.append(change) },
             LoadingPlugin { loading.append($0) },
         ]
         let provider = Provider<SturdyTarget>(
@@ -232,7 +232,7 @@ struct SharedResilienceTests {
             clock: clock
         )
         #expect(await outcome(provider, script) == .status(200))
-        #expect(active.elements == [true, false])
+        #expect(active.elements == [.began, .ended])
         #expect(loading.elements.last == false)
     }
 

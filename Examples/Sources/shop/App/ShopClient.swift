@@ -22,7 +22,7 @@ struct ShopClient: Sendable {
         self.unauthorized = unauthorized
         // Each plugin has a place, which determines the order of their hooks.
         let plugins: [any Plugin] = [
-            LoadingPlugin(timing: .init(delay: .milliseconds(150))) { isLoading in
+            LoadingPlugin(delay: .milliseconds(150)) { isLoading in
                 console.log(isLoading ? "(loading is shown)" : "(loading is hidden)")
             },
             AccessTokenPlugin { [session] _ in session.token },

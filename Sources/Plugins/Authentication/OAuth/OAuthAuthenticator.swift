@@ -9,7 +9,7 @@ import FoundationNetworking
 /// Bearer tokens of OAuth 2 (RFC 6750), refreshed with their refresh token (RFC 6749 §6).
 ///
 /// ```swift
-/// OAuthAuthenticator(tokenURL: tokenURL, client: OAuthClient(id: "shop-app"))
+/// OAuthAuthenticator(tokenURL: tokenURL, clientID: "shop-app")
 /// ```
 ///
 /// By default a token is refreshed 30 seconds before it expires. A refresh token in the response replaces the old one.
@@ -23,22 +23,30 @@ public struct OAuthAuthenticator: Authenticator {
     ///
     /// - Parameters:
     ///   - tokenURL: The token endpoint, with the scheme https.
-    ///   - client: The app's registration with the server.
+    ///   - clientID: The identifier with which the app is registered (RFC 6749 §2.2).
+    ///   - clientSecret: The app's secret; default `nil`: a public client, such as any app that users install (§2.1).
+    ///   - sendsSecretInForm: Whether the secret is sent as `client_secret` in the form, for servers that do not support the `Basic`
+    ///     scheme (§2.3.1). Default: `false`.
     ///   - parameters: Further fields of the form, for example `scope`; default: none.
     ///   - margin: How long before it expires a token is refreshed, at most half of its lifetime; default: 30 seconds.
     ///   - bodyCodes: Codes in a body that mean that the token was rejected, besides status 401; default: none.
-    ///   - now: The current time, which determines whether a token has expired; default: the device's clock.
     ///   - send: Sends the refresh: a form, by `POST` to the token endpoint, without a credential. Any provider can send it, even the
     ///     one whose calls wait for it. It must not follow redirects: the form contains secrets that only the token endpoint may get.
+    ///     Default `nil`: a provider with the system's transport, without plugins and redirects, and with a timeout of a minute.
+    ///   - now: The current time, which determines whether a token has expired; default: the device's clock.
     public init(
         tokenURL: URL,
-        client: OAuthClient,
+        clientID: String,
+        clientSecret: String? = nil,
+        sendsSecretInForm: Bool = false,
         parameters: [String: String] = [:],
         margin: Duration = .seconds(30),
         bodyCodes: [BodyCode] = [],
-        now: @escaping @Sendable () -> Date = { Date() },
-        send: @escaping @Sendable (MultiTarget) async throws -> Response
+        send: (@Sendable (MultiTarget) async throws -> Response)? = nil,
+        now: @escaping @Sendable () -> Date = { Date() }
     ) {
+        let client = OAuthClient(id: clientID, secret: clientSecret, sendsSecretInForm: sendsSecretInForm)
+        let send = send ?? Self.sendingByItself()
         self.init(margin: margin, bodyCodes: bodyCodes, now: now) { credential in
             guard let refreshToken = credential.refreshToken else { throw OAuthError.noRefreshToken }
             let target = OAuthRefreshTarget(
@@ -56,32 +64,10 @@ public struct OAuthAuthenticator: Authenticator {
         }
     }
 
-    /// An authenticator that sends refreshes to a token endpoint with a provider of its own: over the system's transport, without
-    /// plugins and redirects, and with a timeout of a minute.
-    ///
-    /// The parameters are those of ``init(tokenURL:client:parameters:margin:bodyCodes:now:send:)``.
-    public init(
-        tokenURL: URL,
-        client: OAuthClient,
-        parameters: [String: String] = [:],
-        margin: Duration = .seconds(30),
-        bodyCodes: [BodyCode] = [],
-        now: @escaping @Sendable () -> Date = { Date() }
-    ) {
-        let provider = Provider<MultiTarget>(
-            options: .setting(\.timeout, .wholeCall(.seconds(60))),
-            redirects: .none
-        )
-        self.init(
-            tokenURL: tokenURL,
-            client: client,
-            parameters: parameters,
-            margin: margin,
-            bodyCodes: bodyCodes,
-            now: now
-        ) { target in
-            try await provider.request(target)
-        }
+    /// Sends refreshes with a provider of its own.
+    private static func sendingByItself() -> @Sendable (MultiTarget) async throws -> Response {
+        let provider = Provider<MultiTarget>(options: .setting(\.timeout, .wholeCall(.seconds(60))), redirects: .none)
+        return { target in try await provider.request(target) }
     }
 
     /// An authenticator for bearer tokens that the app refreshes in another way.
@@ -91,7 +77,7 @@ public struct OAuthAuthenticator: Authenticator {
     ///   - bodyCodes: Codes in a body that mean that the token was rejected, besides status 401; default: none.
     ///   - now: The current time, which determines whether a token has expired; default: the device's clock.
     ///   - refresh: Refreshes a credential. An error that it throws ends the session unless it is transient, see
-    ///     ``isTransient(_:)``.
+    ///     ``endsSession(_:)``.
     public init(
         margin: Duration = .seconds(30),
         bodyCodes: [BodyCode] = [],

@@ -3,39 +3,31 @@ import Foundation
 import TargetKit
 
 /// The app's registration with an OAuth server (RFC 6749 §2.3).
-public struct OAuthClient: Sendable, Hashable {
-    /// How an app with a secret authenticates itself.
-    public enum Authentication: Sendable, Hashable {
-        /// By the `Basic` scheme, which every server must support (RFC 6749 §2.3.1).
-        case basic
-        /// By `client_id` and `client_secret` in the form, for servers that support only this.
-        case form
-    }
-
+package struct OAuthClient: Sendable, Hashable {
     /// The app's identifier.
-    let id: String
+    package let id: String
     /// The app's secret; `nil` for a public client, such as any app that users install (RFC 6749 §2.1).
-    let secret: String?
-    /// How the secret is sent. Without a secret the form contains the identifier.
-    let authentication: Authentication
+    package let secret: String?
+    /// Whether the secret is sent as `client_secret` in the form, instead of by the `Basic` scheme.
+    package let sendsSecretInForm: Bool
 
     /// An app with that identifier.
-    public init(id: String, secret: String? = nil, authentication: Authentication = .basic) {
+    package init(id: String, secret: String? = nil, sendsSecretInForm: Bool = false) {
         self.id = id
         self.secret = secret
-        self.authentication = authentication
+        self.sendsSecretInForm = sendsSecretInForm
     }
 
     /// The fields of a form for the token endpoint.
     var fields: [String: String] {
         guard let secret else { return ["client_id": id] }
-        return authentication == .form ? ["client_id": id, "client_secret": secret] : [:]
+        return sendsSecretInForm ? ["client_id": id, "client_secret": secret] : [:]
     }
 
     /// The value of `Authorization`; `nil` if the form authenticates the app. Both parts are form-encoded before they are joined
     /// (RFC 6749 §2.3.1), so each may contain a colon.
     var authorization: String? {
-        guard let secret, authentication == .basic else { return nil }
+        guard let secret, !sendsSecretInForm else { return nil }
         let pair = [id, secret].map { $0.addingPercentEncoding(withAllowedCharacters: .unreserved) ?? $0 }
         return "Basic " + Data(pair.joined(separator: ":").utf8).base64EncodedString()
     }

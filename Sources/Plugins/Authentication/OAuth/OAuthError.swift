@@ -4,8 +4,13 @@ import TargetKit
 
 /// Why a token endpoint has returned no token. It contains neither tokens nor secrets.
 public enum OAuthError: Error, Sendable, Hashable {
-    /// The server has refused, with an error of RFC 6749 §5.2.
-    case refused(Refusal)
+    /// The server has refused, with an error response (RFC 6749 §5.2).
+    ///
+    /// - Parameters:
+    ///   - code: For example `invalid_grant`: the refresh token has expired, was revoked or was used before.
+    ///   - message: The server's description for developers, without what it repeats of the request.
+    ///   - statusCode: The status of the response.
+    case refused(code: String, message: String?, statusCode: Int)
     /// The server has answered with that status, without such an error.
     case unexpectedStatus(Int)
     /// The response is successful but contains no token; the text describes the problem.
@@ -14,33 +19,16 @@ public enum OAuthError: Error, Sendable, Hashable {
     case unsupportedTokenType
     /// The access token has expired, and there is no refresh token.
     case noRefreshToken
-
-    /// An error response (RFC 6749 §5.2).
-    public struct Refusal: Sendable, Hashable {
-        /// The code, for example `invalid_grant`: the refresh token has expired, was revoked or was used before.
-        public let code: String
-        /// The server's description for developers, without what it repeats of the request.
-        public let message: String?
-        /// The status of the response.
-        public let statusCode: Int
-
-        /// A refusal.
-        package init(code: String, message: String? = nil, statusCode: Int = 400) {
-            self.code = code
-            self.message = message
-            self.statusCode = statusCode
-        }
-    }
 }
 
 extension OAuthError {
     /// Whether a later refresh may succeed.
     var isTransient: Bool {
         switch self {
-        case .refused(let refusal):
+        case .refused(let code, _, let status):
             // RFC 6749 §4.1.2.1 defines these for the authorization endpoint; some servers send them from this one.
-            ["temporarily_unavailable", "server_error"].contains(refusal.code)
-                || Response(statusCode: refusal.statusCode).isTransientFailure
+            ["temporarily_unavailable", "server_error"].contains(code)
+                || Response(statusCode: status).isTransientFailure
         case .unexpectedStatus(let status): Response(statusCode: status).isTransientFailure
         // For example the page of a captive portal.
         case .unreadable: true
@@ -58,11 +46,9 @@ extension OAuthError {
         }
         let text = OAuthText(leavingOut: secrets)
         self = .refused(
-            Refusal(
-                code: text.redacted(code, limit: 60),
-                message: json["error_description"].string.map { text.redacted($0, limit: 300) },
-                statusCode: response.statusCode
-            )
+            code: text.redacted(code, limit: 60),
+            message: json["error_description"].string.map { text.redacted($0, limit: 300) },
+            statusCode: response.statusCode
         )
     }
 }
@@ -71,10 +57,9 @@ extension OAuthError: ErrorWithKind {
     /// The kind of error of the calls that waited: that of the server's status, or `.unauthorized` if there is no credential.
     package var kind: TargetKitError.Kind {
         switch self {
-        case .refused(let refusal):
+        case .refused(_, _, let status):
             guard isTransient else { return .unauthorized }
-            let isSaidByStatus = Response(statusCode: refusal.statusCode).isTransientFailure
-            return isSaidByStatus ? .init(statusCode: refusal.statusCode) : .server
+            return Response(statusCode: status).isTransientFailure ? .init(statusCode: status) : .server
         case .unexpectedStatus(let status): return .init(statusCode: status)
         case .unreadable: return .connectionLost
         case .unsupportedTokenType, .noRefreshToken: return .unauthorized
@@ -84,10 +69,10 @@ extension OAuthError: ErrorWithKind {
 
 extension OAuthError: DescribedError {
     /// The problem in one line.
-    public var description: String {
+    var redactedDescription: String {
         switch self {
-        case .refused(let refusal):
-            "the token endpoint refused: \(refusal.code)" + (refusal.message.map { " (\($0))" } ?? "")
+        case .refused(let code, let message, _):
+            "the token endpoint refused the request: \(code)" + (message.map { " (\($0))" } ?? "")
         case .unexpectedStatus(let status): "the token endpoint returned status \(status) without an error code"
         case .unreadable(let why): "the response of the token endpoint cannot be read: \(why)"
         case .unsupportedTokenType: "the token endpoint returned a token that is not a bearer token"

@@ -5,20 +5,19 @@ import TargetKit
 
 /// The statuses of Linux: its links, addresses and default routes, by rtnetlink (RFC 3549).
 ///
-/// The device is online when a default route of IPv4 or IPv6 leads over a link that is up, running and not the loopback, and
-/// the device has an address of that family that holds beyond its own link. The link with the route of the lowest metric
-/// says what kind it is: by `/sys/class/net`, and by what the kernel calls the device where that has nothing. A mobile network
-/// is expensive, nothing else is.
+/// The device is online when a default route of IPv4 or IPv6 uses a link that is up, running and not the loopback, and the device
+/// has an address of that family with more than link scope. The kind is that of the link whose route has the lowest metric: by
+/// `/sys/class/net`, or else by the kernel's description of the device. Only mobile networks are expensive.
 ///
-/// A thread of its own waits for the kernel to say that something has changed, and then reads all of it anew: the kernel does
-/// not say of every route that it is gone when its link goes down, and messages may be lost. What is watched is the network
-/// namespace of the thread that starts it.
+/// A thread of its own waits for changes, and then reads the whole table again: when a link goes down, the kernel does not report
+/// each route that is removed with it, and messages may be lost. The source observes the network namespace of the thread that starts
+/// it.
 package struct NetlinkConnectivity: ConnectivitySource {
-    /// What counts as a way to the network.
+    /// What makes the device online.
     package enum Requirement: Sendable, Hashable {
-        /// A default route, and an address of its family: what leads to the internet.
+        /// A default route, which leads to the internet, and an address of its family.
         case defaultRoute
-        /// An address is enough: for a closed network that has no way out, in a machine hall for one.
+        /// An address is enough: for a closed network without a default route.
         case address
     }
 
@@ -27,37 +26,37 @@ package struct NetlinkConnectivity: ConnectivitySource {
 
     /// A source of that kind.
     ///
-    /// - Parameter requirement: What counts as a way to the network; default: a default route.
+    /// - Parameter requirement: What makes the device online; default: a default route.
     package init(requirement: Requirement = .defaultRoute) {
         self.init(requirement: requirement, devices: NetworkDevices())
     }
 
-    /// The same, with the kind of the links from another place.
+    /// A source that reads the kinds of the links from another folder.
     package init(requirement: Requirement = .defaultRoute, devices: NetworkDevices) {
         self.requirement = requirement
         self.devices = devices
     }
 
-    /// Begins to report: the present status before this returns, the changes on a thread of its own.
+    /// Starts to report: the current status before it returns, the changes on a thread of its own.
     package func start(_ report: @escaping @Sendable (Reachability.Status) -> Void) -> @Sendable () -> Void {
-        // The changes first, so that none falls between the dump and them.
+        // Opened before the dump, so that no change is missed.
         guard let changes = NetlinkSocket(groups: NetlinkSocket.allGroups), let dumps = NetlinkSocket(groups: 0),
-            let (alarm, bell) = NetlinkDescriptor.pair()
+            let (stopped, stop) = NetlinkDescriptor.pair()
         else {
             report(.unknown)
             return {}
         }
         report(status(by: dumps))
         let thread = Thread {
-            while Self.waitForChange(of: changes, until: alarm) { report(status(by: dumps)) }
-            // Ignored after a stop; otherwise the socket is of no more use, and what was known is out of date.
+            while Self.waitForChange(of: changes, until: stopped) { report(status(by: dumps)) }
+            // Ignored after a stop; otherwise the socket has failed, and the last status may be out of date.
             report(.unknown)
         }
         thread.name = "TargetKit.netlink"
         thread.start()
-        // The thread ends when the other end is closed, also when this closure is let go of.
-        let held = Locked<NetlinkDescriptor?>(bell)
-        return { held.withLock { $0 = nil } }
+        // The thread ends when this descriptor is closed, also because the closure is released.
+        let descriptor = Locked<NetlinkDescriptor?>(stop)
+        return { descriptor.withLock { $0 = nil } }
     }
 
     private func status(by socket: NetlinkSocket) -> Reachability.Status {
@@ -67,19 +66,19 @@ package struct NetlinkConnectivity: ConnectivitySource {
         return .online(kind, isExpensive: kind == .cellular)
     }
 
-    /// Returns `true` when something may have changed; `false` when it is to end.
-    private static func waitForChange(of socket: NetlinkSocket, until alarm: NetlinkDescriptor) -> Bool {
+    /// Waits; returns `true` when the table may have changed, `false` when the thread must end.
+    private static func waitForChange(of socket: NetlinkSocket, until stopped: NetlinkDescriptor) -> Bool {
         while true {
             var descriptors = [
                 pollfd(fd: socket.descriptor.number, events: Int16(POLLIN), revents: 0),
-                pollfd(fd: alarm.number, events: Int16(POLLIN), revents: 0),
+                pollfd(fd: stopped.number, events: Int16(POLLIN), revents: 0),
             ]
             guard poll(&descriptors, 2, -1) >= 0 else {
                 if errno == EINTR { continue }
                 return false
             }
             if descriptors[1].revents != 0 { return false }
-            switch allThatWaits(in: socket) {
+            switch readChanges(from: socket) {
             case .some(true): return true
             case .some(false): continue
             case .none: return false
@@ -87,8 +86,8 @@ package struct NetlinkConnectivity: ConnectivitySource {
         }
     }
 
-    /// Reads what waits. Returns whether something of it counts; `nil` when the socket is of no more use.
-    private static func allThatWaits(in socket: NetlinkSocket) -> Bool? {
+    /// Reads all pending messages. Returns whether one of them matters; `nil` if the socket can no longer be used.
+    private static func readChanges(from socket: NetlinkSocket) -> Bool? {
         var counts = false
         while true {
             switch socket.read() {

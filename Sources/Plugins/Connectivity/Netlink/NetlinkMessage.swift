@@ -1,33 +1,33 @@
 // SPDX-License-Identifier: MIT
 #if os(Linux)
 
-/// One message of the kernel's about links, addresses and routes, as far as it counts for reachability.
+/// A message of the kernel about links, addresses and routes, as far as it matters for reachability.
 package struct NetlinkMessage: Sendable, Hashable {
-    /// What a message says.
+    /// The content of a message.
     package enum Content: Sendable, Hashable {
         case link(NetlinkLink)
         case address(NetlinkAddress)
         case defaultRoute(NetlinkRoute)
-        /// Something of that kind is gone.
+        /// An object of that kind was removed.
         case removal
         /// The end of a dump; the number is zero, or the negative of an `errno`.
         case done(Int32)
-        /// The kernel refuses; the number is the negative of an `errno`.
+        /// The kernel has refused; the number is the negative of an `errno`.
         case failure(Int32)
         /// Messages have been lost.
         case overrun
-        /// Nothing that counts: a route to one network, a message of another kind, or one that cannot be read.
+        /// Another message: a route to a single network, another type, or one that cannot be read.
         case other
     }
 
-    /// What it says.
+    /// The content.
     package var content: Content
     /// The number of the request that it answers.
     package var sequence: UInt32
-    /// The dump that it is a part of was overtaken by a change.
+    /// Whether a change has interrupted the dump that it belongs to.
     package var isInterrupted: Bool
 
-    /// The messages in what one call has read, up to the first whose length cannot be.
+    /// The messages in the bytes that one call has read, up to the first with an invalid length.
     package static func all(in bytes: some Sequence<UInt8>) -> [NetlinkMessage] {
         NetlinkBytes(bytes).records(lengthIn: UInt32.self, header: 16).compactMap(Self.init)
     }
@@ -62,10 +62,10 @@ package struct NetlinkMessage: Sendable, Hashable {
     }
 }
 
-/// Bytes of a netlink message, read with their bounds in mind: what is not there is `nil`, never a trap.
+/// Bytes of a netlink message, read with bounds checks: missing bytes are `nil`.
 ///
-/// The layouts are those of `linux/netlink.h` and `linux/rtnetlink.h`, in the machine's byte order. Swift's Glibc module has
-/// neither of them.
+/// The layouts are those of `linux/netlink.h` and `linux/rtnetlink.h`, in the machine's byte order; Swift's Glibc module contains
+/// neither.
 package struct NetlinkBytes: Sendable {
     private let bytes: ArraySlice<UInt8>
 
@@ -85,7 +85,7 @@ package struct NetlinkBytes: Sendable {
         return bytes.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: offset, as: type) }
     }
 
-    /// What is left without that many bytes; nothing when there are fewer.
+    /// The bytes after that many; empty if there are fewer.
     package func dropping(_ count: Int) -> NetlinkBytes {
         NetlinkBytes(slice: bytes.dropFirst(max(0, count)))
     }
@@ -99,10 +99,9 @@ package struct NetlinkBytes: Sendable {
         String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
     }
 
-    /// The records that follow each other, each beginning with its own length in a field of that type; up to the first whose
-    /// length cannot be.
+    /// Consecutive records, each of which begins with its length in a field of that type; up to the first with an invalid length.
     ///
-    /// - Parameter header: The length of what each record begins with, the least that its length may be.
+    /// - Parameter header: The length of each record's header, which is its minimum length.
     package func records<Length: FixedWidthInteger & BitwiseCopyable>(
         lengthIn type: Length.Type,
         header: Int
@@ -111,7 +110,7 @@ package struct NetlinkBytes: Sendable {
         var rest = self
         while let length = rest.load(type, at: 0), length >= header, length <= rest.count {
             records.append(rest.prefix(Int(length)))
-            // Each begins at a multiple of four bytes.
+            // Aligned to four bytes.
             rest = rest.dropping((Int(length) + 3) & ~3)
         }
         return records
@@ -122,7 +121,7 @@ package struct NetlinkBytes: Sendable {
         var attributes: [UInt16: NetlinkBytes] = [:]
         for record in records(lengthIn: UInt16.self, header: 4) {
             guard let type = record.load(UInt16.self, at: 2) else { continue }
-            // The two bits above say how the attribute is laid out, not which it is.
+            // The two highest bits are flags of the layout, not part of the type.
             attributes[type & 0x3FFF] = record.dropping(4)
         }
         return attributes

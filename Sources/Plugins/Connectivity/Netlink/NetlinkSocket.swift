@@ -5,16 +5,16 @@ import TargetKit
 
 /// A socket to the kernel's tables of links, addresses and routes (`NETLINK_ROUTE`, RFC 3549).
 ///
-/// It belongs for good to the network namespace of the thread that opens it.
+/// It belongs to the network namespace of the thread that opens it, also later.
 struct NetlinkSocket: Sendable {
-    /// What came of reading.
+    /// The result of reading.
     enum Reading {
         case messages([NetlinkMessage])
-        /// Nothing waits to be read.
+        /// There is nothing to read.
         case nothing
-        /// Messages have been lost: more came than the socket can hold.
+        /// Messages have been lost: the socket's buffer was full.
         case lost
-        /// The socket is of no more use.
+        /// The socket can no longer be used.
         case broken
     }
 
@@ -26,10 +26,10 @@ struct NetlinkSocket: Sendable {
     private static let bufferSize = 1 << 16
 
     let descriptor: NetlinkDescriptor
-    /// The number of the last question. No two of a socket have the same, so that no answer is taken for that to another one.
+    /// The number of the last request. Each request of a socket has its own, so that answers are not mixed up.
     private let number = Locked<UInt32>(0)
 
-    /// A socket that is told what changes in those groups; `nil` when the system refuses.
+    /// A socket that gets the changes of those groups; `nil` if the system refuses.
     init?(groups: UInt32) {
         let type = Int32(SOCK_RAW.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
         guard let descriptor = NetlinkDescriptor(socket(AF_NETLINK, type, 0)) else { return nil }
@@ -44,9 +44,9 @@ struct NetlinkSocket: Sendable {
         if status != 0 { return nil }
     }
 
-    /// Everything that the kernel has now; `nil` when it refuses. The kernel answers within the calls, so this does not wait.
+    /// The kernel's current table; `nil` if it refuses. The kernel answers within the calls, so this does not wait.
     func table() -> NetlinkTable? {
-        // A change that overtakes the dump also reaches the socket of the changes, so a few attempts are enough.
+        // A change that interrupts the dump also reaches the socket of the changes, so a few attempts are enough.
         var newest: NetlinkTable?
         for _ in 0..<4 {
             guard let (table, isWhole) = dump() else { continue }
@@ -59,7 +59,7 @@ struct NetlinkSocket: Sendable {
     private func dump() -> (table: NetlinkTable, isWhole: Bool)? {
         var table = NetlinkTable()
         var isWhole = true
-        // What a dump that failed has left; while the kernel has more of it to say, it takes no other question.
+        // The rest of a dump that failed: until it is read, the kernel accepts no other request.
         guard drain() else { return nil }
         for type in Self.dumps {
             let number = number.withLock { number in
@@ -84,7 +84,7 @@ struct NetlinkSocket: Sendable {
         return (table, isWhole)
     }
 
-    /// Reads what waits. Returns `false` when the socket is of no more use.
+    /// Reads all pending messages; returns `false` if the socket can no longer be used.
     private func drain() -> Bool {
         while true {
             switch read() {
@@ -109,12 +109,12 @@ struct NetlinkSocket: Sendable {
         return send(descriptor.number, request, 32, 0) == 32
     }
 
-    /// What waits to be read, of one call.
+    /// The messages that one call reads.
     func read() -> Reading {
         var buffer = [UInt8](repeating: 0, count: Self.bufferSize)
         var sender = [UInt32](repeating: 0, count: 4)
         var senderSize = socklen_t(16)
-        // With the flag the length is that of the whole message, also when it does not fit.
+        // With the flag, the length is that of the whole message, even if it does not fit.
         let flags = Int32(MSG_TRUNC)
         let count = sender.withUnsafeMutableBytes { bytes in
             bytes.withMemoryRebound(to: sockaddr.self) {
@@ -136,11 +136,11 @@ struct NetlinkSocket: Sendable {
     }
 }
 
-/// A file descriptor that is closed when nobody has it any more.
+/// A file descriptor that is closed when it is released.
 final class NetlinkDescriptor: Sendable {
     let number: Int32
 
-    /// Owns that descriptor; `nil` for one below zero, which is how the system says no.
+    /// Owns a descriptor; `nil` for a negative one, which the system returns on failure.
     init?(_ number: Int32) {
         guard number >= 0 else { return nil }
         self.number = number
@@ -150,7 +150,7 @@ final class NetlinkDescriptor: Sendable {
         close(number)
     }
 
-    /// Two that are connected: one can be read, and is at its end, when the other one is closed.
+    /// Two connected descriptors: when one is closed, the other reads the end of its stream.
     static func pair() -> (NetlinkDescriptor, NetlinkDescriptor)? {
         var numbers: [Int32] = [-1, -1]
         let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)

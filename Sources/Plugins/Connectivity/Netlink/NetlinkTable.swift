@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #if os(Linux)
 
-/// What the kernel has at one time: links, addresses and default routes.
+/// The kernel's links, addresses and default routes at one time.
 package struct NetlinkTable: Sendable, Hashable {
     package var links: [NetlinkLink] = []
     package var addresses: [NetlinkAddress] = []
@@ -9,7 +9,7 @@ package struct NetlinkTable: Sendable, Hashable {
 
     package init() {}
 
-    /// Adds what a message of a dump says.
+    /// Adds the content of a message of a dump.
     package mutating func add(_ content: NetlinkMessage.Content) {
         switch content {
         case .link(let link): links.append(link)
@@ -19,9 +19,9 @@ package struct NetlinkTable: Sendable, Hashable {
         }
     }
 
-    /// The link that leads out, if there is one.
+    /// The link that leads to the network, if there is one.
     ///
-    /// - Parameter requirement: What a way out is.
+    /// - Parameter requirement: What the link needs.
     package func outgoingLink(_ requirement: NetlinkConnectivity.Requirement) -> NetlinkLink? {
         let usable = Dictionary(links.filter(\.isUsable).map { ($0.index, $0) }) { $1 }
         let global = addresses.filter(\.isGlobal)
@@ -29,7 +29,7 @@ package struct NetlinkTable: Sendable, Hashable {
         case .address:
             return global.compactMap { usable[$0.link] }.min { $0.index < $1.index }
         case .defaultRoute:
-            // The loopback may hold the address that others know the machine by.
+            // The loopback may have the machine's public address.
             let answering = Set(usable.keys).union(links.filter { $0.isUp && $0.isLoopback }.map(\.index))
             let families = Set(global.filter { answering.contains($0.link) }.map(\.family))
             return routes.filter { families.contains($0.family) }
@@ -41,15 +41,15 @@ package struct NetlinkTable: Sendable, Hashable {
 
 /// A network device, as the kernel describes it (`struct ifinfomsg`).
 package struct NetlinkLink: Sendable, Hashable {
-    /// The number by which addresses and routes name it.
+    /// The index by which addresses and routes refer to it.
     package var index: Int32
-    /// Its name, `eth0` for one.
+    /// The name, for example `eth0`.
     package var name: String
     /// `IFF_…`
     package var flags: UInt32
-    /// What its frames are, `ARPHRD_…`.
+    /// The hardware type, `ARPHRD_…`.
     package var hardware: UInt16
-    /// What made it, `veth`, `wireguard`; empty for what a driver has made of a piece of hardware.
+    /// The kind of a virtual device, for example `veth` or `wireguard`; empty for hardware.
     package var kind: String
 
     package init(index: Int32, name: String, flags: UInt32, hardware: UInt16 = 1, kind: String = "") {
@@ -74,11 +74,11 @@ package struct NetlinkLink: Sendable, Hashable {
         kind = attributes[18]?.attributes()[1]?.text ?? ""
     }
 
-    /// `IFF_UP`: somebody has switched it on.
+    /// `IFF_UP`: it is switched on.
     package var isUp: Bool { flags & 0x1 != 0 }
-    /// `IFF_LOOPBACK`: it leads nowhere but here.
+    /// `IFF_LOOPBACK`: it leads to this machine only.
     package var isLoopback: Bool { flags & 0x8 != 0 }
-    /// `IFF_UP` and `IFF_RUNNING`, so switched on and with the other end there, and not the loopback.
+    /// `IFF_UP` and `IFF_RUNNING`: switched on and connected, and not the loopback.
     package var isUsable: Bool { flags & 0x49 == 0x41 }
 }
 
@@ -88,7 +88,7 @@ package struct NetlinkAddress: Sendable, Hashable {
     package var family: UInt8
     /// The link that has it.
     package var link: Int32
-    /// Whether others than its own link's neighbours can answer to it.
+    /// Whether its scope is larger than the link.
     package var isGlobal: Bool
 
     package init(family: UInt8, link: Int32, isGlobal: Bool) {
@@ -111,13 +111,13 @@ package struct NetlinkAddress: Sendable, Hashable {
     }
 }
 
-/// A default route (`struct rtmsg`): the way to everywhere that has no route of its own.
+/// A default route (`struct rtmsg`).
 package struct NetlinkRoute: Sendable, Hashable {
     /// `AF_INET` is 2, `AF_INET6` is 10.
     package var family: UInt8
-    /// The lower, the better.
+    /// The metric; the route with the lowest one is preferred.
     package var metric: UInt32
-    /// The links that it leads over, of which any will do.
+    /// The links that it uses; any of them is enough.
     package var links: [Int32]
 
     package init(family: UInt8, metric: UInt32 = 0, links: [Int32]) {
@@ -126,7 +126,7 @@ package struct NetlinkRoute: Sendable, Hashable {
         self.links = links
     }
 
-    /// `nil` for a route to one network, one that refuses what is sent there, and one that is too short or leads nowhere.
+    /// `nil` for a route to a single network, a route that rejects packets, and a message that is too short or names no link.
     package init?(_ payload: NetlinkBytes) {
         guard let family = payload.load(UInt8.self, at: 0), payload.load(UInt8.self, at: 1) == 0,
             let table = payload.load(UInt8.self, at: 4), let type = payload.load(UInt8.self, at: 7),
@@ -147,7 +147,7 @@ package struct NetlinkRoute: Sendable, Hashable {
         if links.isEmpty { return nil }
     }
 
-    /// `struct rtnexthop`: length, flags, weight, link; those that are dead are left out.
+    /// `struct rtnexthop`: length, flags, weight, link; dead ones are omitted.
     private static func links(ofHops hops: NetlinkBytes) -> [Int32] {
         hops.records(lengthIn: UInt16.self, header: 8).compactMap { hop in
             guard let flags = hop.load(UInt8.self, at: 2), flags & 0x11 == 0 else { return nil }

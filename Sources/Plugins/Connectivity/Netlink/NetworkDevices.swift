@@ -4,12 +4,12 @@ import Foundation
 
 /// What kind of link a network device is.
 ///
-/// `/sys/class/net` knows best, but shows the devices of the network namespace in which it was mounted, and is not there in every
-/// container. What the kernel has said of the device itself decides the rest.
+/// `/sys/class/net` is the most precise source, but it shows the devices of the network namespace in which it was mounted, and is
+/// missing in some containers. Otherwise the kernel's description of the device decides.
 package struct NetworkDevices: Sendable {
     private let folder: String
 
-    /// - Parameter folder: Where the devices are described, a folder for each.
+    /// - Parameter folder: The folder with a folder for each device.
     package init(folder: String = "/sys/class/net") {
         self.folder = folder
     }
@@ -19,9 +19,9 @@ package struct NetworkDevices: Sendable {
         kindBySystemFolder(link.name) ?? Self.kindByMessage(link)
     }
 
-    /// What its folder says; `nil` when there is none, or nothing in it.
+    /// The kind according to the device's folder; `nil` if there is no folder, or it is empty.
     private func kindBySystemFolder(_ name: String) -> Reachability.Link? {
-        // A name has no slash and is not `..`: the kernel sees to that, and so does this.
+        // The kernel allows no name with a slash, nor `..`; checked here, too.
         guard !name.isEmpty, !name.contains("/"), !name.hasPrefix(".") else { return nil }
         let device = folder + "/" + name
         let files = FileManager.default
@@ -42,7 +42,7 @@ package struct NetworkDevices: Sendable {
         default: break
         }
         switch link.hardware {
-        // ARPHRD_ETHER; ARPHRD_IEEE80211 and its two relatives; ARPHRD_RAWIP, which is how modems show themselves
+        // ARPHRD_ETHER; ARPHRD_IEEE80211 and its two variants; ARPHRD_RAWIP, which modems use
         case 1: return .ethernet
         case 801...803: return .wifi
         case 519: return .cellular

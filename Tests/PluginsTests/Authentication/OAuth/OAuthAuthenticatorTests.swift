@@ -19,7 +19,7 @@ struct OAuthAuthenticatorTests {
         try OAuthCredential(Response(statusCode: status, data: Data(json.utf8)), now: Self.start, renewing: old)
     }
 
-    /// What the endpoint is sent, and what comes of its answer.
+    /// The request that the endpoint gets, and the result of its response.
     private func refresh(
         _ client: OAuthClient,
         parameters: [String: String] = [:],
@@ -31,7 +31,13 @@ struct OAuthAuthenticatorTests {
         let running = try RunningBackend(.stub) { _ in answer }
         let provider = Provider<MultiTarget>(transport: running.transport)
         let tokenURL = try #require(URL(string: "https://login.example/oauth/token?tenant=7"))
-        let authenticator = OAuthAuthenticator(tokenURL: tokenURL, client: client, parameters: parameters) { target in
+        let authenticator = OAuthAuthenticator(
+            tokenURL: tokenURL,
+            clientID: client.id,
+            clientSecret: client.secret,
+            sendsSecretInForm: client.sendsSecretInForm,
+            parameters: parameters
+        ) { target in
             try await provider.request(target)
         }
         let result: Result<OAuthCredential, any Error>
@@ -44,12 +50,12 @@ struct OAuthAuthenticatorTests {
     }
 
     @Test(
-        "The refresh is a form, and the client shows itself in the way that it is told",
+        "The refresh is a form, with which the client authenticates itself by the Basic scheme or in the form",
         arguments: [
             (OAuthClient(id: "app"), "client_id=app&", nil),
-            (OAuthClient(id: "app", authentication: .form), "client_id=app&", nil),
+            (OAuthClient(id: "app", sendsSecretInForm: true), "client_id=app&", nil),
             (
-                OAuthClient(id: "app", secret: "a&b c", authentication: .form),
+                OAuthClient(id: "app", secret: "a&b c", sendsSecretInForm: true),
                 "client_id=app&client_secret=a%26b%20c&", nil
             ),
             // The example of RFC 6749 §2.3.1.
@@ -72,7 +78,7 @@ struct OAuthAuthenticatorTests {
         #expect(try result.get().accessToken == "new")
     }
 
-    @Test("The app's parameters are added, and change none of those that count")
+    @Test("The app's parameters are added, and do not replace required ones")
     func parameters() async throws {
         let parameters = ["scope": "read write", "grant_type": "password", "client_id": "other"]
         let (request, _) = try await refresh(OAuthClient(id: "app"), parameters: parameters)
@@ -81,7 +87,7 @@ struct OAuthAuthenticatorTests {
         )
     }
 
-    @Test("A refresh token that comes takes the old one's place; without one the old one goes on")
+    @Test("A refresh token in the response replaces the old one, which is kept otherwise")
     func rotation() throws {
         let rotated = try credential(#"{"access_token":"a","token_type":"bearer","refresh_token":"r","scope":"all"}"#)
         #expect(rotated.refreshToken == "r")
@@ -94,7 +100,7 @@ struct OAuthAuthenticatorTests {
     }
 
     @Test(
-        "The lifetime counts from now, as a number or a text; nonsense counts as not said",
+        "The lifetime counts from now, as a number or a string; an invalid value is ignored",
         arguments: [
             ("60", 60), (#""60""#, 60), ("1.5", 1.5), ("0", 0), ("-5", nil), ("null", nil), (#""soon""#, nil),
             ("1e300", nil),
@@ -107,7 +113,7 @@ struct OAuthAuthenticatorTests {
     }
 
     @Test(
-        "An answer without a bearer token is an error that says so",
+        "A response without a bearer token is an error with the reason",
         arguments: [
             (200, "<html>", .unreadable("the body is not a JSON object")),
             (200, "", .unreadable("the body is not a JSON object")),
@@ -116,12 +122,12 @@ struct OAuthAuthenticatorTests {
             (200, #"{"access_token":""}"#, .unreadable("access_token is missing")),
             (200, #"{"access_token":7}"#, .unreadable("access_token is missing")),
             (200, #"{"access_token":"a","token_type":"mac"}"#, .unsupportedTokenType),
-            (400, #"{"error":"invalid_grant"}"#, .refused(.init(code: "invalid_grant"))),
+            (400, #"{"error":"invalid_grant"}"#, .refused(code: "invalid_grant", message: nil, statusCode: 400)),
             (
                 401, #"{"error":"invalid_client","error_description":"who?"}"#,
-                .refused(.init(code: "invalid_client", message: "who?", statusCode: 401))
+                .refused(code: "invalid_client", message: "who?", statusCode: 401)
             ),
-            (400, #"{"error":"teapot"}"#, .refused(.init(code: "teapot"))),
+            (400, #"{"error":"teapot"}"#, .refused(code: "teapot", message: nil, statusCode: 400)),
             (400, #"{"error":7}"#, .unexpectedStatus(400)), (502, "<html>", .unexpectedStatus(502)),
             (302, "", .unexpectedStatus(302)),
         ] as [(Int, String, OAuthError)]
@@ -133,12 +139,13 @@ struct OAuthAuthenticatorTests {
     @Test(
         "Which errors end the session",
         arguments: [
-            (.refused(.init(code: "invalid_grant")), true),
-            (.refused(.init(code: "invalid_client", statusCode: 401)), true),
-            (.refused(.init(code: "teapot")), true), (.unexpectedStatus(400), true),
+            (.refused(code: "invalid_grant", message: nil, statusCode: 400), true),
+            (.refused(code: "invalid_client", message: nil, statusCode: 401), true),
+            (.refused(code: "teapot", message: nil, statusCode: 400), true), (.unexpectedStatus(400), true),
             (.noRefreshToken, true), (.unsupportedTokenType, true),
-            (.refused(.init(code: "temporarily_unavailable")), false), (.refused(.init(code: "server_error")), false),
-            (.refused(.init(code: "invalid_grant", statusCode: 503)), false), (.unexpectedStatus(429), false),
+            (.refused(code: "temporarily_unavailable", message: nil, statusCode: 400), false),
+            (.refused(code: "server_error", message: nil, statusCode: 400), false),
+            (.refused(code: "invalid_grant", message: nil, statusCode: 503), false), (.unexpectedStatus(429), false),
             (.unexpectedStatus(500), false), (.unexpectedStatus(302), false), (.unreadable("it is a page"), false),
         ] as [(OAuthError, Bool)]
     )
@@ -146,7 +153,7 @@ struct OAuthAuthenticatorTests {
         #expect(OAuthAuthenticator { $0 }.endsSession(error) == ends)
     }
 
-    @Test("The server's words hold nothing of what was sent, no control characters, and not too much")
+    @Test("The server's description is shown without secrets and control characters, and is limited in length")
     func redaction() async throws {
         let words = "no old-refresh nor old-access, app knows top secret\\u0007 " + String(repeating: "x", count: 1000)
         let client = OAuthClient(id: "app", secret: "top secret")
@@ -162,7 +169,7 @@ struct OAuthAuthenticatorTests {
 
     @Test("Without a refresh token nothing is sent, and the session ends")
     func noRefreshToken() async throws {
-        let authenticator = OAuthAuthenticator(tokenURL: .shop, client: OAuthClient(id: "app")) { _ in throw Boom() }
+        let authenticator = OAuthAuthenticator(tokenURL: .shop, clientID: "app") { _ in throw Boom() }
         await #expect(throws: OAuthError.noRefreshToken) {
             try await authenticator.refresh(OAuthCredential(accessToken: "a"))
         }
@@ -170,7 +177,7 @@ struct OAuthAuthenticatorTests {
     }
 
     @Test(
-        "A token is renewed before its end by the margin, though not in the first half of its life",
+        "A token is refreshed before it expires by the margin, but not in the first half of its lifetime",
         arguments: [
             // Lifetime, then at how many seconds it is due and ended.
             (3600, "r", 3569, false, true), (3600, "r", 3570, true, true), (3600, "r", 3600, true, false),
@@ -190,7 +197,7 @@ struct OAuthAuthenticatorTests {
         #expect(authenticator.canStillUse(credential) == isUsable)
     }
 
-    @Test("The token replaces a field of the same name, and one that would end the field is an error")
+    @Test("The token replaces an existing field, and a token with a line break is an error")
     func apply() throws {
         let authenticator = OAuthAuthenticator { $0 }
         var request = URLRequest(url: .shop)
@@ -202,12 +209,17 @@ struct OAuthAuthenticatorTests {
         }
     }
 
-    @Test("Credential, client and refresh describe themselves without their secrets")
+    @Test("Descriptions of credential, client and refresh contain no secrets")
     func descriptions() async throws {
-        let client = OAuthClient(id: "app", secret: "top-secret", authentication: .form)
+        let client = OAuthClient(id: "app", secret: "top-secret", sendsSecretInForm: true)
         var shown = ""
         let target = Recorder<MultiTarget>()
-        let authenticator = OAuthAuthenticator(tokenURL: .shop, client: client) {
+        let authenticator = OAuthAuthenticator(
+            tokenURL: .shop,
+            clientID: "app",
+            clientSecret: "top-secret",
+            sendsSecretInForm: true
+        ) {
             target.append($0)
             throw Boom()
         }

@@ -15,10 +15,10 @@ extension RedactedDescription {
     public var debugDescription: String { redactedDescription }
 }
 
-/// An error that describes itself to developers in one line, which is also its `localizedDescription`.
-protocol DescribedError: LocalizedError, DeveloperError, CustomStringConvertible {}
+/// An error whose redacted description, for developers, is also its `localizedDescription`.
+protocol DescribedError: LocalizedError, DeveloperError, RedactedDescription {}
 
 extension DescribedError {
-    /// The description.
-    public var errorDescription: String? { description }
+    /// The redacted description.
+    public var errorDescription: String? { redactedDescription }
 }

@@ -1,60 +1,6 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
 
-/// The values of a property that changes: the current one first, then each that differs from the one before.
-///
-/// A slow reader gets only the latest value; it misses values that have been replaced meanwhile. Any number of readers may read at
-/// the same time, independently.
-///
-/// The sequence ends when its task is cancelled, or when the object that it belongs to is released. It does not retain that object.
-public struct LatestValues<Element: Sendable & Equatable>: AsyncSequence, Sendable {
-    /// One reader of the sequence.
-    public struct Iterator: AsyncIteratorProtocol {
-        private var changes: AsyncStream<Void>.Iterator
-        private let current: @Sendable () -> Element
-        private var last: Element?
-
-        fileprivate init(_ changes: AsyncStream<Void>, _ current: @escaping @Sendable () -> Element, last: Element?) {
-            self.changes = changes.makeAsyncIterator()
-            self.current = current
-            self.last = last
-        }
-
-        /// Waits for the next value that differs from the last one; `nil` at the end.
-        public mutating func next() async -> Element? {
-            while await changes.next() != nil {
-                let value = current()
-                guard value != last else { continue }
-                last = value
-                return value
-            }
-            return nil
-        }
-    }
-
-    private let changes: @Sendable () -> AsyncStream<Void>
-    private let current: @Sendable () -> Element
-    private let known: Element?
-
-    /// The values that a closure makes of an observed value.
-    ///
-    /// - Parameter known: The value that the reader already has, which is left out; default: none.
-    init<Value>(
-        of observed: ObservedValue<Value>,
-        known: Element? = nil,
-        _ element: @escaping @Sendable (Value) -> Element
-    ) {
-        changes = { observed.changes() }
-        current = { element(observed.value) }
-        self.known = known
-    }
-
-    /// A new reader.
-    public func makeAsyncIterator() -> Iterator {
-        Iterator(changes(), current, last: known)
-    }
-}
-
 /// A value behind a lock, whose changes can be observed.
 package final class ObservedValue<Value: Sendable>: Sendable {
     private struct Content: Sendable {
@@ -113,6 +59,26 @@ package final class ObservedValue<Value: Sendable>: Sendable {
         }
         reader.onTermination = { [weak self] _ in self?.remove(id) }
         return stream
+    }
+
+    /// What a closure makes of the value: the current value first, then each that differs from the one before. A slow reader gets only
+    /// the latest value. Each stream has one reader.
+    package func latestValues<Element: Sendable & Equatable>(
+        _ element: @escaping @Sendable (Value) -> Element
+    ) -> AsyncStream<Element> {
+        let changes = changes()
+        let last = Locked<Element?>(nil)
+        return AsyncStream {
+            for await _ in changes {
+                let value = element(self.value)
+                let isNew = last.withLock { last in
+                    defer { last = value }
+                    return last != value
+                }
+                if isNew { return value }
+            }
+            return nil
+        }
     }
 
     private func remove(_ id: Int) {
