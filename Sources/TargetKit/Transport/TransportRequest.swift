@@ -114,17 +114,17 @@ extension TransportRequest.Body {
     }
 }
 
-extension TransportRequest: ReflectsDescription {
+extension TransportRequest: RedactedDescription {
     /// The method, URL and size, with secrets redacted.
-    public var description: String {
+    package var redactedDescription: String {
         let url = urlRequest.url.map { RedactedURL($0).description } ?? "no URL"
         return "\(urlRequest.httpMethod ?? "GET") \(url), \(body)".inOneLine
     }
 }
 
-extension TransportRequest.Body: ReflectsDescription {
+extension TransportRequest.Body: RedactedDescription {
     /// The kind of body, and its size if known.
-    public var description: String {
+    package var redactedDescription: String {
         switch self {
         case .none: "no body"
         case .data(let data): "\(data.count) bytes"
@@ -136,11 +136,8 @@ extension TransportRequest.Body: ReflectsDescription {
 
 /// The progress of a transfer, in bytes of the body.
 public struct TransferProgress: Sendable, Hashable {
-    /// The direction of a transfer.
-    public enum Direction: Sendable, Hashable {
-        /// The request's body is sent.
+    package enum Direction: Sendable, Hashable {
         case upload
-        /// The response's body is received.
         case download
     }
 
@@ -148,11 +145,17 @@ public struct TransferProgress: Sendable, Hashable {
     public var completed: Int64
     /// The total number of bytes; `nil` when unknown.
     public var total: Int64?
-    /// The direction of a transfer.
-    public var direction: Direction
+    package var direction: Direction
+
+    /// Whether the request's body is sent; otherwise the response's body is received.
+    public var isUpload: Bool { direction == .upload }
 
     /// Creates the progress of a transfer.
-    public init(completed: Int64, total: Int64?, direction: Direction) {
+    public init(completed: Int64, total: Int64?, isUpload: Bool) {
+        self.init(completed: completed, total: total, direction: isUpload ? .upload : .download)
+    }
+
+    package init(completed: Int64, total: Int64?, direction: Direction) {
         self.completed = completed
         self.total = total
         self.direction = direction

@@ -14,7 +14,7 @@ public struct TransportResponse: Sendable {
     }
 
     /// The status, header fields and HTTP version.
-    public var head: ResponseHead
+    package var head: ResponseHead
     /// The body of the response.
     public var body: Body
     /// The metrics of the exchange, if the transport provides them.
@@ -23,16 +23,39 @@ public struct TransportResponse: Sendable {
     var isSample = false
 
     /// Creates a response.
-    public init(head: ResponseHead, body: Body, metrics: TransportMetrics? = nil) {
+    ///
+    /// - Parameters:
+    ///   - statusCode: The status code, for example 200 (RFC 9110 §15).
+    ///   - headers: The header fields in the order received; default: none.
+    ///   - body: The body.
+    ///   - metrics: The metrics of the exchange; default: none.
+    public init(statusCode: Int, headers: HTTPHeaders = [:], body: Body, metrics: TransportMetrics? = nil) {
+        let version = metrics?.httpVersion ?? "HTTP/1.1"
+        self.init(
+            head: ResponseHead(statusCode: statusCode, headers: headers, httpVersion: version),
+            body: body,
+            metrics: metrics
+        )
+    }
+
+    package init(head: ResponseHead, body: Body, metrics: TransportMetrics? = nil) {
         self.head = head
         self.body = body
         self.metrics = metrics
     }
+
+    /// The status code, for example 200 (RFC 9110 §15).
+    public var statusCode: Int { head.statusCode }
+
+    /// The header fields in the order received, including repeated names.
+    ///
+    /// They may be parsed at each access, so store the value to read several fields.
+    public var headers: HTTPHeaders { head.headers }
 }
 
-extension TransportResponse.Body: ReflectsDescription {
+extension TransportResponse.Body: RedactedDescription {
     /// The kind of body, and its size if known.
-    public var description: String {
+    package var redactedDescription: String {
         switch self {
         case .data(let data): "\(data.count) bytes"
         case .file(let url): "the file \(url.path)"
@@ -41,21 +64,21 @@ extension TransportResponse.Body: ReflectsDescription {
     }
 }
 
-/// The head of a response: its status and its header fields, which are only read when they are asked for.
-public struct ResponseHead: Sendable {
+/// The head of a response: its status and its header fields, which are parsed on access.
+package struct ResponseHead: Sendable {
     private enum Storage: Sendable {
         case fields(HTTPHeaders)
         case lines([UInt8])
     }
 
     /// The status code, for example 200 (RFC 9110 §15).
-    public var statusCode: Int
+    package var statusCode: Int
     /// The HTTP version, for example `HTTP/1.1` or `HTTP/2`.
-    public var httpVersion: String
+    package var httpVersion: String
     private var storage: Storage
 
     /// Creates a head from header fields.
-    public init(statusCode: Int, headers: HTTPHeaders = [:], httpVersion: String = "HTTP/1.1") {
+    package init(statusCode: Int, headers: HTTPHeaders = [:], httpVersion: String = "HTTP/1.1") {
         self.statusCode = statusCode
         self.httpVersion = httpVersion
         storage = .fields(headers)
@@ -73,7 +96,7 @@ public struct ResponseHead: Sendable {
     ///
     /// Parsed at each access, so store the value to read several fields. Bytes that are not UTF-8 are read as ISO-8859-1
     /// (RFC 9110 §5.5).
-    public var headers: HTTPHeaders {
+    package var headers: HTTPHeaders {
         switch storage {
         case .fields(let headers): headers
         case .lines(let bytes): HeaderLines(bytes).headers
@@ -83,7 +106,7 @@ public struct ResponseHead: Sendable {
 
 extension ResponseHead: ReflectsDescription {
     /// The version and the status.
-    public var description: String { "\(httpVersion) \(statusCode)" }
+    package var description: String { "\(httpVersion) \(statusCode)" }
 }
 
 /// Parses the header lines of a response (RFC 9112 §5).
