@@ -108,6 +108,7 @@ struct ServerSentEventReader: ElementReader {
         }
     }
 }
+
 extension Error {
     /// Whether a next try may succeed: the network failed, and not the request or what the server says.
     fileprivate var mayPass: Bool {
