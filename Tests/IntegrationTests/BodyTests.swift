@@ -77,7 +77,7 @@ struct BodyTests {
     func parameters(engine: Engine) async throws {
         let values: [String: any Sendable] = Dictionary(uniqueKeysWithValues: Awkward.names.map { ($0, $0) })
         let expected = Dictionary(uniqueKeysWithValues: Awkward.names.map { ($0, Echo.Values($0)) })
-        for encoding in [URLEncoding.url, .form, URLEncoding(spaces: .plusReplaced)] {
+        for encoding in [URLEncoding.url, .form, URLEncoding(encodesSpacesAsPlus: true)] {
             let echo = try await engine.echo(of: .httpbin(.post, "/anything", .parameters(values, encoding: encoding)))
             #expect(echo.form == expected)
             #expect(echo.args.isEmpty)
@@ -92,7 +92,7 @@ struct BodyTests {
         #expect(echo.data == #"{"b":2}"#)
     }
 
-    @Test("Forms of a dictionary, of an Encodable and of ordered pairs are read", arguments: Engine.allCases)
+    @Test("Forms of a dictionary and of an Encodable are read", arguments: Engine.allCases)
     func forms(engine: Engine) async throws {
         struct Order: Encodable, Sendable {
             var name = "汉字 & \"tea\"\r\n"
@@ -103,9 +103,8 @@ struct BodyTests {
         #expect(encodable.form == ["name": "汉字 & \"tea\"\r\n", "amounts[]": ["1", "2"], "address[city]": "Köln"])
         let dictionary = try await engine.echo(of: .httpbin(.post, "/anything", .form(["a b": "c+d", "e": [1.5]])))
         #expect(dictionary.form == ["a b": "c+d", "e[]": "1.5"])
-        let pairs: KeyValuePairs<String, any Sendable> = ["b": 1, "a": "🫖", "b": 2, "": "nameless"]
-        let ordered = try await engine.echo(of: .httpbin(.post, "/anything", .form(ordered: pairs)))
-        #expect(ordered.form == ["b": ["1", "2"], "a": "🫖", "": "nameless"])
+        let other = try await engine.echo(of: .httpbin(.post, "/anything", .form(["a": "🫖", "": "nameless"])))
+        #expect(other.form == ["a": "🫖", "": "nameless"])
     }
 
     @Test("A file is the body, with its length and its type", arguments: Engine.allCases)

@@ -125,9 +125,9 @@ struct DocumentationTests {
             }
         }
         let stream = try await provider.stream(.latest)
-        for try await line in stream.lines { print(line) }
+        for try await line in stream.lines() { print(line) }
         await #expect(throws: TargetKitError.self) {
-            for try await event in provider.serverSentEvents(for: .latest, reconnecting: .always()) {
+            for try await event in provider.serverSentEvents(for: .latest, reconnectingAfter: .seconds(3)) {
                 print(event.data)
             }
         }

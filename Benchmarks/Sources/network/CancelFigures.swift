@@ -114,10 +114,8 @@ struct CancelFigures {
     func add(to table: Table) async throws {
         try await addCancelling("1,000 cancelled", CurlTransport(), to: table)
         // All of them on the wire, instead of waiting for one of the connections that the defaults allow.
-        var wide = CurlTransport.Configuration()
-        wide.maxConnections = 0
-        wide.maxConnectionsPerHost = 0
-        try await addStarting(HangingProvider(CurlTransport(configuration: wide), server: server), to: table)
+        let wide = CurlTransport(maxConnectionsPerHost: 0, maxConnections: 0)
+        try await addStarting(HangingProvider(wide, server: server), to: table)
     }
 
     private func addCancelling(

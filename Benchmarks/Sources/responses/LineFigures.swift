@@ -25,7 +25,7 @@ struct LineFigures {
                 [
                     {
                         var bytes = 0
-                        for try await line in stream(of: piece).lines { bytes += line.utf8.count }
+                        for try await line in stream(of: piece).lines() { bytes += line.utf8.count }
                         keep(bytes)
                     }, { keep(try await byteLoop(over: stream(of: piece))) },
                 ]

@@ -93,7 +93,7 @@ package struct BasicCredentials: Sendable, Hashable {
 
 extension BasicCredentials: RedactedDescription {
     /// The user, without the password.
-    var redactedDescription: String { "\(user):\(HeaderRedaction.placeholder)" }
+    package var redactedDescription: String { "\(user):\(HeaderRedaction.placeholder)" }
 }
 
 extension BasicCredentials.Problem: DescribedError {

@@ -45,7 +45,7 @@ extension EnvironmentStore {
 
 extension EnvironmentStore.Launch: RedactedDescription {
     /// The number of arguments and variables; their values can be secrets.
-    var redactedDescription: String { "\(arguments.count) arguments, \(variables.count) variables" }
+    package var redactedDescription: String { "\(arguments.count) arguments, \(variables.count) variables" }
 }
 
 /// Why an ``EnvironmentStore`` cannot use an environment.

@@ -64,9 +64,7 @@ public final class EnvironmentTransport: Transport {
     /// The system's transport with the environment's policy.
     private static let system: @Sendable (ServerEnvironment) -> any Transport = { environment in
         #if os(Linux)
-        var configuration = CurlTransport.Configuration()
-        configuration.tls = environment.tls
-        return CurlTransport(configuration: configuration)
+        return CurlTransport(tls: environment.tls)
         #else
         return URLSessionTransport(tls: environment.tls)
         #endif

@@ -99,5 +99,5 @@ extension URL {
 
 extension ServerEnvironment: RedactedDescription {
     /// The name and the base URL, without header fields, user, password and query.
-    var redactedDescription: String { "\(name): \(RedactedURL(baseURL))" }
+    package var redactedDescription: String { "\(name): \(RedactedURL(baseURL))" }
 }

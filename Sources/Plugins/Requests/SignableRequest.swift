@@ -83,5 +83,5 @@ public struct SignableRequest: Sendable {
 
 extension SignableRequest: RedactedDescription {
     /// The method, URL and size, with secrets redacted.
-    var redactedDescription: String { "\(method) \(RedactedURL(url)), \(body)".inOneLine }
+    package var redactedDescription: String { "\(method) \(RedactedURL(url)), \(body)".inOneLine }
 }

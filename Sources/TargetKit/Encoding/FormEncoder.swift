@@ -26,7 +26,8 @@ struct FormEncoder: Encoder {
 
     /// The encoder for the place under a key.
     func nested(_ key: any CodingKey) -> Self {
-        Self(node: node.child(named: key.stringValue), codingPath: codingPath + [key], rules: rules)
+        let path = codingPath + [key]
+        return Self(node: node.child(named: rules.keyEncoding.name(of: path)), codingPath: path, rules: rules)
     }
 
     /// The encoder for a new element at the end.
@@ -43,7 +44,7 @@ extension FormEncoder {
         switch value {
         case let text as String: node.set(text)
         case let date as Date: try encode(date)
-        case let data as Data: try encode(data)
+        case let data as Data: encode(data)
         case let decimal as Decimal: try rethrowing { node.set(try NumberText.text(decimal)) }
         case let url as URL: node.set(url.absoluteString)
         default: try value.encode(to: self)
@@ -61,10 +62,6 @@ extension FormEncoder {
         try rethrowing { node.set(String(try NumberText.text(number))) }
     }
 
-    func encodeNil() {
-        rules.nilEncoding.replacement.map(node.set)
-    }
-
     private func encode(_ date: Date) throws {
         try rethrowing {
             switch try rules.dateEncoding.form(of: date) {
@@ -74,8 +71,8 @@ extension FormEncoder {
         }
     }
 
-    private func encode(_ data: Data) throws {
-        node.set(try rules.dataEncoding.text(of: data))
+    private func encode(_ data: Data) {
+        node.set(data.base64EncodedString())
     }
 
     /// Adds the coding path to an error that was thrown without one.
@@ -99,31 +96,13 @@ struct FormKeyedContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
 
     var codingPath: [any CodingKey] { encoder.codingPath }
 
-    func encodeNil(forKey key: Key) { encoder.nested(key).encodeNil() }
+    // `nil` is omitted.
+    func encodeNil(forKey key: Key) {}
     func encode(_ value: Bool, forKey key: Key) { encoder.nested(key).encode(value) }
     func encode(_ value: String, forKey key: Key) { encoder.nested(key).node.set(value) }
     func encode(_ value: Double, forKey key: Key) throws { try encoder.nested(key).encode(value) }
     func encode(_ value: Float, forKey key: Key) throws { try encoder.nested(key).encode(value) }
     func encode<Value: Encodable>(_ value: Value, forKey key: Key) throws { try encoder.nested(key).encode(value) }
-
-    // The defaults leave an absent value out before the rule for `nil` is asked.
-    func encodeIfPresent(_ value: Bool?, forKey key: Key) throws { try encodeOrNil(value, forKey: key) }
-    func encodeIfPresent(_ value: String?, forKey key: Key) throws { try encodeOrNil(value, forKey: key) }
-    func encodeIfPresent(_ value: Double?, forKey key: Key) throws { try encodeOrNil(value, forKey: key) }
-    func encodeIfPresent(_ value: Float?, forKey key: Key) throws { try encodeOrNil(value, forKey: key) }
-    func encodeIfPresent(_ value: Int?, forKey key: Key) throws { try encodeOrNil(value, forKey: key) }
-    func encodeIfPresent(_ value: Int8?, forKey key: Key) throws { try encodeOrNil(value, forKey: key) }
-    func encodeIfPresent(_ value: Int16?, forKey key: Key) throws { try encodeOrNil(value, forKey: key) }
-    func encodeIfPresent(_ value: Int32?, forKey key: Key) throws { try encodeOrNil(value, forKey: key) }
-    func encodeIfPresent(_ value: Int64?, forKey key: Key) throws { try encodeOrNil(value, forKey: key) }
-    func encodeIfPresent(_ value: UInt?, forKey key: Key) throws { try encodeOrNil(value, forKey: key) }
-    func encodeIfPresent(_ value: UInt8?, forKey key: Key) throws { try encodeOrNil(value, forKey: key) }
-    func encodeIfPresent(_ value: UInt16?, forKey key: Key) throws { try encodeOrNil(value, forKey: key) }
-    func encodeIfPresent(_ value: UInt32?, forKey key: Key) throws { try encodeOrNil(value, forKey: key) }
-    func encodeIfPresent(_ value: UInt64?, forKey key: Key) throws { try encodeOrNil(value, forKey: key) }
-    func encodeIfPresent<Value: Encodable>(_ value: Value?, forKey key: Key) throws {
-        try encodeOrNil(value, forKey: key)
-    }
 
     func nestedContainer<Nested: CodingKey>(
         keyedBy keyType: Nested.Type,
@@ -138,14 +117,6 @@ struct FormKeyedContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
 
     func superEncoder() -> any Encoder { encoder }
     func superEncoder(forKey key: Key) -> any Encoder { encoder.nested(key) }
-
-    private func encodeOrNil(_ value: (some Encodable)?, forKey key: Key) throws {
-        if let value {
-            try encode(value, forKey: key)
-        } else {
-            encodeNil(forKey: key)
-        }
-    }
 }
 
 /// Writes values one after the other.
@@ -155,7 +126,7 @@ struct FormUnkeyedContainer: UnkeyedEncodingContainer {
     var codingPath: [any CodingKey] { encoder.codingPath }
     var count: Int { encoder.node.count }
 
-    func encodeNil() { encoder.nestedElement().encodeNil() }
+    func encodeNil() { _ = encoder.nestedElement() }
     func encode(_ value: Bool) { encoder.nestedElement().encode(value) }
     func encode(_ value: String) { encoder.nestedElement().node.set(value) }
     func encode(_ value: Double) throws { try encoder.nestedElement().encode(value) }
@@ -183,7 +154,7 @@ struct FormValueContainer: SingleValueEncodingContainer {
 
     var codingPath: [any CodingKey] { encoder.codingPath }
 
-    func encodeNil() { encoder.encodeNil() }
+    func encodeNil() {}
     func encode(_ value: Bool) { encoder.encode(value) }
     func encode(_ value: String) { encoder.node.set(value) }
     func encode(_ value: Double) throws { try encoder.encode(value) }

@@ -7,7 +7,7 @@ struct FormSerializer: ~Copyable {
 
     init(rules: URLEncodedFormEncoder) {
         self.rules = rules
-        form = FormWriter(arrays: rules.arrayEncoding, spaces: rules.spaceEncoding, capacity: 256)
+        form = FormWriter(arrays: rules.arrayEncoding, spaceAsPlus: rules.encodesSpacesAsPlus, capacity: 256)
     }
 
     /// Returns the bytes.
@@ -33,7 +33,7 @@ struct FormSerializer: ~Copyable {
         case .object(let object):
             let mark = form.mark()
             for (name, node) in named(object) {
-                form.appendName(rules.keyPathEncoding.part(name))
+                form.appendName(bracketed: name)
                 write(node)
                 form.restore(mark)
             }
@@ -50,10 +50,6 @@ struct FormSerializer: ~Copyable {
     /// The values under their names, sorted when the rules say so.
     private func named(_ object: FormObject) -> [(name: String, node: FormNode)] {
         var children = object.children
-        if case .useDefaultKeys = rules.keyEncoding {
-        } else {
-            children = children.map { (rules.keyEncoding.name($0.name), $0.node) }
-        }
         if rules.alphabetizeKeyValuePairs { KeyOrder.sort(&children, by: \.name) }
         return children
     }
@@ -75,7 +71,7 @@ struct FormSerializer: ~Copyable {
     private var hasAnonymousElements: Bool {
         switch rules.arrayEncoding {
         case .brackets, .plain: true
-        case .indexed, .custom: false
+        case .indexed: false
         }
     }
 }

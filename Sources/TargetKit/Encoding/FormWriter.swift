@@ -14,20 +14,20 @@ struct FormWriter: ~Copyable {
     /// How many pairs have been written.
     private(set) var pairCount = 0
 
-    /// A writer whose pairs come after the text, which is written as it is.
+    /// Creates a writer that appends pairs to a text.
     init(
         after text: String = "",
         arrays: URLEncodedFormEncoder.ArrayEncoding,
-        spaces: URLEncodedFormEncoder.SpaceEncoding,
+        spaceAsPlus: Bool,
         capacity: Int
     ) {
         self.arrays = arrays
-        spaceAsPlus = spaces == .plusReplaced
+        self.spaceAsPlus = spaceAsPlus
         bytes = ByteBuffer(capacity: capacity + text.utf8.count)
         bytes.append(text)
     }
 
-    /// Ends the writing, and hands out the bytes.
+    /// Returns the bytes.
     consuming func finish() -> ByteBuffer { bytes }
 
     /// Begins a name at the root.
@@ -43,11 +43,6 @@ struct FormWriter: ~Copyable {
         name.append(literal: "%5D")
     }
 
-    /// Goes into a value whose part of the name is written out.
-    mutating func appendName(_ text: String) {
-        PercentEncoding.append(text, to: &name, spaceAsPlus: spaceAsPlus)
-    }
-
     /// Goes into an array's element.
     mutating func appendName(elementAt index: Int) {
         switch arrays {
@@ -57,39 +52,22 @@ struct FormWriter: ~Copyable {
             name.append(literal: "%5B")
             NumberText.append(Int64(index), to: &name)
             name.append(literal: "%5D")
-        case .custom(let closure):
-            let whole = closure(PercentEncoding.decode(name.string, spaceAsPlus: spaceAsPlus), index)
-            name.truncate(to: 0)
-            PercentEncoding.append(whole, to: &name, spaceAsPlus: spaceAsPlus)
         }
     }
 
-    /// A name to come back to.
-    struct Mark {
-        fileprivate let count: Int
-        /// The whole name, where an element's name need not begin with its array's.
-        fileprivate let copy: String?
-    }
-
-    /// The name as it is now, before going into a container.
-    mutating func mark() -> Mark {
+    /// The length of the name before a container's elements are written.
+    mutating func mark() -> Int {
         if let root {
             name.truncate(to: 0)
             PercentEncoding.append(root, to: &name, spaceAsPlus: spaceAsPlus)
             self.root = nil
         }
-        if case .custom = arrays { return Mark(count: name.count, copy: name.string) }
-        return Mark(count: name.count, copy: nil)
+        return name.count
     }
 
-    /// Comes back out of elements and values, to the name that was marked.
-    mutating func restore(_ mark: Mark) {
-        if let copy = mark.copy {
-            name.truncate(to: 0)
-            name.append(copy)
-        } else {
-            name.truncate(to: mark.count)
-        }
+    /// Shortens the name to the length that it had at the mark.
+    mutating func restore(_ mark: Int) {
+        name.truncate(to: mark)
     }
 
     /// Writes the name with a value that needs escaping.

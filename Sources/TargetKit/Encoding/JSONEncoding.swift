@@ -8,37 +8,34 @@ import FoundationNetworking
 
 /// Writes parameters as a JSON object (RFC 8259) into the body.
 ///
-/// It does not go through `JSONSerialization`, which takes many times as long. Strings are escaped only where RFC 8259 §7
-/// asks for it, so `/` and non-ASCII text stay as they are. `nil` and `NSNull` are `null`. Numbers are exact: integers of
-/// any width and `Decimal` in all their digits, `Double` and `Float` as short as reads back to the same number (`1.0` as
-/// `1`); NaN and infinity are errors that say where. `URL` and `UUID` are strings, a `RawRepresentable` is its raw value,
-/// and any type that JSON has no form for is a ``ParameterEncodingError`` with its key path.
+/// Strings are escaped only where RFC 8259 §7 requires it, so `/` and non-ASCII text are unchanged. `nil` and `NSNull` are
+/// `null`. Numbers are exact: integers of any width and `Decimal` in all their digits, `Double` and `Float` as the shortest
+/// decimal that reads back to the same number (`1` for `1.0`). `Data` is a Base64 string, `URL` and `UUID` are strings, a
+/// `RawRepresentable` is its raw value. NaN, infinity and any other type are errors with the key path.
 public struct JSONEncoding: ParameterEncoding {
-    /// Whether names are sorted, at every level. Default: yes, so that the same parameters give the same bytes each time.
-    package var sortedKeys: Bool
-    /// Whether the text is broken into lines and indented by two spaces. Default: no.
-    package var pretty: Bool
-    /// How a `Date` is written. Default: a number of seconds since 1970.
-    package var dates: URLEncodedFormEncoder.DateEncoding
-    /// How `Data` is written. Default: a Base64 string.
-    package var data: URLEncodedFormEncoder.DataEncoding
+    let sortedKeys: Bool
+    let pretty: Bool
+    let dates: URLEncodedFormEncoder.DateEncoding
 
-    /// An encoding with these rules.
+    /// Creates an encoding.
+    ///
+    /// - Parameters:
+    ///   - sortedKeys: Whether names are sorted at every level; default: yes, so that equal parameters give equal bytes.
+    ///   - pretty: Whether the text is broken into lines and indented by two spaces; default: no.
+    ///   - dates: How a `Date` is written; default: a number of seconds since 1970.
     public init(
         sortedKeys: Bool = true,
         pretty: Bool = false,
-        dates: URLEncodedFormEncoder.DateEncoding = .secondsSince1970,
-        data: URLEncodedFormEncoder.DataEncoding = .base64
+        dates: URLEncodedFormEncoder.DateEncoding = .secondsSince1970
     ) {
         self.sortedKeys = sortedKeys
         self.pretty = pretty
         self.dates = dates
-        self.data = data
     }
 
     /// The request with the parameters as its body, and the Content-Type `application/json` unless it has one.
     ///
-    /// - Throws: ``ParameterEncodingError``, or what a custom rule's closure throws.
+    /// - Throws: An error with the key path of the parameter that cannot be encoded, or the error of a closure.
     public func encode(_ parameters: [String: any Sendable], into request: URLRequest) throws -> URLRequest {
         var request = request
         request.setJSONBody(try data(parameters))
@@ -47,7 +44,7 @@ public struct JSONEncoding: ParameterEncoding {
 
     /// The parameters as a JSON object.
     ///
-    /// - Throws: ``ParameterEncodingError``, or what a custom rule's closure throws.
+    /// - Throws: An error with the key path of the parameter that cannot be encoded, or the error of a closure.
     package func data(_ parameters: [String: any Sendable]) throws -> Data {
         var buffer = ByteBuffer(capacity: parameters.count * 32 + 16)
         try write(root: parameters, to: &buffer)
@@ -79,7 +76,7 @@ extension JSONEncoding {
         case .decimal(let number): json.append(try NumberText.text(number))
         case .bool(let flag): json.append(literal: flag ? "true" : "false")
         case .date(let date): try write(date, to: &json)
-        case .data(let data): try write(data, to: &json)
+        case .data(let data): JSONText.append(data.base64EncodedString(), to: &json)
         case .missing, .null: json.append(literal: "null")
         case .list(let list): try write(list, to: &json, depth: depth)
         case .pairs(let pairs):
@@ -133,10 +130,6 @@ extension JSONEncoding {
         case .number(let number): json.append(try NumberText.text(number))
         case .text(let text): JSONText.append(text, to: &json)
         }
-    }
-
-    private func write(_ data: Data, to json: inout ByteBuffer) throws {
-        JSONText.append(try self.data.text(of: data), to: &json)
     }
 
     private func startElement(isFirst: Bool, to json: inout ByteBuffer, depth: Int) {

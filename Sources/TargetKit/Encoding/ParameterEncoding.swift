@@ -28,14 +28,14 @@ public protocol ParameterEncoding: Sendable {
     /// - Parameters:
     ///   - parameters: Names and values. Which types a value may have, the encoding says.
     ///   - request: The request so far; what it has (a query, a Content-Type) is kept.
-    /// - Throws: An error that says which parameter cannot be encoded, ``ParameterEncodingError`` in TargetKit's own.
+    /// - Throws: An error that names the parameter that cannot be encoded.
     func encode(_ parameters: [String: any Sendable], into request: URLRequest) throws -> URLRequest
 }
 
 /// The reason why parameters could not be encoded, and which of them is invalid.
 ///
 /// It contains types and names, never a value: a parameter can be a password.
-public struct ParameterEncodingError: Error, Sendable, Hashable, CustomStringConvertible {
+package struct ParameterEncodingError: Error, Sendable, Hashable, CustomStringConvertible {
     /// What was wrong.
     package enum Reason: Sendable, Hashable {
         /// The format has no form for a value of that type.
@@ -61,7 +61,7 @@ public struct ParameterEncodingError: Error, Sendable, Hashable, CustomStringCon
     package let reason: Reason
 
     /// The name of the value in a form: `user[tags][0]`. Empty for the whole.
-    public let keyPath: String
+    package let keyPath: String
 
     /// Makes an error about the value at a key path.
     package init(_ reason: Reason, at keyPath: String = "") {
@@ -70,7 +70,7 @@ public struct ParameterEncodingError: Error, Sendable, Hashable, CustomStringCon
     }
 
     /// The reason and the name of the value in one line, without the value.
-    public var description: String {
+    package var description: String {
         let place = keyPath.isEmpty ? "the parameters" : "the parameter \(keyPath)"
         switch reason {
         case .unsupportedType(let type): return "\(place) cannot be encoded: there is no form for a \(type)"

@@ -4,72 +4,62 @@ import Foundation
 
 /// Encodes an `Encodable` value as `name=value&name=value`, for a query or a form body.
 ///
-/// The options are those of Alamofire's encoder of the same name, so that code moves over. Values are written as
-/// ``URLEncoding`` writes them, so that a dictionary reads the same by either road: numbers as short as reads back (`1.0` as
-/// `1`), a `Bool` as `1` or `0`, dates as seconds since 1970, `Data` as Base64, `URL` as its absolute string.
+/// The options have the names of Alamofire's encoder. Values are written as ``URLEncoding`` writes them: the shortest
+/// decimal that reads back to a number (`1` for `1.0`), a `Bool` as `1` or `0`, a `Date` as seconds since 1970, `Data` as
+/// Base64, `URL` as its absolute string. `nil` is omitted.
 ///
-/// What the value encodes through `superEncoder()` stands beside its own values, with no `super` in the name: a form is
-/// flat, and a server knows nothing of classes.
+/// A form is flat, so the values that a class encodes through `superEncoder()` are written beside its own.
 /// ```swift
 /// struct Search: Encodable { var text: String; var tags: [String] }
 /// let query: String = try URLEncodedFormEncoder().encode(Search(text: "a b", tags: ["x", "y"]))
 /// // tags%5B%5D=x&tags%5B%5D=y&text=a%20b
 /// ```
 public struct URLEncodedFormEncoder: Sendable {
-    /// Whether names are sorted at every level. Default: yes. Without it, values come in the order they encode themselves
-    /// in, which for a `Dictionary` changes from one run to the next.
-    package var alphabetizeKeyValuePairs: Bool
-    /// How the name of an array's element is written. Default: `key[]`.
-    package var arrayEncoding: ArrayEncoding
-    /// How a `Bool` is written. Default: `1` and `0`.
-    package var boolEncoding: BoolEncoding
-    /// How `Data` is written. Default: Base64.
-    package var dataEncoding: DataEncoding
-    /// How a `Date` is written. Default: seconds since 1970.
-    package var dateEncoding: DateEncoding
-    /// How a coding key becomes a name. Default: as it is.
-    package var keyEncoding: KeyEncoding
-    /// How a name within a name is written. Default: `parent[child]`.
-    package var keyPathEncoding: KeyPathEncoding
-    /// What stands for `nil`. Default: nothing, the name is left out too.
-    package var nilEncoding: NilEncoding
-    /// How a space is written. Default: `%20`.
-    package var spaceEncoding: SpaceEncoding
+    let alphabetizeKeyValuePairs: Bool
+    let arrayEncoding: ArrayEncoding
+    let boolEncoding: BoolEncoding
+    let dateEncoding: DateEncoding
+    let keyEncoding: JSONEncoder.KeyEncodingStrategy
+    let encodesSpacesAsPlus: Bool
 
-    /// An encoder with these rules.
+    /// Creates an encoder.
+    ///
+    /// - Parameters:
+    ///   - alphabetizeKeyValuePairs: Whether names are sorted at every level; default: yes. Otherwise values are written in
+    ///     the order in which they are encoded, which for a `Dictionary` changes from one run to the next.
+    ///   - arrayEncoding: How the name of an array's element is written; default: `key[]`.
+    ///   - boolEncoding: How a `Bool` is written; default: `1` and `0`.
+    ///   - dateEncoding: How a `Date` is written; default: seconds since 1970.
+    ///   - keyEncoding: How a coding key becomes a name; default: unchanged.
+    ///   - encodesSpacesAsPlus: Whether a space is written as `+`, as the WHATWG URL Standard's form serializer does;
+    ///     default: no, as `%20` (RFC 3986), which is read the same in a query and in a form.
     public init(
         alphabetizeKeyValuePairs: Bool = true,
         arrayEncoding: ArrayEncoding = .brackets,
         boolEncoding: BoolEncoding = .numeric,
-        dataEncoding: DataEncoding = .base64,
         dateEncoding: DateEncoding = .secondsSince1970,
-        keyEncoding: KeyEncoding = .useDefaultKeys,
-        keyPathEncoding: KeyPathEncoding = .brackets,
-        nilEncoding: NilEncoding = .dropKey,
-        spaceEncoding: SpaceEncoding = .percentEscaped
+        keyEncoding: JSONEncoder.KeyEncodingStrategy = .useDefaultKeys,
+        encodesSpacesAsPlus: Bool = false
     ) {
         self.alphabetizeKeyValuePairs = alphabetizeKeyValuePairs
         self.arrayEncoding = arrayEncoding
         self.boolEncoding = boolEncoding
-        self.dataEncoding = dataEncoding
         self.dateEncoding = dateEncoding
         self.keyEncoding = keyEncoding
-        self.keyPathEncoding = keyPathEncoding
-        self.nilEncoding = nilEncoding
-        self.spaceEncoding = spaceEncoding
+        self.encodesSpacesAsPlus = encodesSpacesAsPlus
     }
 
     /// The value as an escaped query, without a leading `?`.
     ///
-    /// - Throws: ``ParameterEncodingError`` with the coding path when the value is not made of names and values, or
-    ///   holds NaN or infinity; or whatever the value's own `encode(to:)` or a custom rule's closure throws.
+    /// - Throws: As ``encode(_:)`` does.
     package func encode(_ value: some Encodable) throws -> String {
         try bytes(value).string
     }
 
     /// The value as the bytes of a form body.
     ///
-    /// - Throws: As ``encode(_:)-(Encodable)`` does.
+    /// - Throws: An error with the coding path if the value has no names, or contains NaN or infinity; or the error of the
+    ///   value's `encode(to:)` or of a closure.
     public func encode(_ value: some Encodable) throws -> Data {
         try bytes(value).data
     }

@@ -18,63 +18,53 @@ import FoundationNetworking
 /// | `Double`, `Float` | as short as reads back: `1.0` as `1`, `1.1`, `1e+20`; NaN and infinity are errors |
 /// | `Bool` | `1` or `0`, see `bools` |
 /// | `Date` | seconds since 1970, see `dates` |
-/// | `Data` | Base64, see `data` |
+/// | `Data` | Base64 |
 /// | `URL`, `UUID` | the absolute string; upper-case digits |
 /// | `RawRepresentable` | its raw value |
 /// | `NSNumber` | what it was boxed from |
-/// | array | `key[]=a&key[]=b`, see `arrays`; an empty one is left out |
-/// | dictionary, `KeyValuePairs` | `key[name]=a`; an empty one is left out |
-/// | `nil` | left out, see `nils` |
-/// | `NSNull` | `key=`, see `nulls` |
+/// | array | `key[]=a&key[]=b`, see `arrays`; an empty one is omitted |
+/// | dictionary, `KeyValuePairs` | `key[name]=a`; an empty one is omitted |
+/// | `nil` | omitted |
+/// | `NSNull`, ``JSONValue/null`` | `key=` |
 ///
-/// Any other type is a ``ParameterEncodingError`` with the key path.
+/// Any other type is an error with the key path.
 public struct URLEncoding: ParameterEncoding {
     /// Where the parameters go.
-    public enum Destination: Sendable, Hashable {
-        /// Into the query for GET, HEAD and DELETE, else into the body. The default.
+    public enum Destination: Sendable {
+        /// In the query of GET, HEAD and DELETE, otherwise in the body. The default.
         case methodDependent
-        /// Into the query.
+        /// In the query.
         case query
-        /// Into the body, as `application/x-www-form-urlencoded`.
+        /// In the body, as `application/x-www-form-urlencoded`.
         case body
     }
 
-    /// Where the parameters go. Default: by the request's method.
-    package var destination: Destination
-    /// How the name of an array's element is written. Default: `key[]`.
-    package var arrays: URLEncodedFormEncoder.ArrayEncoding
-    /// How a `Bool` is written. Default: `1` and `0`.
-    package var bools: URLEncodedFormEncoder.BoolEncoding
-    /// What stands for `nil`. Default: nothing, the name is left out too.
-    package var nils: URLEncodedFormEncoder.NilEncoding
-    /// What stands for `NSNull`. Default: an empty value.
-    package var nulls: URLEncodedFormEncoder.NilEncoding
-    /// How a space is written. Default: `%20`.
-    package var spaces: URLEncodedFormEncoder.SpaceEncoding
-    /// How a `Date` is written. Default: seconds since 1970.
-    package var dates: URLEncodedFormEncoder.DateEncoding
-    /// How `Data` is written. Default: Base64.
-    package var data: URLEncodedFormEncoder.DataEncoding
+    let destination: Destination
+    let arrays: URLEncodedFormEncoder.ArrayEncoding
+    let bools: URLEncodedFormEncoder.BoolEncoding
+    let dates: URLEncodedFormEncoder.DateEncoding
+    let encodesSpacesAsPlus: Bool
 
-    /// An encoding with these rules.
+    /// Creates an encoding.
+    ///
+    /// - Parameters:
+    ///   - destination: Where the parameters go; default: as the request's method requires.
+    ///   - arrays: How the name of an array's element is written; default: `key[]`.
+    ///   - bools: How a `Bool` is written; default: `1` and `0`.
+    ///   - dates: How a `Date` is written; default: seconds since 1970.
+    ///   - encodesSpacesAsPlus: Whether a space is written as `+`; default: no, as `%20`.
     public init(
         destination: Destination = .methodDependent,
         arrays: URLEncodedFormEncoder.ArrayEncoding = .brackets,
         bools: URLEncodedFormEncoder.BoolEncoding = .numeric,
-        nils: URLEncodedFormEncoder.NilEncoding = .dropKey,
-        nulls: URLEncodedFormEncoder.NilEncoding = .dropValue,
-        spaces: URLEncodedFormEncoder.SpaceEncoding = .percentEscaped,
         dates: URLEncodedFormEncoder.DateEncoding = .secondsSince1970,
-        data: URLEncodedFormEncoder.DataEncoding = .base64
+        encodesSpacesAsPlus: Bool = false
     ) {
         self.destination = destination
         self.arrays = arrays
         self.bools = bools
-        self.nils = nils
-        self.nulls = nulls
-        self.spaces = spaces
         self.dates = dates
-        self.data = data
+        self.encodesSpacesAsPlus = encodesSpacesAsPlus
     }
 
     /// The request with the parameters in its query or its body.
@@ -82,7 +72,7 @@ public struct URLEncoding: ParameterEncoding {
     /// A query that the URL already has is kept byte for byte, and appended to. A body comes with the Content-Type
     /// `application/x-www-form-urlencoded; charset=utf-8`, unless the request has a Content-Type.
     ///
-    /// - Throws: ``ParameterEncodingError``, or what a custom rule's closure throws.
+    /// - Throws: An error with the key path of the parameter that cannot be encoded, or the error of a closure.
     public func encode(_ parameters: [String: any Sendable], into request: URLRequest) throws -> URLRequest {
         var request = request
         if encodesIntoQuery(method: request.httpMethod ?? "GET") {
@@ -95,29 +85,9 @@ public struct URLEncoding: ParameterEncoding {
 
     /// The parameters as an escaped query, names sorted at every level, without a leading `?`.
     ///
-    /// - Throws: ``ParameterEncodingError``, or what a custom rule's closure throws.
+    /// - Throws: An error with the key path of the parameter that cannot be encoded, or the error of a closure.
     public func queryString(_ parameters: [String: any Sendable]) throws -> String {
         try formBytes(parameters).string
-    }
-
-    /// The parameters as an escaped query in the caller's order, repeated names included. Dictionaries inside of them are
-    /// sorted by name.
-    ///
-    /// - Throws: ``ParameterEncodingError``, or what a custom rule's closure throws.
-    package func queryString(ordered parameters: [(String, any Sendable)]) throws -> String {
-        var form = formWriter(pairCount: parameters.count)
-        for (key, value) in parameters { try write(root: key, value, to: &form) }
-        return form.finish().string
-    }
-
-    /// The parameters as an escaped query in the caller's order, repeated names included. Dictionaries inside of them are
-    /// sorted by name.
-    ///
-    /// - Throws: ``ParameterEncodingError``, or what a custom rule's closure throws.
-    package func queryString(ordered parameters: KeyValuePairs<String, any Sendable>) throws -> String {
-        var form = formWriter(pairCount: parameters.count)
-        for (key, value) in parameters { try write(root: key, value, to: &form) }
-        return form.finish().string
     }
 
     private func formBytes(_ parameters: [String: any Sendable], after text: String = "") throws -> ByteBuffer {
@@ -127,7 +97,7 @@ public struct URLEncoding: ParameterEncoding {
     }
 
     private func formWriter(after text: String = "", pairCount: Int) -> FormWriter {
-        FormWriter(after: text, arrays: arrays, spaces: spaces, capacity: pairCount * 32)
+        FormWriter(after: text, arrays: arrays, spaceAsPlus: encodesSpacesAsPlus, capacity: pairCount * 32)
     }
 
     func encodesIntoQuery(method: String) -> Bool {
@@ -183,9 +153,9 @@ extension URLEncoding {
         case .decimal(let number): form.write(try NumberText.text(number))
         case .bool(let flag): write(flag, to: &form)
         case .date(let date): try write(date, to: &form)
-        case .data(let data): try write(data, to: &form)
-        case .missing: if let text = nils.replacement { form.write(text) }
-        case .null: if let text = nulls.replacement { form.write(text) }
+        case .data(let data): form.write(data.base64EncodedString())
+        case .missing: break
+        case .null: form.write("")
         case .list(let list): try write(list, to: &form, depth: depth)
         case .pairs(let pairs): try write(pairs, to: &form, depth: depth)
         }
@@ -235,9 +205,5 @@ extension URLEncoding {
         case .number(let number): form.write(try NumberText.text(number))
         case .text(let text): form.write(text)
         }
-    }
-
-    private func write(_ data: Data, to form: inout FormWriter) throws {
-        form.write(try self.data.text(of: data))
     }
 }

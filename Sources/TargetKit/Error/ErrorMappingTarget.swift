@@ -19,27 +19,27 @@ import FoundationNetworking
 /// }
 /// ```
 ///
-/// The error arrives as ``TargetKitError/appError``; stage, kind, response and underlying error stay what they are. A
-/// `LocalizedError` then speaks for itself in ``TargetKitError/errorDescription``. Where both answer `nil`, nothing changes.
+/// The error becomes ``TargetKitError/appError``; stage, kind, response and underlying error do not change. If it is a
+/// `LocalizedError`, it also provides ``TargetKitError/errorDescription``. If both methods return `nil`, nothing changes.
 ///
-/// The target is asked once for each call, when no attempt is left and before the plugins' `process`, so that they see what it
-/// made. A call that was cancelled is not asked about. Of a body that went to a file or comes as a stream the target sees the head.
+/// The methods are called once for each call, after the last attempt and before the plugins' `process`, which sees the error.
+/// They are not called for a cancelled call. A response whose body is in a file or a stream has no data.
 public protocol ErrorMappingTarget: TargetType {
-    /// The app's error for a response, by its status, header fields or body; `nil`: there is none.
+    /// Returns the app's error for a response, by its status, header fields or body; `nil` if there is none.
     ///
-    /// Each response is asked about, also one whose status the target's validation accepts. One that is turned into an error fails
-    /// with stage `.status` when its status is 400 or more, else with stage `.envelope`.
+    /// It is called for every response, including one whose status the target's validation accepts. The call then fails with
+    /// stage `.status` if the status is 400 or more, otherwise with stage `.envelope`.
     func appError(for response: Response) -> (any Error)?
 
-    /// The app's error for an exchange that failed; `nil`: there is none.
+    /// Returns the app's error for a failed exchange; `nil` if there is none.
     func appError(for code: URLError.Code) -> (any Error)?
 }
 
 extension ErrorMappingTarget {
-    /// None.
+    /// Returns `nil`.
     public func appError(for response: Response) -> (any Error)? { nil }
 
-    /// None.
+    /// Returns `nil`.
     public func appError(for code: URLError.Code) -> (any Error)? { nil }
 
     /// The result as this target sees it.

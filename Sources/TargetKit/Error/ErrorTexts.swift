@@ -79,7 +79,7 @@ public struct ErrorTexts: Sendable {
     private static let selected = Locked(Self.system)
 
     /// The text about an error.
-    public func text(_ piece: Piece = .description, of error: TargetKitError) -> String {
+    package func text(_ piece: Piece = .description, of error: TargetKitError) -> String {
         source(error, piece) ?? ""
     }
 

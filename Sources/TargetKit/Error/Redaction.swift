@@ -78,6 +78,19 @@ extension ReflectsDescription {
     public var customMirror: Mirror { Mirror(describing: self) }
 }
 
+/// A value with secrets that its textual forms omit: interpolation, `debugPrint` and `dump` show the redacted description.
+package protocol RedactedDescription: ReflectsDescription, CustomDebugStringConvertible {
+    /// The value on one line, without its secrets.
+    var redactedDescription: String { get }
+}
+
+extension RedactedDescription {
+    /// The redacted description.
+    public var description: String { redactedDescription }
+    /// The redacted description.
+    public var debugDescription: String { redactedDescription }
+}
+
 extension Mirror {
     /// Creates a mirror that reflects only the description, so that `dump` reveals no secret that the description
     /// omits.

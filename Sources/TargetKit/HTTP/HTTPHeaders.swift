@@ -188,15 +188,15 @@ extension HTTPHeaders: Sequence {
     package var isEmpty: Bool { fields.isEmpty }
 }
 
-extension HTTPHeaders: ReflectsDescription {
+extension HTTPHeaders: RedactedDescription {
     /// A field per line, as `Name: value`, with the values of secret fields redacted.
-    public var description: String {
+    package var redactedDescription: String {
         fields.map { "\($0.name): \(HeaderRedaction.standard.value($0.value, for: $0.name))" }
             .joined(separator: "\n")
     }
 }
 
-extension HTTPHeaders.Field: ReflectsDescription {
+extension HTTPHeaders.Field: RedactedDescription {
     /// `Name: value`, with the value of a secret field redacted (``HeaderRedaction/standard``).
-    public var description: String { "\(name): \(HeaderRedaction.standard.value(value, for: name))" }
+    package var redactedDescription: String { "\(name): \(HeaderRedaction.standard.value(value, for: name))" }
 }

@@ -8,40 +8,36 @@ import Foundation
 /// let users = CodeMessageData(code: "status", messages: ["msg"], data: "result.value", success: ["OK"])
 /// let user = try await provider.request(.user(7), as: User.self, options: .setting(\.envelope, users))
 /// ```
-public struct CodeMessageData: ResponseEnvelope, Hashable {
-    /// Where the code is; a key path.
-    package var code: JSONPath
-    /// Where the message may be; the first that holds a text counts.
-    package var messages: [JSONPath]
-    /// Where the value is.
-    package var data: JSONPath
-    /// The codes that mean success.
-    package var success: Set<ServerCode>
-    /// Whether a body without a code is a success; else it is no such envelope, an error of stage `.decoding`.
-    package var acceptsMissingCode: Bool
-    /// The message where the server gives none; default empty: the person then reads the sentence of ``ErrorTexts``.
-    package var fallbackMessage: String
+public struct CodeMessageData: ResponseEnvelope {
+    private let code: JSONPath
+    private let messages: [JSONPath]
+    fileprivate let data: JSONPath
+    private let success: Set<String>
+    private let acceptsMissingCode: Bool
+    private let fallbackMessage: String
 
-    /// An envelope of that shape.
+    /// Creates an envelope.
     ///
     /// - Parameters:
-    ///   - code: Where the code is; default `code`.
-    ///   - messages: Where the message may be; default `message`, then `msg`.
-    ///   - data: Where the value is; default `data`.
-    ///   - success: The codes that mean success, texts or numbers; default `0`, `200` and `"000000"`.
-    ///   - acceptsMissingCode: Whether a body without a code is a success; default: no.
-    ///   - fallbackMessage: The message where the server gives none; default: empty.
+    ///   - code: The key path of the code; default `code`.
+    ///   - messages: The key paths of the message, of which the first with a text is used; default `message`, then `msg`.
+    ///   - data: The key path of the value; default `data`.
+    ///   - success: The codes that mean success; default `0`, `200` and `000000`. A number or a Boolean in the body equals
+    ///     its text, so `"0"` means `0` and `"0"`, and `"true"` means `true`.
+    ///   - acceptsMissingCode: Whether a body without a code is a success. By default it is an error of stage `.decoding`.
+    ///   - fallbackMessage: The message if the server sends none. By default it is empty, and the person reads the sentence
+    ///     of ``ErrorTexts``.
     public init(
-        code: JSONPath = "code",
-        messages: [JSONPath] = ["message", "msg"],
-        data: JSONPath = "data",
-        success: Set<ServerCode> = [0, 200, "000000"],
+        code: String = "code",
+        messages: [String] = ["message", "msg"],
+        data: String = "data",
+        success: Set<String> = ["0", "200", "000000"],
         acceptsMissingCode: Bool = false,
         fallbackMessage: String = ""
     ) {
-        self.code = code
-        self.messages = messages
-        self.data = data
+        self.code = JSONPath(code)
+        self.messages = messages.map { JSONPath($0) }
+        self.data = JSONPath(data)
         self.success = success
         self.acceptsMissingCode = acceptsMissingCode
         self.fallbackMessage = fallbackMessage
@@ -53,18 +49,14 @@ public struct CodeMessageData: ResponseEnvelope, Hashable {
     ///   JSON.
     public func payload(of response: Response) throws -> Data? {
         if let serverCode = try serverCode(in: response.data), !success.contains(serverCode) {
-            throw ServerDefinedError(
-                code: serverCode,
-                message: message(in: response.data),
-                httpStatus: response.statusCode
-            )
+            throw ServerDefinedError(code: serverCode, message: message(in: response.data))
         }
         guard let bytes = try Self.value(at: data, in: response.data), bytes != Self.null else { return nil }
         return bytes
     }
 
-    private func serverCode(in body: Data) throws -> ServerCode? {
-        if let bytes = try Self.value(at: code, in: body), let code = ServerCode(try JSONValue(parsing: bytes)) {
+    private func serverCode(in body: Data) throws -> String? {
+        if let bytes = try Self.value(at: code, in: body), let code = Self.code(try JSONValue(parsing: bytes)) {
             return code
         }
         guard acceptsMissingCode, body.contains(UInt8(ascii: "{")) else {
@@ -77,6 +69,17 @@ public struct CodeMessageData: ResponseEnvelope, Hashable {
             throw DecodingError.dataCorrupted(context)
         }
         return nil
+    }
+
+    /// The code as text; `nil` for null, arrays and objects.
+    private static func code(_ json: JSONValue) -> String? {
+        switch json.content {
+        case .string(let text): text
+        case .bool(let flag): String(flag)
+        // 200.0 and 2e2 are 200.
+        case .number(let number): number.int.map { String($0) } ?? json.description
+        case .null, .array, .object: nil
+        }
     }
 
     private func message(in body: Data) -> String {
@@ -98,4 +101,9 @@ public struct CodeMessageData: ResponseEnvelope, Hashable {
             return nil
         }
     }
+}
+
+extension ResponseEnvelope {
+    /// The key path of the value, if it is known; the place that an error names starts with it.
+    var place: [String] { (self as? CodeMessageData)?.data.keys ?? [] }
 }

@@ -2,14 +2,6 @@
 
 import Foundation
 
-/// The result of decoding an empty body.
-public enum EmptyBody: Sendable, Hashable {
-    /// An error of stage `.decoding`.
-    case fail
-    /// The value of `{}`, or else of `[]`.
-    case emptyValue
-}
-
 extension Response {
     /// Decodes the JSON of the body.
     ///
@@ -17,17 +9,18 @@ extension Response {
     ///   - type: The type of the value.
     ///   - keyPath: The key path of the value, for example `data.user` or `items.0`; default `nil`: the whole body.
     ///   - decoder: Default `nil`: the target's, otherwise the provider's, otherwise a plain one.
-    ///   - emptyBody: The result for an empty body; default: an error.
+    ///   - failsOnEmptyData: Whether an empty body is an error; default: yes. Otherwise it is decoded as `{}`, and as `[]` if
+    ///     that fails.
     /// - Throws: ``TargetKitError`` of stage `.decoding`, with the response and the underlying error.
     public func decode<Value: Decodable>(
         _ type: Value.Type,
         atKeyPath keyPath: String? = nil,
         using decoder: JSONDecoder? = nil,
-        whenEmpty emptyBody: EmptyBody = .fail
+        failsOnEmptyData: Bool = true
     ) throws(TargetKitError) -> Value {
         let decoder = self.decoder(decoder)
         do {
-            if data.isEmpty, emptyBody == .emptyValue { return try Self.emptyValue(type, using: decoder) }
+            if data.isEmpty, !failsOnEmptyData { return try Self.emptyValue(type, using: decoder) }
             guard let keyPath, !keyPath.isEmpty else { return try Self.value(type, from: data, using: decoder) }
             let path = JSONPath(keyPath)
             let bytes = try path.value(in: data)
@@ -70,15 +63,15 @@ extension Response {
     ///
     /// - Parameters:
     ///   - keyPath: The key path of the value, for example `data.user` or `items.0`; default `nil`: the whole body.
-    ///   - emptyBody: The result for an empty body: an error, which is the default, or ``JSONValue/null``.
-    /// - Throws: ``TargetKitError`` of stage `.decoding`, whose underlying error is a ``JSONParsingError``, or a `DecodingError`
-    ///   if there is no value at the key path.
+    ///   - failsOnEmptyData: Whether an empty body is an error; default: yes. Otherwise it is ``JSONValue/null``.
+    /// - Throws: ``TargetKitError`` of stage `.decoding`. Its underlying error is a `DecodingError` if there is no value at the
+    ///   key path.
     public func json(
         atKeyPath keyPath: String? = nil,
-        whenEmpty emptyBody: EmptyBody = .fail
+        failsOnEmptyData: Bool = true
     ) throws(TargetKitError) -> JSONValue {
         do {
-            if data.isEmpty, emptyBody == .emptyValue { return .null }
+            if data.isEmpty, !failsOnEmptyData { return .null }
             guard let keyPath, !keyPath.isEmpty else { return try JSONValue(parsing: data) }
             return try JSONValue(parsing: JSONPath(keyPath).value(in: data))
         } catch {

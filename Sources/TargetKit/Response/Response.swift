@@ -138,7 +138,7 @@ public struct Response: Sendable {
     public var headers: HTTPHeaders { exchange.head.headers }
 
     /// The version of HTTP: `HTTP/1.1` or `HTTP/2`.
-    public var httpVersion: String { exchange.head.httpVersion }
+    package var httpVersion: String { exchange.head.httpVersion }
 
     /// The request as it was sent: the last one if redirects were followed.
     public var request: URLRequest? { exchange.request }
@@ -187,9 +187,9 @@ public struct Response: Sendable {
     var body: ResponseBody? { exchange.body }
 }
 
-extension Response: ReflectsDescription {
+extension Response: RedactedDescription {
     /// Status and size, in one line.
-    public var description: String {
+    package var redactedDescription: String {
         file.map { "HTTP \(statusCode), in \($0.path)" } ?? "HTTP \(statusCode), \(data.count) bytes"
     }
 }

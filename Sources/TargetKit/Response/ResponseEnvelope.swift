@@ -1,42 +1,42 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 
-/// What a server wraps around the values it answers with: a code that says how it went, a message, and the value itself.
+/// The JSON that a server wraps around its values: a code for the outcome, a message, and the value itself.
 ///
-/// ``CodeMessageData`` is ready for `{"code": …, "message": …, "data": …}` and the like. Another shape is a type of its own:
+/// ``CodeMessageData`` reads `{"code": …, "message": …, "data": …}`. Conform a type of your own for another shape:
 ///
 /// ```swift
 /// struct ShopEnvelope: ResponseEnvelope {
 ///     func payload(of response: Response) throws -> Data? {
 ///         let json = try response.json()
 ///         if let fault = json.fault.string {
-///             throw ServerDefinedError(code: ServerCode(fault), message: "", httpStatus: response.statusCode)
+///             throw ServerDefinedError(code: fault, message: "")
 ///         }
-///         return json.result.isNull ? nil : json.result.jsonData()
+///         return json.result == .null ? nil : json.result.jsonData()
 ///     }
 /// }
 /// ```
 ///
-/// Envelopes are values that are given to a call, so that modules with different shapes live side by side.
+/// An envelope is an option of a call, so modules with envelopes of different shapes can share a provider.
 public protocol ResponseEnvelope: Sendable {
-    /// The JSON of the value inside; `nil` when there is none, or `null`.
+    /// Returns the JSON of the value inside; `nil` if there is none or it is `null`.
     ///
-    /// It is asked of every response that has come whole, also of one whose status the target does not accept.
+    /// It is called for every complete response, including one whose status the target does not accept.
     ///
-    /// - Throws: ``ServerDefinedError`` when the body says that the call failed; anything else when the body is no such
+    /// - Throws: ``ServerDefinedError`` if the body reports a failure; any other error if the body is not such an
     ///   envelope.
     func payload(of response: Response) throws -> Data?
 }
 
 extension Response {
-    /// The value inside the body's envelope. Its JSON is decoded once, right where it lies in the body.
+    /// Decodes the value inside the body's envelope.
     ///
-    /// A value that is missing or `null` decodes as `null`: as `nil` of an optional type, as ``JSONValue/null``, and as an error
-    /// for any other.
+    /// A value that is missing or `null` decodes as `null`: as `nil` of an optional type, as ``JSONValue/null``, and as an
+    /// error for any other type.
     ///
-    /// - Throws: ``TargetKitError``: of stage `.envelope`, with a ``ServerDefinedError`` underneath, when the body says that the
-    ///   call failed; of stage `.status` when the status is 400 or more and the body does not say why; of stage `.decoding` when
-    ///   the body is no such envelope or the value is not of that type.
+    /// - Throws: ``TargetKitError``: of stage `.envelope`, whose underlying error is a ``ServerDefinedError``, if the body
+    ///   reports a failure; of stage `.status` if the status is 400 or more and the body does not report why; of stage
+    ///   `.decoding` if the body is not such an envelope or the value is not of that type.
     public func unwrap<Value: Decodable>(
         _ type: Value.Type = Value.self,
         from envelope: some ResponseEnvelope,
@@ -54,11 +54,10 @@ extension Response {
         }
     }
 
-    /// Checks what the body's envelope says, for a call whose success is all that there is to know. A body without bytes
-    /// whose status is 200–299 is a success.
+    /// Checks the body's envelope for a call without a value. An empty body with a status of 200–299 is a success.
     ///
     /// - Throws: ``TargetKitError``, as ``unwrap(_:from:atKeyPath:using:)`` does.
-    public func unwrap(_ envelope: some ResponseEnvelope) throws(TargetKitError) {
+    package func unwrap(_ envelope: some ResponseEnvelope) throws(TargetKitError) {
         if data.isEmpty, (200...299).contains(statusCode) { return }
         _ = try payload(in: envelope)
     }
@@ -82,13 +81,8 @@ extension Response {
     }
 }
 
-extension ResponseEnvelope {
-    /// Where the value lies, as far as that is known; for the place that an error names.
-    fileprivate var place: [String] { (self as? CodeMessageData)?.data.keys ?? [] }
-}
-
 extension TargetKitError {
-    /// The same failure with what the body's envelope says about it, for a response whose status was not accepted.
+    /// The same failure with the error that the body's envelope reports, for a response whose status was not accepted.
     func explained(by envelope: some ResponseEnvelope) -> TargetKitError {
         guard stage == .status, appError == nil, let response else { return self }
         do {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 
-/// Whether a call is answered by its target's sample, and when.
+/// Whether a call is stubbed with its target's sample, and after which time.
 ///
-/// A stub takes the place of the transport only: closures, plugins, validation and decoding run as they do for a real call.
+/// A stub replaces only the transport: closures, plugins, validation and decoding run as in a real call.
 public enum StubBehavior: Sendable, Hashable {
-    /// The call goes over the provider's transport.
+    /// The call uses the provider's transport.
     case never
-    /// The sample answers without delay.
+    /// The sample is returned without delay.
     case immediate
-    /// The sample answers after that time, on the provider's clock.
+    /// The sample is returned after a time that the provider's clock measures.
     case delayed(Duration)
 }

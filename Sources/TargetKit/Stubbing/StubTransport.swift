@@ -5,7 +5,7 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// A transport without a network: a closure answers.
+/// A transport without a network, which returns sample responses.
 ///
 /// ```swift
 /// let transport = StubTransport { request in
@@ -23,12 +23,12 @@ public struct StubTransport: Transport {
     private let delay: Duration?
     private let clock: any Clock<Duration>
 
-    /// A transport that answers with what the closure returns, or fails with what it throws.
+    /// Creates a transport that returns the closure's sample, or throws its error.
     ///
     /// - Parameters:
-    ///   - delay: How long each answer takes; default `nil`: no time.
-    ///   - clock: What the delay is measured by; default the continuous clock.
-    ///   - respond: Gives the answer to a request.
+    ///   - delay: The time before each response; default `nil`: none.
+    ///   - clock: The clock that measures the delay; default: the continuous clock.
+    ///   - respond: Returns the sample for a request.
     public init(
         delay: Duration? = nil,
         clock: any Clock<Duration> = ContinuousClock(),
@@ -37,7 +37,7 @@ public struct StubTransport: Transport {
         self.init(.closure(respond), delay, clock)
     }
 
-    /// A transport that answers every request with the same sample.
+    /// Creates a transport that returns the same sample for every request.
     public init(_ sample: SampleResponse, delay: Duration? = nil, clock: any Clock<Duration> = ContinuousClock()) {
         self.init(.sample(sample), delay, clock)
     }
@@ -123,11 +123,10 @@ extension StubTransport {
         case .data(let data): return Int64(data.count)
         case .stream(let source): return try byteCount(of: source)
         case .file(let url):
-            do {
+            do throws(FileBodySource.Failure) {
                 return try FileBodySource(url).length
             } catch {
-                let code: URLError.Code = if case .missing = error { .fileDoesNotExist } else { .cannotOpenFile }
-                throw URLError(code, userInfo: [NSLocalizedDescriptionKey: "\(error)", NSUnderlyingErrorKey: error])
+                throw error.urlError
             }
         }
     }

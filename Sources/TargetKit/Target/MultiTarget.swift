@@ -9,37 +9,37 @@ import Foundation
 /// let order = try await provider.request(Orders.latest)        // the same, wrapped for you
 /// ```
 ///
-/// Plugins, errors and responses always show the target inside.
+/// Plugins, errors and responses always contain the wrapped target.
 public struct MultiTarget: TargetType {
-    /// The target inside, never a `MultiTarget` itself.
+    /// The wrapped target, never a `MultiTarget` itself.
     public let target: any TargetType
 
-    /// Wraps a target; one that is wrapped already is not wrapped again.
+    /// Wraps a target. A target that is already wrapped is not wrapped again.
     public init(_ target: any TargetType) {
         self.target = target.innermost
     }
 
-    /// The inner target's base URL.
+    /// The wrapped target's base URL.
     public var baseURL: URL { target.baseURL }
-    /// The inner target's path.
+    /// The wrapped target's path.
     public var path: RequestPath { target.path }
-    /// The inner target's method.
+    /// The wrapped target's method.
     public var method: HTTPMethod { target.method }
-    /// The inner target's task.
+    /// The wrapped target's task.
     public var task: HTTPTask { target.task }
-    /// The inner target's header fields.
+    /// The wrapped target's header fields.
     public var headers: HTTPHeaders { target.headers }
-    /// The inner target's validation.
+    /// The wrapped target's validation.
     public var validation: StatusValidation { target.validation }
-    /// The inner target's options.
+    /// The wrapped target's options.
     public var options: CallOptions { target.options }
-    /// The inner target's sample body.
+    /// The wrapped target's sample body.
     public var sampleData: Data { target.sampleData }
-    /// The inner target's sample response.
+    /// The wrapped target's sample response.
     public var sampleResponse: SampleResponse { target.sampleResponse }
 }
 
-extension MultiTarget: ReflectsDescription {
+extension MultiTarget: RedactedDescription {
     /// The type and case of the wrapped target, without its associated values, which can be secrets.
-    public var description: String { target.name }
+    package var redactedDescription: String { target.name }
 }

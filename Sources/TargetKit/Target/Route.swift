@@ -1,37 +1,30 @@
 // SPDX-License-Identifier: MIT
 
-/// Method, path and task of a call in one value, which ``RoutedTarget`` asks for.
+/// The method, path and task of a call, in one value for a ``RoutedTarget``.
 ///
 /// ```swift
 /// .post("/users/\(name)/notes", .json(note))
 /// ```
 public struct Route: Sendable {
-    /// The method.
-    public var method: HTTPMethod
-    /// The path below the target's base URL.
-    public var path: RequestPath
-    /// What goes out in query and body, and where the response's body goes.
-    public var task: HTTPTask
+    package let method: HTTPMethod
+    package let path: RequestPath
+    package let task: HTTPTask
 
-    /// A route of any method.
+    /// Creates a route for any method.
     public init(_ method: HTTPMethod, _ path: RequestPath, _ task: HTTPTask = .plain) {
         self.method = method
         self.path = path
         self.task = task
     }
 
-    /// A `GET` route.
+    /// Creates a `GET` route.
     public static func get(_ path: RequestPath, _ task: HTTPTask = .plain) -> Route { Route(.get, path, task) }
-    /// A `HEAD` route.
-    public static func head(_ path: RequestPath, _ task: HTTPTask = .plain) -> Route { Route(.head, path, task) }
-    /// A `POST` route.
+    /// Creates a `POST` route.
     public static func post(_ path: RequestPath, _ task: HTTPTask = .plain) -> Route { Route(.post, path, task) }
-    /// A `PUT` route.
+    /// Creates a `PUT` route.
     public static func put(_ path: RequestPath, _ task: HTTPTask = .plain) -> Route { Route(.put, path, task) }
-    /// A `PATCH` route.
+    /// Creates a `PATCH` route.
     public static func patch(_ path: RequestPath, _ task: HTTPTask = .plain) -> Route { Route(.patch, path, task) }
-    /// A `DELETE` route.
+    /// Creates a `DELETE` route.
     public static func delete(_ path: RequestPath, _ task: HTTPTask = .plain) -> Route { Route(.delete, path, task) }
-    /// An `OPTIONS` route.
-    public static func options(_ path: RequestPath, _ task: HTTPTask = .plain) -> Route { Route(.options, path, task) }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 
-/// A call of one URL, for a request without an API of its own.
+/// A call of a single URL, for a request that does not belong to an API.
 ///
 /// ```swift
 /// let provider = Provider<URLTarget>()
@@ -9,16 +9,16 @@ import Foundation
 /// let created = try await provider.request(URLTarget(url, method: .post, task: .json(note)), as: Note.self)
 /// ```
 public struct URLTarget: TargetType {
-    /// The whole URL; a query that it has is kept.
+    /// The whole URL, including its query.
     public var baseURL: URL
     /// The method.
     public var method: HTTPMethod
-    /// What is sent in query and body, and where the response's body goes.
+    /// The query and the body, and the destination of the response's body.
     public var task: HTTPTask
-    /// Header fields of the call.
+    /// The header fields of the call.
     public var headers: HTTPHeaders
 
-    /// A call of that URL.
+    /// Creates a call of a URL.
     public init(_ url: URL, method: HTTPMethod = .get, task: HTTPTask = .plain, headers: HTTPHeaders = [:]) {
         baseURL = url
         self.method = method
@@ -30,7 +30,7 @@ public struct URLTarget: TargetType {
     public var path: RequestPath { "" }
 }
 
-extension URLTarget: ReflectsDescription {
+extension URLTarget: RedactedDescription {
     /// The method and the URL, without user, query and fragment, which can contain secrets.
-    public var description: String { "\(method) \(RedactedURL(baseURL))".inOneLine }
+    package var redactedDescription: String { "\(method) \(RedactedURL(baseURL))".inOneLine }
 }

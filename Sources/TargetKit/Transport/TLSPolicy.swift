@@ -16,43 +16,23 @@ public struct TLSPolicy: Sendable, Hashable {
         case insecureTrustAll(for: [String])
     }
 
-    /// The public keys that are accepted for a host.
-    public struct Pin: Sendable, Hashable {
-        /// The host's name, or `*.example.com` for each host one label below `example.com`.
-        public var host: String
-        /// The SHA-256 digests of the accepted keys (`SubjectPublicKeyInfo` in DER, RFC 7469 §2.4), in base64.
-        public var keys: [String]
-
-        /// Creates a pin.
-        public init(host: String, keys: [String]) {
-            self.host = host
-            self.keys = keys
-        }
-    }
-
     /// A client certificate.
     public struct ClientCertificate: Sendable, Hashable {
-        /// The file with the certificate and its chain: PKCS#12 if its name ends in `.p12` or `.pfx`, otherwise PEM.
-        public var file: URL
-        /// The PEM file with the key; `nil` when it is in ``file``.
-        public var key: URL?
-        /// The password of the key; `nil` when it has none.
-        public var password: String?
+        let file: URL
+        let key: URL?
+        let password: String?
 
         /// Creates a client certificate from files.
+        ///
+        /// - Parameters:
+        ///   - file: The certificate and its chain: PKCS#12 if its name ends in `.p12` or `.pfx`, otherwise PEM.
+        ///   - key: The key in PEM; default `nil`: it is in the same file.
+        ///   - password: The password of the key; default: none.
         public init(file: URL, key: URL? = nil, password: String? = nil) {
             self.file = file
             self.key = key
             self.password = password
         }
-    }
-
-    /// A version of TLS.
-    public enum Version: Sendable, Hashable {
-        /// TLS 1.2 (RFC 5246).
-        case v1_2
-        /// TLS 1.3 (RFC 8446).
-        case v1_3
     }
 
     /// The host's public key is not one of the pinned keys. It is the underlying error of the transport's `URLError`.
@@ -66,26 +46,33 @@ public struct TLSPolicy: Sendable, Hashable {
         }
     }
 
-    /// Which certificates are trusted; default: the system's.
-    public var trust: Trust
-    /// The keys that hosts are pinned to, in addition to ``trust``; default: none.
-    public var pins: [Pin]
-    /// The client certificate; default: none.
-    public var clientCertificate: ClientCertificate?
-    /// The minimum TLS version; default: TLS 1.2.
-    public var minimumVersion: Version
+    package var trust: Trust
+    package var pins: [String: [String]]
+    package var clientCertificate: ClientCertificate?
+    package var requiresTLS13: Bool
 
-    /// Creates a policy, by default the system's.
+    /// Creates a policy.
+    ///
+    /// ```swift
+    /// TLSPolicy(pins: ["api.example.com": ["sha256 of the key", "sha256 of the backup key"]])
+    /// ```
+    /// - Parameters:
+    ///   - trust: Which certificates are trusted; default: the system's.
+    ///   - pins: The public keys that are accepted for a host, in addition to the trust: SHA-256 digests of the keys
+    ///     (`SubjectPublicKeyInfo` in DER, RFC 7469 §2.4) in Base64. A host is a name, or `*.example.com` for each host one
+    ///     label below `example.com`. Default: none.
+    ///   - clientCertificate: The client certificate; default: none.
+    ///   - requiresTLS13: Whether TLS 1.2 is refused; default: no.
     public init(
         trust: Trust = .system,
-        pins: [Pin] = [],
+        pins: [String: [String]] = [:],
         clientCertificate: ClientCertificate? = nil,
-        minimumVersion: Version = .v1_2
+        requiresTLS13: Bool = false
     ) {
         self.trust = trust
         self.pins = pins
         self.clientCertificate = clientCertificate
-        self.minimumVersion = minimumVersion
+        self.requiresTLS13 = requiresTLS13
     }
 
     /// The system's trust, no pins, TLS 1.2.
@@ -93,8 +80,8 @@ public struct TLSPolicy: Sendable, Hashable {
 
     /// The digests of the keys that are accepted for the host; `nil` when it is not pinned.
     package func pinnedKeys(for host: String) -> [String]? {
-        let keys = pins.filter { Self.matches(host, $0.host) }.flatMap(\.keys)
-        return keys.isEmpty && !pins.contains { Self.matches(host, $0.host) } ? nil : keys
+        let matching = pins.filter { Self.matches(host, $0.key) }
+        return matching.isEmpty ? nil : matching.flatMap(\.value)
     }
 
     /// Whether any certificate is accepted for the host.
@@ -111,9 +98,9 @@ public struct TLSPolicy: Sendable, Hashable {
     }
 }
 
-extension TLSPolicy.ClientCertificate: ReflectsDescription {
+extension TLSPolicy.ClientCertificate: RedactedDescription {
     /// The file URLs, without the password.
-    public var description: String {
+    package var redactedDescription: String {
         file.path + (key.map { ", key \($0.path)" } ?? "") + (password == nil ? "" : ", with a password")
     }
 }

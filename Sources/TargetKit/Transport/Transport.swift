@@ -21,7 +21,7 @@
 /// struct EchoTransport: Transport {
 ///     func send(_ request: TransportRequest) async throws -> TransportResponse {
 ///         TransportResponse(
-///             head: ResponseHead(statusCode: 200, headers: ["Content-Type": "text/plain"]),
+///             statusCode: 200, headers: ["Content-Type": "text/plain"],
 ///             body: .data(Data((request.urlRequest.url?.absoluteString ?? "").utf8))
 ///         )
 ///     }

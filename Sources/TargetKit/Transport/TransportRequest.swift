@@ -99,17 +99,17 @@ extension TransportRequest.Body {
     }
 }
 
-extension TransportRequest: ReflectsDescription {
+extension TransportRequest: RedactedDescription {
     /// The method, URL and size, with secrets redacted.
-    public var description: String {
+    package var redactedDescription: String {
         let url = urlRequest.url.map { RedactedURL($0).description } ?? "no URL"
         return "\(urlRequest.httpMethod ?? "GET") \(url), \(body)".inOneLine
     }
 }
 
-extension TransportRequest.Body: ReflectsDescription {
+extension TransportRequest.Body: RedactedDescription {
     /// The kind of body, and its size if known.
-    public var description: String {
+    package var redactedDescription: String {
         switch self {
         case .none: "no body"
         case .data(let data): "\(data.count) bytes"
@@ -133,7 +133,7 @@ public struct TransferProgress: Sendable, Hashable {
     public var completed: Int64
     /// The total number of bytes; `nil` when unknown.
     public var total: Int64?
-    /// The direction of a transfer.
+    /// The direction of the transfer.
     public var direction: Direction
 
     /// Creates the progress of a transfer.

@@ -49,9 +49,9 @@ public struct TransportResponse: Sendable {
     }
 }
 
-extension TransportResponse.Body: ReflectsDescription {
+extension TransportResponse.Body: RedactedDescription {
     /// The kind of body, and its size if known.
-    public var description: String {
+    package var redactedDescription: String {
         switch self {
         case .data(let data): "\(data.count) bytes"
         case .file(let url): "the file \(url.path)"
@@ -60,7 +60,7 @@ extension TransportResponse.Body: ReflectsDescription {
     }
 }
 
-/// The head of a response: its status and its header fields, which are only read when they are asked for.
+/// The head of a response: its status and its header fields, which are parsed on access.
 public struct ResponseHead: Sendable {
     private enum Storage: Sendable {
         case fields(HTTPHeaders)

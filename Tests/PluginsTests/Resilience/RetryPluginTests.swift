@@ -222,7 +222,7 @@ struct RetryPluginTests {
         let lines = await clock.stepping { () -> [String] in
             var lines: [String] = []
             do {
-                for try await line in try await provider.stream(SturdyTarget()).lines { lines.append(line) }
+                for try await line in try await provider.stream(SturdyTarget()).lines() { lines.append(line) }
             } catch {
                 lines.append("\(error)")
             }

@@ -278,11 +278,11 @@ extension SharedExchangeTests {
         await transport.release(1)
         #expect((await plain.value.failure as? TargetKitError)?.stage == .decoding)
         #expect(try await snake.value.get().userName == "a")
-        func refusal(_ result: Result<User, any Error>) -> ServerCode? {
+        func refusal(_ result: Result<User, any Error>) -> String? {
             ((result.failure as? TargetKitError)?.underlying as? ServerDefinedError)?.code
         }
-        #expect(refusal(await code.value) == 9)
-        #expect(refusal(await error.value) == 3)
+        #expect(refusal(await code.value) == "9")
+        #expect(refusal(await error.value) == "3")
         #expect((await none.value.failure as? TargetKitError)?.stage == .status)
         #expect(transport.sent.count == 2)
     }

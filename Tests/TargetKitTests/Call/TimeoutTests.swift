@@ -208,7 +208,8 @@ struct TimeoutTests {
         let provider = Provider<TestTarget>(transport: StubTransport(sample))
         let (seen, read) = (Expectation(), Recorder<String>())
         let reading = Task {
-            for try await event in provider.serverSentEvents(for: TestTarget(.example), reconnecting: .always()) {
+            for try await event in provider.serverSentEvents(for: TestTarget(.example), reconnectingAfter: .seconds(3))
+            {
                 read.append(event.data)
                 seen.fulfill()
             }

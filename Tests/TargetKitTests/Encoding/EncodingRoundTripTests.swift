@@ -36,16 +36,15 @@ struct EncodingRoundTripTests {
         one.count == other.count && zip(one, other).allSatisfy { $0.utf8.elementsEqual($1.utf8) }
     }
 
-    @Test(
-        "Texts come back from a query, in their order",
-        arguments: [URLEncodedFormEncoder.SpaceEncoding.percentEscaped, .plusReplaced]
-    )
-    func texts(spaces: URLEncodedFormEncoder.SpaceEncoding) throws {
+    @Test("Texts are read back from a query", arguments: [false, true])
+    func texts(spacesAsPlus: Bool) throws {
         var random = RandomValues(seed: 1)
         for _ in 0..<RandomValues.count / 100 {
-            let input = (0..<50).map { _ in (random.text(), random.text()) }
-            let query = try URLEncoding(spaces: spaces).queryString(ordered: input.map { ($0.0, $0.1) })
-            let output = try pairs(query, spaceAsPlus: spaces == .plusReplaced)
+            // A number makes the names different, and sorts them.
+            let input = (0..<50).map { ("\($0 + 100)" + random.text(), random.text()) }
+            let parameters = Dictionary(uniqueKeysWithValues: input.map { ($0.0, $0.1 as any Sendable) })
+            let query = try URLEncoding(encodesSpacesAsPlus: spacesAsPlus).queryString(parameters)
+            let output = try pairs(query, spaceAsPlus: spacesAsPlus)
             let isSame = output.count == 50 && zip(input, output).allSatisfy { same([$0.0, $0.1], $1) }
             #expect(isSame, "\(input)")
         }
@@ -65,10 +64,10 @@ struct EncodingRoundTripTests {
             let (double, whole) = (random.double(), random.next())
             let float = Float(bitPattern: UInt32(truncatingIfNeeded: whole))
             let single = float.isFinite ? float : 0
-            let parameters: [(String, any Sendable)] = [
-                ("d", double), ("f", single), ("i", Int64(bitPattern: whole)), ("u", whole),
+            let parameters: [String: any Sendable] = [
+                "d": double, "f": single, "i": Int64(bitPattern: whole), "u": whole,
             ]
-            let output = try pairs(URLEncoding().queryString(ordered: parameters)).map { $0[1] }
+            let output = try pairs(URLEncoding().queryString(parameters)).map { $0[1] }
             #expect(Double(output[0]) == double && Float(output[1]) == single)
             #expect(output[2...] == ["\(Int64(bitPattern: whole))", "\(whole)"])
         }
@@ -140,9 +139,7 @@ struct EncodingRoundTripTests {
         for _ in 0..<RandomValues.count / 10 {
             var expected: [[String]] = []
             let value = tree(&random, name: "r", depth: 4, into: &expected)
-            let output = try pairs(URLEncoding(arrays: .custom { "\($0)[\($1)]" }).queryString(["r": value]))
-            let indexed = try pairs(URLEncoding(arrays: .indexed).queryString(["r": value]))
-            #expect(indexed == output)
+            let output = try pairs(URLEncoding(arrays: .indexed).queryString(["r": value]))
             let json = try JSONSerialization.jsonObject(with: JSONEncoding().data(["r": value]))
             #expect(json is [String: Any])
             #expect(output.count == expected.count && zip(output, expected).allSatisfy(same))

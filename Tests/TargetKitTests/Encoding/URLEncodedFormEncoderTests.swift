@@ -51,7 +51,6 @@ struct URLEncodedFormEncoderTests {
         struct Refused: Error, Equatable {}
         struct Refusing: Encodable { func encode(to encoder: any Encoder) throws { throw Refused() } }
         #expect(error(["d": Date.now], .init(dateEncoding: .custom { _ in throw Refused() })) is Refused)
-        #expect(error(["d": Data()], .init(dataEncoding: .custom { _ in throw Refused() })) is Refused)
         #expect(error(["d": Refusing()]) is Refused)
     }
 

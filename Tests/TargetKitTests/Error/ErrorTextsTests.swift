@@ -93,7 +93,7 @@ struct ErrorTextsTests {
 
     @Test("The server's message is not joined with a suggestion")
     func serversSummary() {
-        let underlying = ServerDefinedError(code: 7, message: "余额不足。", httpStatus: 200)
+        let underlying = ServerDefinedError(code: "7", message: "余额不足。")
         let error = TargetKitError(stage: .envelope, underlying: underlying)
         #expect(error.text(.summary, in: .english) == "余额不足")
         #expect(error.text(.summary, in: .simplifiedChinese) == "余额不足")
@@ -280,9 +280,9 @@ struct ErrorTextsTests {
         #expect(error.text(in: .simplifiedChinese) == "The tea is sold out.")
         #expect(error.text(.recoverySuggestion, in: .english) == "Check what you entered or try again later.")
         error.appError = nil
-        error.underlying = ServerDefinedError(code: 7, message: "余额不足", httpStatus: 200)
+        error.underlying = ServerDefinedError(code: "7", message: "余额不足")
         #expect(error.text(in: .english) == "余额不足")
-        error.underlying = ServerDefinedError(code: 7, message: "", httpStatus: 200)
+        error.underlying = ServerDefinedError(code: "7", message: "")
         #expect(error.text(in: .english) == "The operation could not be completed.")
     }
 

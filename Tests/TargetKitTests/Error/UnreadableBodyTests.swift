@@ -121,15 +121,6 @@ struct UnreadableBodyTests {
         #expect(error.description.hasSuffix("the body is in a file, and was not read"))
     }
 
-    @Test("The error of a caller's decoder for another format is kept")
-    func otherFormat() throws {
-        let response = Response(statusCode: 200, data: Data("<plist>".utf8))
-        let error = try #require(throws: TargetKitError.self) {
-            try response.withResponse { try PropertyListDecoder().decode([String: Int].self, from: $0.data) }
-        }
-        #expect(!error.description.contains("JSON"))
-    }
-
     @Test(
         "The excerpt is the body's beginning in one line, without control characters",
         arguments: [

@@ -102,7 +102,7 @@ struct APIServiceTests {
         let error = try await #require(throws: TargetKitError.self) {
             let _: Response = try await outcome { service.send(bad, success: $0, failure: $1) }
         }
-        #expect(error.underlying as? ServerDefinedError == ServerDefinedError(code: 9, message: "no", httpStatus: 400))
+        #expect(error.underlying as? ServerDefinedError == ServerDefinedError(code: "9", message: "no"))
         let plain: JSONValue = try await outcome { success, failure in
             service.request(good, options: .setting(\.envelope, nil), success: success, failure: failure)
         }

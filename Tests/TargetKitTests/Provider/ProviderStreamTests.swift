@@ -31,7 +31,7 @@ struct ProviderStreamTests {
         let rest = Gate()
         let server = try server(rest: rest)
         let stream = try await provider().stream(TestTarget(server.baseURL))
-        #expect(stream.statusCode == 200)
+        #expect(stream.response.statusCode == 200)
         #expect(
             plugin.log.events(of: "plugin") == [
                 .prepare(attempt: 0), .willSend(attempt: 0), .didReceive(attempt: 0, .status(200)), .retry(attempt: 0),

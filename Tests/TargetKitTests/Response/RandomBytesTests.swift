@@ -45,7 +45,7 @@ struct RandomBytesTests {
                 body: ResponseBody(pieces: [Data(bytes)].filter { !$0.isEmpty })
             )
             do {
-                for try await event in stream.serverSentEvents {
+                for try await event in stream.serverSentEvents() {
                     events += 1
                     // What is not UTF-8 becomes three bytes.
                     if event.data.utf8.count > 3 * bytes.count { Issue.record("\(bytes): \(event)") }

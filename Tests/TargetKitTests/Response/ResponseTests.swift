@@ -77,10 +77,10 @@ struct ResponseTests {
     @Test("An empty body decodes to the empty value when asked for, else it is an error")
     func emptyBody() throws {
         let empty = Response(statusCode: 204)
-        #expect(try empty.decode(Nothing.self, whenEmpty: .emptyValue) == Nothing())
-        #expect(try empty.decode([Int].self, whenEmpty: .emptyValue) == [])
+        #expect(try empty.decode(Nothing.self, failsOnEmptyData: false) == Nothing())
+        #expect(try empty.decode([Int].self, failsOnEmptyData: false) == [])
         #expect(throws: TargetKitError.self) { try empty.decode(Nothing.self) }
-        #expect(throws: TargetKitError.self) { try empty.decode(User.self, whenEmpty: .emptyValue) }
+        #expect(throws: TargetKitError.self) { try empty.decode(User.self, failsOnEmptyData: false) }
     }
 
     @Test("Deep nesting around a key path is no danger")

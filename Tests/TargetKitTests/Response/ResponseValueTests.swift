@@ -75,7 +75,7 @@ struct ResponseValueTests {
             let response = Response(statusCode: 200, data: json.jsonData())
             guard !path.isEmpty else { continue }
             #expect(try response.json(atKeyPath: path) == value)
-            #expect(json[path: JSONPath(path)] == value)
+            #expect(json[path: path] == value)
         }
     }
 
@@ -118,19 +118,19 @@ struct ResponseValueTests {
     func empty() throws {
         let response = Response(statusCode: 204)
         for keyPath in [nil, "data"] {
-            #expect(try response.json(atKeyPath: keyPath, whenEmpty: .emptyValue) == nil)
-            #expect(try response.decode([User].self, atKeyPath: keyPath, whenEmpty: .emptyValue) == [])
-            #expect(try response.decode([String: Int].self, atKeyPath: keyPath, whenEmpty: .emptyValue) == [:])
+            #expect(try response.json(atKeyPath: keyPath, failsOnEmptyData: false) == nil)
+            #expect(try response.decode([User].self, atKeyPath: keyPath, failsOnEmptyData: false) == [])
+            #expect(try response.decode([String: Int].self, atKeyPath: keyPath, failsOnEmptyData: false) == [:])
             #expect(
-                try response.decode(Options.self, atKeyPath: keyPath, whenEmpty: .emptyValue) == Options(limit: nil)
+                try response.decode(Options.self, atKeyPath: keyPath, failsOnEmptyData: false) == Options(limit: nil)
             )
             #expect(throws: TargetKitError.self) {
-                try response.decode(Int.self, atKeyPath: keyPath, whenEmpty: .emptyValue)
+                try response.decode(Int.self, atKeyPath: keyPath, failsOnEmptyData: false)
             }
         }
         #expect(throws: TargetKitError.self) { try response.json() }
         let space = Response(statusCode: 200, data: Data(" ".utf8))
-        #expect(throws: TargetKitError.self) { try space.decode([Int].self, whenEmpty: .emptyValue) }
+        #expect(throws: TargetKitError.self) { try space.decode([Int].self, failsOnEmptyData: false) }
     }
 
     @Test("A text at a key path must be a text")
@@ -154,38 +154,6 @@ struct ResponseValueTests {
     func eastAsian(bytes: [UInt8], charset: String, text: String) throws {
         let headers: HTTPHeaders = ["Content-Type": "text/html; charset=\(charset)"]
         #expect(try Response(statusCode: 200, data: Data(bytes), headers: headers).string() == text)
-    }
-
-    @Test("A value comes with the response beside it")
-    func beside() throws {
-        let url = try #require(URL(string: "https://example.com/u"))
-        let response = Response(
-            statusCode: 200,
-            data: Data(#"{"name":"Ann"}"#.utf8),
-            headers: ["ETag": "x"],
-            request: URLRequest(url: url)
-        )
-        let user = try response.withResponse { try $0.decode(User.self) }
-        #expect(user.value == User(name: "Ann"))
-        #expect(user.response.headers["etag"] == "x")
-        #expect(user.httpResponse?.url == url)
-        #expect(try response.withResponse { try $0.filter().json() }.value.name == "Ann")
-        #expect(try response.withResponse(\.statusCode).value == 200)
-    }
-
-    @Test("What reading throws keeps its stage, and any other error is one of stage decoding")
-    func besideErrors() throws {
-        let response = Response(statusCode: 404)
-        let status = try #require(throws: TargetKitError.self) {
-            try response.withResponse { try $0.filter() }
-        }
-        #expect(status.stage == .status)
-        let other = try #require(throws: TargetKitError.self) {
-            try response.withResponse { _ -> Int in throw Failure() }
-        }
-        #expect(other.stage == .decoding)
-        #expect(other.underlying is Failure)
-        #expect(other.response?.statusCode == 404)
     }
 
     @Test(

@@ -46,8 +46,8 @@ struct CertificateKeyTests {
     @Test(
         "URLSession on Linux refuses every policy but the system's",
         arguments: [
-            TLSPolicy(pins: [.init(host: "a", keys: ["k"])]), TLSPolicy(trust: .insecureTrustAll(for: ["a"])),
-            TLSPolicy(minimumVersion: .v1_3), TLSPolicy(clientCertificate: .init(file: URL(filePath: "/a.p12"))),
+            TLSPolicy(pins: ["a": ["k"]]), TLSPolicy(trust: .insecureTrustAll(for: ["a"])),
+            TLSPolicy(requiresTLS13: true), TLSPolicy(clientCertificate: .init(file: URL(filePath: "/a.p12"))),
         ]
     )
     func linux(policy: TLSPolicy) async throws {

@@ -42,7 +42,7 @@ extension CharacterSet {
 
 extension OAuthClient: RedactedDescription {
     /// The identifier, without the secret.
-    var redactedDescription: String { id }
+    package var redactedDescription: String { id }
 }
 
 /// The call that refreshes a token: a form, sent by POST to the token endpoint (RFC 6749 §6).
@@ -82,5 +82,5 @@ package struct OAuthRefreshTarget: TargetType {
 
 extension OAuthRefreshTarget: RedactedDescription {
     /// The token endpoint, without the form.
-    var redactedDescription: String { "refresh at \(RedactedURL(baseURL))" }
+    package var redactedDescription: String { "refresh at \(RedactedURL(baseURL))" }
 }

@@ -3,13 +3,12 @@
 import Foundation
 
 extension JSONValue: Codable {
-    /// The value that a decoder of any format holds.
+    /// Decodes a value from a decoder of any format.
     ///
-    /// A number is asked for as `Int64`, `UInt64`, `Decimal` and `Double`, in this order. Keys come as they are, whatever the
-    /// decoder's key strategy, and without their order. From JSON text `init(parsing:)` is many times as
-    /// quick, and exact.
+    /// A number is decoded as `Int64`, `UInt64`, `Decimal` or `Double`, in this order. Keys are unchanged, regardless of the
+    /// decoder's key strategy, and their order is lost. For JSON text, `init(parsing:)` is faster and exact.
     ///
-    /// - Throws: `DecodingError` when it is none of JSON's values.
+    /// - Throws: `DecodingError` if there is no value of JSON.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         if container.decodeNil() {
@@ -27,12 +26,12 @@ extension JSONValue: Codable {
         }
     }
 
-    /// Gives the value to an encoder of any format. Keys go as they are, whatever the encoder's key strategy.
+    /// Encodes the value to an encoder of any format. Keys are unchanged, regardless of the encoder's key strategy.
     ///
-    /// - Throws: What the encoder throws.
+    /// - Throws: The encoder's error.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
-        switch self {
+        switch content {
         case .null: try container.encodeNil()
         case .bool(let flag): try container.encode(flag)
         case .number(let number): try container.encode(number)
@@ -47,7 +46,7 @@ extension JSONNumber: Codable {
     /// The number that a decoder of any format holds; asked for as `Int64`, `UInt64`, `Decimal` and `Double`, in this order.
     ///
     /// - Throws: `DecodingError` when it is no number, or NaN or infinite.
-    public init(from decoder: any Decoder) throws {
+    package init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         if let number = try? container.decode(Int64.self) {
             self.init(number)
@@ -66,7 +65,7 @@ extension JSONNumber: Codable {
     /// the nearest of the last two.
     ///
     /// - Throws: What the encoder throws, and `EncodingError` for a number beyond `Decimal` and `Double`.
-    public func encode(to encoder: any Encoder) throws {
+    package func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         switch form {
         case .signed(let value): try container.encode(value)
@@ -92,7 +91,7 @@ extension JSONObject: Codable {
     /// The members that a decoder of any format holds, in no particular order.
     ///
     /// - Throws: `DecodingError` when it is no object.
-    public init(from decoder: any Decoder) throws {
+    package init(from decoder: any Decoder) throws {
         let members = try decoder.singleValueContainer().decode([String: JSONValue].self)
         self.init(members.lazy.map { (key: $0.key, value: $0.value) })
     }
@@ -100,21 +99,21 @@ extension JSONObject: Codable {
     /// Gives the members to an encoder.
     ///
     /// - Throws: What the encoder throws.
-    public func encode(to encoder: any Encoder) throws {
+    package func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(dictionary)
     }
 }
 
 extension JSONValue {
-    /// The JSON value of anything that can be encoded.
+    /// Creates the JSON value of an encodable value.
     ///
-    /// - Throws: What the value's `encode(to:)` or the encoder throws.
+    /// - Throws: The error of the value's `encode(to:)` or of the encoder.
     public init(encoding value: some Encodable, using encoder: JSONEncoder = JSONEncoder()) throws {
         self = try Self(parsing: encoder.encode(value))
     }
 
-    /// This value as a model.
+    /// Decodes a value of another type.
     ///
     /// - Throws: `DecodingError`.
     public func decode<Value: Decodable>(

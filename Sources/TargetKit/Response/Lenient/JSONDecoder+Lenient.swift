@@ -2,9 +2,6 @@
 import Foundation
 
 extension JSONDecoder.DateDecodingStrategy {
-    /// Dates in the forms that servers use; times without a zone are in UTC.
-    public static var severalFormats: Self { severalFormats(timeZone: nil) }
-
     /// Dates in the forms that servers use, each recognized by itself.
     ///
     /// ISO 8601 with or without fraction and zone (`2024-05-06T07:08:09.5+02:00`, `2024-05-06 07:08:09`), the date alone
@@ -12,8 +9,8 @@ extension JSONDecoder.DateDecodingStrategy {
     /// (`20240506`) or a day and its time (`20240506070809`), otherwise seconds since 1970 or, from 10^11 on,
     /// milliseconds. Anything else is a `DecodingError`.
     ///
-    /// - Parameter timeZone: The zone of times that name none; `nil` for UTC.
-    public static func severalFormats(timeZone: TimeZone?) -> Self {
+    /// - Parameter timeZone: The zone of times that name none; default `nil`: UTC.
+    public static func severalFormats(timeZone: TimeZone? = nil) -> Self {
         .custom { decoder in
             let container = try decoder.singleValueContainer()
             let date: Date?
@@ -38,10 +35,11 @@ extension JSONDecoder {
     ///
     /// - Parameters:
     ///   - dates: The format of dates; default: several formats.
-    ///   - observer: A closure that is called for each value that lenient properties repair; default: none.
+    ///   - observer: A closure that is called for each value that lenient properties repair, with its key path and the
+    ///     reason, but without the value; default: none.
     public static func snakeCase(
-        dates: DateDecodingStrategy = .severalFormats,
-        observer: (@Sendable (LenientRepair) -> Void)? = nil
+        dates: DateDecodingStrategy = .severalFormats(),
+        observer: (@Sendable (_ repair: String) -> Void)? = nil
     ) -> JSONDecoder {
         let decoder = lenient(dates: dates, observer: observer)
         decoder.keyDecodingStrategy = .convertFromSnakeCase
@@ -52,14 +50,15 @@ extension JSONDecoder {
     ///
     /// - Parameters:
     ///   - dates: The format of dates; default: several formats.
-    ///   - observer: A closure that is called for each repair; default: none.
+    ///   - observer: A closure that is called for each repair, with the value's key path and the reason, but without the
+    ///     value. It is called on the thread that decodes. Default: none.
     public static func lenient(
-        dates: DateDecodingStrategy = .severalFormats,
-        observer: (@Sendable (LenientRepair) -> Void)? = nil
+        dates: DateDecodingStrategy = .severalFormats(),
+        observer: (@Sendable (_ repair: String) -> Void)? = nil
     ) -> JSONDecoder {
         let decoder = JSONDecoder()
         decoder.dateDecodingStrategy = dates
-        decoder.lenientObserver = observer
+        if let observer { decoder.lenientObserver = { observer($0.description) } }
         return decoder
     }
 }

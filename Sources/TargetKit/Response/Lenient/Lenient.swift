@@ -12,8 +12,8 @@
 /// ```
 /// Strings, numbers and `Bool` are converted as ``JSONValue/lenient`` describes. The default is the type's
 /// ``LenientDecodable/lenientDefault``; use ``LenientDefault`` for another one, because a value in the declaration is only for
-/// the memberwise initializer. The decoder's `lenientObserver` is told what was repaired. The plain
-/// value is encoded, and `nil` is omitted.
+/// the memberwise initializer. The observer of
+/// `JSONDecoder.lenient(dates:observer:)` receives each repair. The plain value is encoded, and `nil` is omitted.
 @propertyWrapper
 public struct Lenient<Value: LenientDecodable> {
     /// The value, or the default that replaces it.

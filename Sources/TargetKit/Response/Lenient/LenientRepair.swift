@@ -4,9 +4,9 @@ import Foundation
 /// A value that lenient decoding repaired: where, of which type, and why. It contains no value of the body.
 ///
 /// ```swift
-/// decoder.lenientObserver = { repair in logger.warning("\(repair)") }
+/// let decoder = JSONDecoder.lenient { repair in logger.warning("\(repair)") }
 /// ```
-public struct LenientRepair: Sendable, Hashable, CustomStringConvertible {
+package struct LenientRepair: Sendable, Hashable, CustomStringConvertible {
     /// The reason for a repair.
     package enum Reason: Sendable, Hashable, CaseIterable {
         /// The key is missing: the default is used.
@@ -27,7 +27,7 @@ public struct LenientRepair: Sendable, Hashable, CustomStringConvertible {
     package let type: String
 
     /// The key path of the value: keys and indices separated by dots, `items.0.price`. Empty for the whole body.
-    public let keyPath: String
+    package let keyPath: String
 
     package init(_ reason: Reason, type: String, at keyPath: String) {
         self.reason = reason
@@ -41,7 +41,7 @@ public struct LenientRepair: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// One line: the key path, the type, and the reason.
-    public var description: String {
+    package var description: String {
         let place = keyPath.isEmpty ? "the body" : keyPath
         return switch reason {
         case .missing: "\(place): missing, replaced by the default of \(type)"
@@ -60,7 +60,7 @@ extension CodingUserInfoKey {
 
 extension JSONDecoder {
     /// A closure that is called for each repair, during decoding and on the thread that decodes; default: `nil`.
-    public var lenientObserver: (@Sendable (LenientRepair) -> Void)? {
+    package var lenientObserver: (@Sendable (LenientRepair) -> Void)? {
         get { CodingUserInfoKey.lenientObserver.flatMap { userInfo[$0] as? @Sendable (LenientRepair) -> Void } }
         set { if let key = CodingUserInfoKey.lenientObserver { userInfo[key] = newValue } }
     }

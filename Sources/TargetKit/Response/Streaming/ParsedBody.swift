@@ -6,34 +6,60 @@ extension ResponseStream {
     ///
     /// The body can be read once: elements that another iterator has read are gone.
     public struct Elements<Element: Sendable>: AsyncSequence, Sendable {
-        let response: Response
-        let body: ResponseBody
-        let parser: any BodyParser<Element>
+        private let start: @Sendable () -> Iterator
+
+        init(response: Response, body: ResponseBody, parser: any BodyParser<Element>) {
+            start = { Iterator(body: ParsedBody(body, of: response, by: parser)) }
+        }
+
+        /// Creates a sequence whose elements are read by a new reader for each iterator.
+        init(reader: @escaping @Sendable () -> any ElementReader<Element>) {
+            start = { Iterator(reader: reader()) }
+        }
 
         /// Starts reading the elements.
         public func makeAsyncIterator() -> Iterator {
-            Iterator(body: ParsedBody(body, of: response, by: parser))
+            start()
         }
 
         /// Reads ``ResponseStream/Elements``.
         public struct Iterator: AsyncIteratorProtocol {
-            var body: ParsedBody<Element>
+            /// `nil` if there is a reader.
+            private var body: ParsedBody<Element>?
+            private var reader: (any ElementReader<Element>)?
+
+            init(body: ParsedBody<Element>) {
+                self.body = body
+            }
+
+            init(reader: any ElementReader<Element>) {
+                self.reader = reader
+            }
 
             /// The next element; `nil` at the end, and after a failure.
             ///
-            /// - Throws: ``TargetKitError``: of stage `.decoding`, with a ``ResponseStreamError``, if an element exceeds
-            ///   the limit or cannot be decoded; otherwise the failure of the call.
+            /// - Throws: ``TargetKitError``: of stage `.decoding` if an element exceeds the limit or cannot be decoded;
+            ///   otherwise the failure of the call.
             public mutating func next() async throws -> Element? {
-                try await body.next(isolation: nil)
+                try await next(isolation: nil)
             }
 
             /// The next element, read on the caller's actor, so that an element that has already arrived does not
             /// need a change of threads.
             public mutating func next(isolation actor: isolated (any Actor)?) async throws -> Element? {
-                try await body.next(isolation: actor)
+                if reader == nil { return try await body?.next(isolation: actor) }
+                return try await reader?.next()
             }
         }
     }
+}
+
+/// Reads elements from more than one body.
+protocol ElementReader<Element>: Sendable {
+    associatedtype Element
+
+    /// The next element; `nil` at the end, and after a failure.
+    mutating func next() async throws -> Element?
 }
 
 /// Parses the elements of a body that arrives in pieces.

@@ -1,37 +1,48 @@
 // SPDX-License-Identifier: MIT
 
 extension Provider {
-    /// The events of a target that answers with an event stream (HTML standard §9.2).
+    /// The server-sent events of a target (HTML standard §9.2).
     ///
-    /// The stream is opened when the first event is asked for, with `Accept: text/event-stream`. Status 204 ends the
-    /// sequence, another one than 200 is an error of stage `.status`, and another `Content-Type` one of stage
-    /// `.decoding`; after these it is not opened again.
+    /// ```swift
+    /// let events = provider.serverSentEvents(for: .prices, reconnectingAfter: .seconds(3))
+    /// for try await event in events where event.event == "price" { show(event.data) }
+    /// ```
     ///
-    /// A server that is silent for longer than the transport allows (60 seconds unless told) counts as lost: have it
-    /// send comments. The target's timeout covers the whole stream.
+    /// Each loop opens a stream of its own, with `Accept: text/event-stream`, when it asks for the first event. Leaving the
+    /// loop, or cancelling its task, ends the exchange. Status 204 ends the sequence. Any other status but 200 is an error of
+    /// stage `.status`, and another `Content-Type` is one of stage `.decoding`; the stream is not opened again after these.
+    ///
+    /// A server must not be silent for longer than the transport's idle timeout, 60 seconds by default; it can send
+    /// comments. The target's timeout includes the whole stream.
     ///
     /// - Parameters:
     ///   - target: The call.
-    ///   - reconnection: Whether the stream is opened again when it ends or breaks off, with `Last-Event-ID` when the
-    ///     server has given one; default: never. The wait is measured by the provider's clock.
-    ///   - lastEventID: Where an earlier run of the app has stopped; default `nil`: nowhere.
-    ///   - limit: How many bytes a line, and an event's data, may have; default 8 MiB.
+    ///   - delay: The time after which the stream is opened again when it ends or fails, measured by the provider's clock;
+    ///     a time that the server sends overrides it. Default `nil`: it is not opened again.
+    ///   - maximumReconnections: How many times in a row the stream is opened again without an event; then the sequence
+    ///     ends, or throws the last failure. Default `nil`: no limit.
+    ///   - lastEventID: The identifier of the last event that the app has received earlier; default: none. It is sent as
+    ///     `Last-Event-ID`.
+    ///   - limit: The maximum size of a line, and of an event's data, in bytes; default 8 MiB.
     ///   - options: Override the target's and the provider's options; default: none.
     public func serverSentEvents(
         for target: Target,
-        reconnecting reconnection: ServerSentEventReconnection = .never,
+        reconnectingAfter delay: Duration? = nil,
+        maximumReconnections: Int? = nil,
         lastEventID: String? = nil,
         limit: Int = 8 << 20,
         options: CallOptions = CallOptions()
-    ) -> ServerSentEventSource {
-        ServerSentEventSource(
+    ) -> ResponseStream.Elements<ServerSentEvent> {
+        let source = ServerSentEventSource(
             target: target.innermost,
-            reconnection: reconnection,
+            delay: delay,
+            maximumReconnections: maximumReconnections,
             lastEventID: lastEventID,
             limit: limit,
             pause: { try await self.pause(for: $0, before: target, options) },
             open: { try await self.stream(target, options: options.adding($0)) }
         )
+        return ResponseStream.Elements { ServerSentEventReader(source) }
     }
 
     /// Waits as a call that is in flight, so that scope, provider and task cancel the wait too. A scope that is shut
@@ -51,24 +62,27 @@ extension Provider {
 }
 
 extension Provider where Target == MultiTarget {
-    /// The events of any target that answers with an event stream (HTML standard §9.2).
+    /// The server-sent events of a target of any type (HTML standard §9.2).
     ///
     /// - Parameters:
     ///   - target: The call.
-    ///   - reconnection: Whether the stream is opened again when it ends or breaks off; default: never.
-    ///   - lastEventID: Where an earlier run of the app has stopped; default `nil`: nowhere.
-    ///   - limit: How many bytes a line, and an event's data, may have; default 8 MiB.
+    ///   - delay: The time after which the stream is opened again when it ends or fails; default `nil`: it is not.
+    ///   - maximumReconnections: How many times in a row the stream is opened again without an event; default: no limit.
+    ///   - lastEventID: The identifier of the last event that the app has received earlier; default: none.
+    ///   - limit: The maximum size of a line, and of an event's data, in bytes; default 8 MiB.
     ///   - options: Override the target's and the provider's options; default: none.
     public func serverSentEvents(
         for target: some TargetType,
-        reconnecting reconnection: ServerSentEventReconnection = .never,
+        reconnectingAfter delay: Duration? = nil,
+        maximumReconnections: Int? = nil,
         lastEventID: String? = nil,
         limit: Int = 8 << 20,
         options: CallOptions = CallOptions()
-    ) -> ServerSentEventSource {
+    ) -> ResponseStream.Elements<ServerSentEvent> {
         serverSentEvents(
             for: MultiTarget(target),
-            reconnecting: reconnection,
+            reconnectingAfter: delay,
+            maximumReconnections: maximumReconnections,
             lastEventID: lastEventID,
             limit: limit,
             options: options

@@ -3,17 +3,14 @@
 import Foundation
 
 extension ResponseStream {
-    /// The lines of the body, each of up to 1 MiB; see ``lines(limit:)``.
-    public var lines: Elements<String> { lines(limit: 1 << 20) }
-
     /// The lines of the body as they arrive, without their ends.
     ///
     /// LF, CR and CR LF end a line. Empty lines are included, and so is text after the last end. The bytes are decoded
     /// as UTF-8: invalid ones become U+FFFD, and a byte order mark before the first line is ignored.
     ///
-    /// - Parameter limit: The maximum size of a line in bytes, so that a line without an end does not fill the memory. A
-    ///   longer line ends the sequence with ``ResponseStreamError/lineTooLong(number:limit:)``.
-    public func lines(limit: Int) -> Elements<String> {
+    /// - Parameter limit: The maximum size of a line in bytes; default 1 MiB. A longer line ends the sequence with an error
+    ///   of stage `.decoding`.
+    public func lines(limit: Int = 1 << 20) -> Elements<String> {
         Elements(response: response, body: body, parser: LineParser(splitter: LineSplitter(limit: limit)))
     }
 }
@@ -85,7 +82,7 @@ struct LineSplitter: Sendable {
 
     /// Reads the next line without its end; `nil` if there is no complete one.
     ///
-    /// - Throws: ``ResponseStreamError/lineTooLong(number:limit:)``, and what the closure throws.
+    /// - Throws: `ResponseStreamError.lineTooLong`, and what the closure throws.
     mutating func next<Value>(_ read: (UnsafeRawBufferPointer) throws -> Value) throws -> Value? {
         let piece = piece
         return try piece.withUnsafeBytes { try next(in: $0, read) }

@@ -10,11 +10,11 @@ import FoundationNetworking
 ///
 /// ```swift
 /// let stream = try await provider.stream(.export)
-/// for try await line in stream.lines { table.add(line) }
+/// for try await line in stream.lines() { table.add(line) }
 /// ```
 ///
 /// Each piece is requested when it is needed, so a slow reader slows down the server instead of filling the memory. The body
-/// can be read once, as pieces, ``lines``, ``serverSentEvents`` or ``jsonLines(of:using:limit:)``. If a loop ends in the
+/// can be read once, as pieces, ``lines(limit:)``, ``serverSentEvents(limit:)`` or ``jsonLines(of:using:limit:)``. If a loop ends in the
 /// middle of a piece, the rest of that piece is lost.
 ///
 /// Releasing the stream and its iterators before the end of the body cancels the exchange, and so does cancelling the task
@@ -35,12 +35,6 @@ public struct ResponseStream: AsyncSequence, Sendable {
         self.init(response: Response(statusCode: statusCode, headers: headers), body: body)
     }
 
-    /// The status code (RFC 9110 §15).
-    public var statusCode: Int { response.statusCode }
-
-    /// The header fields, parsed at each access: keep the list to read several of them.
-    public var headers: HTTPHeaders { response.headers }
-
     /// Continues where the last iteration stopped.
     ///
     /// Its `next()` throws a ``TargetKitError`` when the connection fails, the call is cancelled, or another loop reads
@@ -59,7 +53,7 @@ extension Response {
 }
 
 /// The reason why the lines or events of a body cannot be read: the `underlying` error of stage `.decoding`.
-public enum ResponseStreamError: Error, Sendable {
+package enum ResponseStreamError: Error, Sendable {
     /// The line with a number, from 1, exceeds the limit in bytes.
     case lineTooLong(number: Int, limit: Int)
     /// The data of an event exceed the limit in bytes.
@@ -74,7 +68,7 @@ public enum ResponseStreamError: Error, Sendable {
 
 extension ResponseStreamError: DeveloperError, LocalizedError, ReflectsDescription {
     /// The reason in one line, without content of the body.
-    public var description: String {
+    package var description: String {
         switch self {
         case .lineTooLong(let number, let limit): "line \(number) is longer than the limit of \(limit) bytes"
         case .eventTooLarge(let limit): "an event is larger than the limit of \(limit) bytes"
@@ -86,5 +80,5 @@ extension ResponseStreamError: DeveloperError, LocalizedError, ReflectsDescripti
     }
 
     /// The description.
-    public var errorDescription: String? { description }
+    package var errorDescription: String? { description }
 }

@@ -4,18 +4,17 @@ import Foundation
 
 /// An event of an event stream, as the HTML standard defines it (§9.2.6).
 public struct ServerSentEvent: Sendable, Hashable {
-    /// The last identifier that the server has given, in this event or in an earlier one; `nil` when there was none, or
-    /// it was taken back by an empty one. It is what `Last-Event-ID` says when the stream is opened again.
+    /// The last identifier that the server has sent, in this event or an earlier one; `nil` if there is none, or the last
+    /// one was empty. It is sent as `Last-Event-ID` when the stream is opened again.
     public var id: String?
-    /// The event's type; `message` when the server names none.
+    /// The event's type; `message` if the server sends none.
     public var event: String
     /// The event's data; several lines are joined by LF.
     public var data: String
-    /// How long to wait before the stream is opened again, when this event says so, else `nil`: milliseconds on the
-    /// wire.
+    /// The time before the stream is opened again, if this event sets it.
     public var retry: Duration?
 
-    /// An event.
+    /// Creates an event.
     public init(id: String? = nil, event: String = "message", data: String, retry: Duration? = nil) {
         self.id = id
         self.event = event
@@ -163,26 +162,5 @@ struct ServerSentEventParser: BodyParser {
         guard let data = block.data else { return nil }
         let type = block.event.isEmpty ? "message" : block.event
         return ServerSentEvent(id: lastEventID, event: type, data: data, retry: block.retry)
-    }
-}
-
-/// What becomes of an event stream that ends or breaks off.
-public struct ServerSentEventReconnection: Sendable, Hashable {
-    /// How long to wait, unless the server has named a time; `nil`: the stream is not opened again.
-    let delay: Duration?
-    /// How many times in a row, without an event in between.
-    let limit: Int?
-
-    /// The sequence of events ends with the stream.
-    public static let never = Self(delay: nil, limit: nil)
-
-    /// The stream is opened again, when it has ended as well as when it broke off or could not be opened.
-    ///
-    /// - Parameters:
-    ///   - delay: How long to wait before; default 3 seconds. A time that the server names in `retry` takes its place.
-    ///   - limit: How many times in a row it is opened again without an event having come; then the sequence ends, or
-    ///     throws the last failure. Default `nil`: as long as somebody reads.
-    public static func always(after delay: Duration = .seconds(3), limit: Int? = nil) -> Self {
-        Self(delay: delay, limit: limit)
     }
 }

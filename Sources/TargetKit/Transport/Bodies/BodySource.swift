@@ -27,18 +27,18 @@ public protocol BodyReader: AnyObject {
 /// has another size when it is opened or sent, sending it fails.
 ///
 /// Two sources are equal when they have the same URL and length.
-public struct FileBodySource: BodySource, Hashable {
+package struct FileBodySource: BodySource, Hashable {
     /// The URL of the file.
-    public let url: URL
+    package let url: URL
     /// The file's size in bytes when the source was created; never `nil`.
-    public let length: Int64?
+    package let length: Int64?
 
     private let size: Int64
 
     /// Creates a source for the file at the URL, following links.
     ///
     /// - Throws: ``Failure`` when the file cannot be opened for reading or is not a regular file.
-    public init(_ url: URL) throws(Failure) {
+    package init(_ url: URL) throws(Failure) {
         let file = try OpenedFile(path: Self.path(of: url))
         self.url = url
         size = try file.size()
@@ -48,7 +48,7 @@ public struct FileBodySource: BodySource, Hashable {
     /// Opens the file, until the reader is released.
     ///
     /// - Throws: ``Failure``, also when the file's size is no longer ``length``.
-    public func open() throws -> any BodyReader {
+    package func open() throws -> any BodyReader {
         try FileBodyReader(path: Self.path(of: url), length: size)
     }
 
@@ -63,7 +63,7 @@ public struct FileBodySource: BodySource, Hashable {
 
 extension FileBodySource {
     /// The reason a file cannot be sent.
-    public enum Failure: Error, Sendable, Hashable {
+    package enum Failure: Error, Sendable, Hashable {
         /// The URL does not have the scheme `file`, or has no valid path.
         case notAFileURL(String)
         /// The file does not exist.
@@ -76,7 +76,7 @@ extension FileBodySource {
         case changedSize(path: String, expected: Int64, found: Int64)
 
         /// The file's path, or the URL if it is not the URL of a file.
-        public var path: String {
+        package var path: String {
             switch self {
             case .notAFileURL(let url): url
             case .missing(let path), .unreadable(let path, _), .notARegularFile(let path): path
@@ -88,7 +88,7 @@ extension FileBodySource {
 
 extension FileBodySource.Failure: ReflectsDescription {
     /// The file, the problem and a remedy, on one line.
-    public var description: String {
+    package var description: String {
         switch self {
         case .notAFileURL(let url):
             "\(RedactedURL.inside(url).debugDescription) is not a file URL; use URL(fileURLWithPath:)"

@@ -3,27 +3,23 @@ import Foundation
 
 /// The body of a response, as a sequence of the pieces that arrive.
 ///
-/// A body can be read once: a second loop continues where the first one stopped. A loop throws
-/// ``ResponseStreamError/alreadyRead`` when another loop is waiting for a piece, has read the body to its end, or has
-/// continued it. Releasing the body before its end cancels the exchange, as does cancelling the task that waits for the
+/// A body can be read once: a second loop continues where the first one stopped. A loop throws an error when another loop
+/// is waiting for a piece, has read the body to its end, or has continued it. Releasing the body before its end cancels the exchange, as does cancelling the task that waits for the
 /// next piece.
 ///
 /// ```swift
 /// for try await piece in body { hash.update(data: piece) }
 /// ```
 public struct ResponseBody: AsyncSequence, Sendable {
-    /// Decoded bytes; never empty.
-    public typealias Element = Data
-
     /// Reads a ``ResponseBody``.
     public struct Iterator: AsyncIteratorProtocol {
         fileprivate let body: ResponseBody
         fileprivate let number: Int
 
-        /// The next piece; `nil` at the end.
+        /// The next piece of decoded bytes, never empty; `nil` at the end.
         ///
-        /// - Throws: The transport's error when the connection fails; ``ResponseStreamError/alreadyRead``, wrapped in a
-        ///   ``TargetKitError`` for the body of a ``ResponseStream``.
+        /// - Throws: The transport's error when the connection fails; an error of another kind when another loop reads the
+        ///   body. For the body of a ``ResponseStream``, both are a ``TargetKitError``.
         public mutating func next() async throws -> Data? {
             try body.readers.withLock { try $0.begin(number, orThrow: body.refusal) }
             do {

@@ -7,7 +7,7 @@ import Foundation
 public struct Cookie: Sendable, Hashable, Codable {
     /// The name, which is case-sensitive.
     public var name: String
-    /// The value, including any quotes. It may be a secret, so ``description`` omits it.
+    /// The value, including any quotes. It may be a secret, so the description omits it.
     public var value: String
     /// The host or domain, in lowercase, without a leading dot; an IPv6 address has no brackets.
     public var domain: String
@@ -22,7 +22,7 @@ public struct Cookie: Sendable, Hashable, Codable {
     /// Whether the server hides the cookie from scripts; has no effect here.
     public var isHTTPOnly: Bool
     /// The date at which a cookie with this name, domain and path was first stored; older ones are sent first.
-    public var created: Date
+    package var created: Date
 
     /// Creates a cookie, by default for one host, all of its paths, and the session.
     public init(
@@ -33,8 +33,31 @@ public struct Cookie: Sendable, Hashable, Codable {
         path: String = "/",
         expires: Date? = nil,
         isSecure: Bool = false,
+        isHTTPOnly: Bool = false
+    ) {
+        self.init(
+            name: name,
+            value: value,
+            domain: domain,
+            isHostOnly: isHostOnly,
+            path: path,
+            expires: expires,
+            isSecure: isSecure,
+            isHTTPOnly: isHTTPOnly,
+            created: Date()
+        )
+    }
+
+    package init(
+        name: String,
+        value: String,
+        domain: String,
+        isHostOnly: Bool = true,
+        path: String = "/",
+        expires: Date? = nil,
+        isSecure: Bool = false,
         isHTTPOnly: Bool = false,
-        created: Date = Date()
+        created: Date
     ) {
         self.name = name
         self.value = value
@@ -48,19 +71,14 @@ public struct Cookie: Sendable, Hashable, Codable {
     }
 }
 
-extension Cookie: CustomStringConvertible, CustomReflectable {
+extension Cookie: RedactedDescription {
     /// The cookie without its value, on one line.
-    public var description: String {
+    package var redactedDescription: String {
         var text = "\(name)=\(HeaderRedaction.placeholder); domain=\(domain)\(isHostOnly ? " only" : ""); path=\(path)"
         if let expires { text += "; expires=\(expires)" }
         if isSecure { text += "; secure" }
         if isHTTPOnly { text += "; httpOnly" }
         return text
-    }
-
-    /// Reflects only the description, so `dump` omits the value.
-    public var customMirror: Mirror {
-        Mirror(self, children: ["description": description])
     }
 }
 

@@ -86,9 +86,9 @@ struct CookieFile: Sendable {
 }
 
 /// The reason the file of a ``CookieStore`` cannot be used.
-public struct CookieFileError: Error, Sendable, Hashable {
+package struct CookieFileError: Error, Sendable, Hashable {
     /// The reason.
-    public enum Reason: Sendable, Hashable {
+    package enum Reason: Sendable, Hashable {
         /// The URL is not a file URL.
         case notAFile
         /// The file's folder does not exist.
@@ -102,22 +102,22 @@ public struct CookieFileError: Error, Sendable, Hashable {
     }
 
     /// The file's path, or the URL if it is not a file URL.
-    public let path: String
+    package let path: String
     /// The reason.
-    public let reason: Reason
+    package let reason: Reason
 }
 
 extension CookieFileError: CustomStringConvertible, LocalizedError, DeveloperError {
     /// The file, the reason and a remedy, on one line.
-    public var description: String { "cookie file \(path): \(reason)" }
+    package var description: String { "cookie file \(path): \(reason)" }
 
     /// The description, also used for `localizedDescription`.
-    public var errorDescription: String? { description }
+    package var errorDescription: String? { description }
 }
 
 extension CookieFileError.Reason: CustomStringConvertible {
     /// The reason and a remedy, on one line.
-    public var description: String {
+    package var description: String {
         switch self {
         case .notAFile: "it is not a file URL; use URL(fileURLWithPath:)"
         case .noFolder: "its folder does not exist; create it first"

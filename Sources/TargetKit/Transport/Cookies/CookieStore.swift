@@ -6,7 +6,7 @@ import Foundation
 /// ```swift
 /// let cookies = CookieStore()
 /// cookies.store(["sid=31d4; Path=/; Secure; HttpOnly"], from: signInURL)
-/// cookies.header(for: accountURL)  // "sid=31d4"
+/// cookies.cookies(for: accountURL).map(\.name)  // ["sid"]
 /// ```
 ///
 /// A store is kept in memory, or also in a file: ``init(file:onWriteFailure:now:)``.
@@ -28,7 +28,7 @@ public final class CookieStore: Sendable {
 
     let state: Locked<State>
     let file: CookieFile?
-    let onWriteFailure: @Sendable (CookieFileError) -> Void
+    let onWriteFailure: @Sendable (any Error) -> Void
     let now: @Sendable () -> Date
 
     /// Creates an empty store in memory.
@@ -44,7 +44,7 @@ public final class CookieStore: Sendable {
     init(
         _ cookies: [Cookie],
         in file: CookieFile,
-        onWriteFailure: @escaping @Sendable (CookieFileError) -> Void,
+        onWriteFailure: @escaping @Sendable (any Error) -> Void,
         now: @escaping @Sendable () -> Date
     ) {
         var state = State()
@@ -74,7 +74,7 @@ public final class CookieStore: Sendable {
     }
 
     /// The value of the `Cookie` field of a request to the URL; `nil` when no cookie goes with it.
-    public func header(for url: URL) -> String? {
+    package func header(for url: URL) -> String? {
         let cookies = cookies(for: url)
         guard !cookies.isEmpty else { return nil }
         return cookies.map { "\($0.name)=\($0.value)" }.joined(separator: "; ")
@@ -126,11 +126,6 @@ public final class CookieStore: Sendable {
         state.withLock { $0.jar.removeAll() }
         writeChanges()
     }
-
-    /// Removes the cookies without an expiry date, as a browser does when it closes.
-    public func removeSessionCookies() {
-        remove { $0.expires == nil }
-    }
 }
 
 extension CookieStore {
@@ -147,10 +142,10 @@ extension CookieStore {
     ///   - onWriteFailure: Called when the file cannot be written, on the thread that made the change. The cookies in
     ///     memory stay correct, and the next change writes all of them. Default: does nothing.
     ///   - now: Returns the current time. Default: the system's clock.
-    /// - Throws: ``CookieFileError`` when the file cannot be read, or could never be written.
+    /// - Throws: An error that names the file and the problem if the file cannot be read, or could never be written.
     public convenience init(
         file: URL,
-        onWriteFailure: @escaping @Sendable (CookieFileError) -> Void = { _ in },
+        onWriteFailure: @escaping @Sendable (any Error) -> Void = { _ in },
         now: @escaping @Sendable () -> Date = Date.init
     ) throws {
         let file = try CookieFile(file)

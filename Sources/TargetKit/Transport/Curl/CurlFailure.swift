@@ -68,7 +68,7 @@ struct CurlFailure: Error {
 
     /// The response head exceeds the limit in bytes; `nil` for libcurl's own limit.
     static func headTooLarge(_ limit: Int?) -> Self {
-        let size = limit.map { "\($0) bytes of CurlTransport.Configuration.maxHeadSize" } ?? "libcurl"
+        let size = limit.map { "\($0) bytes of CurlTransport's maxHeadSize" } ?? "libcurl"
         return quotable(
             .dataLengthExceedsMaximum,
             "the heads and trailers of the response are over the limit of \(size)"

@@ -100,7 +100,8 @@ final class CurlLoop {
         }
         ccurl_multi_setopt_long(multi, CURLMOPT_MAX_HOST_CONNECTIONS, max(0, configuration.maxConnectionsPerHost))
         ccurl_multi_setopt_long(multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, max(0, configuration.maxConnections))
-        ccurl_multi_setopt_long(multi, CURLMOPT_MAXCONNECTS, max(1, configuration.maxIdleConnections))
+        // The idle connections that are kept open.
+        ccurl_multi_setopt_long(multi, CURLMOPT_MAXCONNECTS, 128)
         ccurl_multi_setopt_long(multi, CURLMOPT_MAX_CONCURRENT_STREAMS, CurlConnectionQueue.Limits.streams)
     }
 

@@ -29,7 +29,7 @@ final class CurlSettings {
             secureProxy = .none
             proxyExceptions = ""
         case .url(let url, let exceptions):
-            proxy = CurlProxy(url.absoluteString, in: "CurlTransport.Configuration.proxy")
+            proxy = CurlProxy(url.absoluteString, in: "CurlTransport's proxy")
             secureProxy = proxy
             // An empty string overrides `no_proxy` in the environment.
             proxyExceptions = exceptions.joined(separator: ",")
@@ -53,7 +53,7 @@ extension CurlSettings {
         guard call.address.isSecure else {
             return CurlConnectionQueue.Host.Key(origin: mayUseProxy ? "proxy" : call.address.origin, canShare: false)
         }
-        let canShare = configuration.version == .automatic && !call.isStreamed
+        let canShare = configuration.allowsHTTP2 && !call.isStreamed
         return CurlConnectionQueue.Host.Key(origin: call.address.origin, canShare: canShare)
     }
 }
@@ -61,7 +61,7 @@ extension CurlSettings {
 extension CurlSettings {
     /// The minimum TLS version, as libcurl's constant.
     var minimumVersion: Int {
-        Int(configuration.tls.minimumVersion == .v1_3 ? CURL_SSLVERSION_TLSv1_3 : CURL_SSLVERSION_TLSv1_2)
+        Int(configuration.tls.requiresTLS13 ? CURL_SSLVERSION_TLSv1_3 : CURL_SSLVERSION_TLSv1_2)
     }
 }
 
@@ -75,7 +75,8 @@ extension CurlTransfer {
     func setUp(_ settings: CurlSettings) throws(CurlFailure) {
         let configuration = settings.configuration
         set(CURLOPT_CONNECTTIMEOUT_MS, configuration.connectTimeout.curlMilliseconds)
-        set(CURLOPT_MAXAGE_CONN, (configuration.maxIdleTime.curlMilliseconds + 999) / 1000)
+        // The seconds for which an idle connection is kept for reuse.
+        set(CURLOPT_MAXAGE_CONN, 60)
         // CONNECT does not take the fields of the request's list.
         if !settings.secureProxy.address.isEmpty { ccurl_setopt_string(easy, CURLOPT_USERAGENT, CurlLibrary.userAgent) }
         ccurl_setopt_string(easy, CURLOPT_NOPROXY, settings.proxyExceptions)

@@ -42,7 +42,7 @@ import FoundationNetworking
 /// ends with `NO_ERROR` or with an invalid frame. Bytes after the end of a compressed body, including a second gzip
 /// member, end the call with `.cannotDecodeContentData`.
 ///
-/// Over HTTP/2, libcurl 7.88 (Debian 12) has these limits, which ``Configuration/version`` `.http1` avoids:
+/// Over HTTP/2, libcurl 7.88 (Debian 12) has these limits, which `allowsHTTP2: false` avoids:
 /// - A response that the server sends and then resets is lost if the request's body waits for its window and other
 ///   exchanges share the connection: the call ends with `.networkConnectionLost`.
 /// - A response head over 128 KiB ends the connection and the other exchanges on it.
@@ -61,7 +61,7 @@ public final class CurlTransport: Transport {
     private let commandQueue = CurlCommandQueue()
 
     /// Creates a transport with its own thread and connections.
-    public init(configuration: Configuration = Configuration()) {
+    package init(configuration: Configuration) {
         let commandQueue = commandQueue
         let thread = Thread {
             CurlLibrary.blockBrokenPipes()

@@ -25,7 +25,7 @@ public struct Redirect: Sendable, Hashable {
     public var isCrossOrigin: Bool { from.origin != to.origin }
 
     /// Whether the redirect leads from https to http.
-    public var isDowngrade: Bool { from.origin.first == "https" && to.origin.first == "http" }
+    package var isDowngrade: Bool { from.origin.first == "https" && to.origin.first == "http" }
 }
 
 extension URL {
@@ -36,9 +36,9 @@ extension URL {
     }
 }
 
-extension Redirect: ReflectsDescription {
+extension Redirect: RedactedDescription {
     /// The status and the URLs, without user, query and fragment, which can contain secrets.
-    public var description: String { "\(statusCode) from \(RedactedURL(from)) to \(RedactedURL(to))" }
+    package var redactedDescription: String { "\(statusCode) from \(RedactedURL(from)) to \(RedactedURL(to))" }
 }
 
 /// How redirects are handled: responses with status 301, 302, 303, 307 or 308 and a `Location` (RFC 9110 §15.4).

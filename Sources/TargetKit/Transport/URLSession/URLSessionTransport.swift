@@ -100,7 +100,7 @@ public final class URLSessionTransport: Transport {
         let callbacks = OperationQueue()
         callbacks.maxConcurrentOperationCount = 1
         callbacks.name = "TargetKit.URLSessionTransport"
-        configuration.tlsMinimumSupportedProtocolVersion = tls.minimumVersion == .v1_3 ? .TLSv13 : .TLSv12
+        configuration.tlsMinimumSupportedProtocolVersion = tls.requiresTLS13 ? .TLSv13 : .TLSv12
         #endif
         self.tls = tls
         self.streaming = streaming

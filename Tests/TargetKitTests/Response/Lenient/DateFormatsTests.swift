@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Dates in several formats")
 struct DateFormatsTests {
-    static func date(_ json: String, _ strategy: JSONDecoder.DateDecodingStrategy = .severalFormats) throws -> Date {
+    static func date(_ json: String, _ strategy: JSONDecoder.DateDecodingStrategy = .severalFormats()) throws -> Date {
         let decoder = JSONDecoder()
         decoder.dateDecodingStrategy = strategy
         return try decoder.decode([Date].self, from: Data("[\(json)]".utf8))[0]

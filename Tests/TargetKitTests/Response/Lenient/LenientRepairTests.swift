@@ -34,7 +34,8 @@ struct LenientRepairTests {
         struct Inner: Codable { @Lenient var count: Int; var name: String }
         struct Outer: Codable { @Lenient var one: Inner?; @Lenient var many: [Inner] }
         let repairs = Recorder<LenientRepair>()
-        let decoder = JSONDecoder.lenient { repairs.append($0) }
+        let decoder = JSONDecoder.lenient()
+        decoder.lenientObserver = { repairs.append($0) }
         _ = try decoder.decode(Outer.self, from: Data(#"{"one":{"count":"1"},"many":[{"count":"2"}]}"#.utf8))
         #expect(
             repairs.elements == [
@@ -54,7 +55,8 @@ struct LenientRepairTests {
             @Lenient var counts: [String: Int]?
         }
         let repairs = Recorder<LenientRepair>()
-        let decoder = JSONDecoder.lenient { repairs.append($0) }
+        let decoder = JSONDecoder.lenient()
+        decoder.lenientObserver = { repairs.append($0) }
         for filler in [nil, "null", "{}", #"["a"]"#, "7"] {
             let json = filler.map { #"{"name":\#($0),"tags":\#($0),"counts":\#($0)}"# } ?? "{}"
             let model = try decoder.decode(Model.self, from: Data(json.utf8))

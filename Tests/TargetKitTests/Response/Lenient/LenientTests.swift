@@ -32,7 +32,9 @@ struct LenientTests {
     }
 
     static func product(_ json: String, observer: (@Sendable (LenientRepair) -> Void)? = nil) throws -> Product {
-        try JSONDecoder.lenient(observer: observer).decode(Product.self, from: Data(json.utf8))
+        let decoder = JSONDecoder.lenient()
+        decoder.lenientObserver = observer
+        return try decoder.decode(Product.self, from: Data(json.utf8))
     }
 
     @Test("What HandyJSON would read is read: numbers in texts, null, and elements of other types")

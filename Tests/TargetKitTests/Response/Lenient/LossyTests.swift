@@ -4,14 +4,12 @@ import TargetKit
 import TestSupport
 import Testing
 
-@Suite("Lossy arrays and dictionaries")
+@Suite("Lossy arrays")
 struct LossyTests {
     struct Item: Codable, Hashable { var id: Int }
 
     struct Model: Codable, Hashable {
         @LossyArray var items: [Item]
-        @LossyDictionary var prices: [String: Double]
-        @LossyDictionary var perDay: [Int: String]
     }
 
     static func model(_ json: String, _ decoder: JSONDecoder = JSONDecoder()) throws -> Model {
@@ -28,62 +26,35 @@ struct LossyTests {
     )
     func arrays(items: String, ids: [Int], dropped: [String]) throws {
         let repairs = Recorder<LenientRepair>()
-        let model = try Self.model(#"{"items":\#(items)}"#, .lenient { repairs.append($0) })
+        let decoder = JSONDecoder()
+        decoder.lenientObserver = { repairs.append($0) }
+        let model = try Self.model(#"{"items":\#(items)}"#, decoder)
         #expect(model.items.map(\.id) == ids)
         #expect(repairs.elements.filter { $0.reason == .dropped }.map(\.keyPath) == dropped.map { "items." + $0 })
     }
 
-    @Test(
-        "A dictionary keeps what decodes and tells what it dropped",
-        arguments: [
-            ("{}", [:], []), (#"{"a":1,"b":2.5}"#, ["a": 1, "b": 2.5], []),
-            (#"{"a":1,"b":"2","c":null}"#, ["a": 1], ["b", "c"]),
-            ("null", [:], []), ("[1]", [:], []), ("7", [:], []), (#"{"user_name":1}"#, ["user_name": 1], []),
-        ] as [(String, [String: Double], [String])]
-    )
-    func dictionaries(prices: String, kept: [String: Double], dropped: [String]) throws {
-        let repairs = Recorder<LenientRepair>()
-        let model = try Self.model(#"{"prices":\#(prices)}"#, .snakeCase { repairs.append($0) })
-        #expect(model.prices == kept)
-        let omitted = repairs.elements.filter { $0.reason == .dropped }.map(\.keyPath)
-        #expect(omitted.sorted() == dropped.map { "prices." + $0 })
-    }
-
-    @Test("A key that is none of the dictionary's type is dropped")
-    func keys() throws {
-        let repairs = Recorder<LenientRepair>()
-        let model = try Self.model(#"{"per_day":{"1":"a","x":"b","2":3}}"#, .snakeCase { repairs.append($0) })
-        #expect(model.perDay == [1: "a"])
-        let omitted = repairs.elements.filter { $0.reason == .dropped }.map(\.keyPath)
-        #expect(omitted.sorted() == ["perDay.2", "perDay.x"])
-    }
-
-    @Test("A missing key is an empty array or dictionary")
+    @Test("A missing key is an empty array")
     func missing() throws {
-        #expect(try Self.model("{}") == Model(items: [], prices: [:], perDay: [:]))
+        #expect(try Self.model("{}") == Model(items: []))
     }
 
-    @Test("Elements and members alone make two of them equal, and are what is encoded")
+    @Test("Only the elements are compared and encoded")
     func values() throws {
-        let model = try Self.model(#"{"items":[{"id":1},2],"prices":{"a":1,"b":null},"perDay":{"3":"x"}}"#)
-        let same = Model(items: [Item(id: 1)], prices: ["a": 1], perDay: [3: "x"])
+        let model = try Self.model(#"{"items":[{"id":1},2]}"#)
+        let same = Model(items: [Item(id: 1)])
         #expect(model == same)
         #expect(model.hashValue == same.hashValue)
-        #expect(try JSONValue(encoding: model) == ["items": [["id": 1]], "prices": ["a": 1], "perDay": ["3": "x"]])
+        #expect(try JSONValue(encoding: model) == ["items": [["id": 1]]])
     }
 
-    @Test("The observer hears what was dropped and where")
-    func observer() throws {
-        let repairs = Recorder<LenientRepair>()
+    @Test("The observer receives what was omitted and where", arguments: [false, true])
+    func observer(isMistyped: Bool) throws {
+        let repairs = Recorder<String>()
         let decoder = JSONDecoder.lenient { repairs.append($0) }
-        _ = try Self.model(#"{"items":[1],"prices":[],"perDay":{"x":"a"}}"#, decoder)
-        #expect(
-            repairs.elements == [
-                LenientRepair(.dropped, type: "Item", at: "items.0"),
-                LenientRepair(.mistyped, type: "Dictionary<String, Double>", at: "prices"),
-                LenientRepair(.dropped, type: "String", at: "perDay.x"),
-            ]
-        )
+        _ = try Self.model(isMistyped ? #"{"items":{}}"# : #"{"items":[1]}"#, decoder)
+        let omitted = "items.0: not decodable as Item, omitted"
+        let replaced = "items: not convertible to Array<Item>, replaced by the default"
+        #expect(repairs.elements == [isMistyped ? replaced : omitted])
     }
 
     @Test("A whole body can be a lossy array")

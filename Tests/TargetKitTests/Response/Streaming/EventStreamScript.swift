@@ -16,13 +16,25 @@ final class EventStreamScript: Sendable {
         self.openings = TestLock(openings)
     }
 
+    /// Whether the streams are opened again.
+    enum Reconnection {
+        case never
+        case always(after: Duration = .seconds(3), limit: Int? = nil)
+    }
+
     func events(
-        _ reconnection: ServerSentEventReconnection,
+        _ reconnection: Reconnection,
         lastEventID: String? = nil
-    ) -> ServerSentEventSource {
-        ServerSentEventSource(
+    ) -> ResponseStream.Elements<ServerSentEvent> {
+        let (delay, limit): (Duration?, Int?) =
+            switch reconnection {
+            case .never: (nil, nil)
+            case .always(let delay, let limit): (delay, limit)
+            }
+        let source = ServerSentEventSource(
             target: TestTarget(.example),
-            reconnection: reconnection,
+            delay: delay,
+            maximumReconnections: limit,
             lastEventID: lastEventID,
             limit: 100,
             pause: { try await self.clock.sleep(for: $0) }
@@ -32,10 +44,11 @@ final class EventStreamScript: Sendable {
             guard let opening else { return ResponseStream(statusCode: 204, body: ResponseBody { nil }) }
             return try opening()
         }
+        return ResponseStream.Elements { ServerSentEventReader(source) }
     }
 }
 
-extension ServerSentEventSource {
+extension ResponseStream.Elements<ServerSentEvent> {
     /// Reads to the end, and lets every wait on the clock pass at once.
     func read(on clock: ManualClock) async -> (events: [ServerSentEvent], error: (any Error)?, waits: [Duration]) {
         let reading = Task { await collected() }

@@ -42,7 +42,7 @@ struct LinesTests {
     func lines(row: Row) async {
         for pieces in Data(row.bytes).cuttings {
             let stream = ResponseStream(statusCode: 200, body: ResponseBody(pieces: pieces))
-            let (lines, error) = await stream.lines.collected()
+            let (lines, error) = await stream.lines().collected()
             #expect(lines.map { Array($0.utf8) } == row.lines.map { Array($0.utf8) }, "cut \(pieces.map(\.count))")
             #expect(error == nil)
         }
@@ -58,7 +58,7 @@ struct LinesTests {
             let alphabet: [UInt8] = [0x0A, 0x0D, 0x61, 0x62, 0xC3, 0xA9]
             let bytes = (0..<200).map { _ in alphabet[Int.random(in: 0..<6, using: &generator)] }
             let body = ResponseBody(pieces: Data(bytes).cut(with: &generator))
-            let (lines, _) = await ResponseStream(statusCode: 200, body: body).lines.collected()
+            let (lines, _) = await ResponseStream(statusCode: 200, body: body).lines().collected()
             #expect(lines == Self.reference(bytes), "\(bytes)")
         }
     }
@@ -111,7 +111,7 @@ struct LinesTests {
                 size.add()
                 return withExtendedLifetime(token) { Data(count: 1 << 10) }
             }
-            lines = ResponseStream(statusCode: 200, body: body).lines.makeAsyncIterator()
+            lines = ResponseStream(statusCode: 200, body: body).lines().makeAsyncIterator()
         }
         await #expect(throws: TargetKitError.self) { try await lines.next() }
         #expect(size.value == 1025)
@@ -121,7 +121,7 @@ struct LinesTests {
 
     @Test("A body that breaks off throws after the whole lines that have come")
     func breaksOff() async throws {
-        var lines = ResponseStream(statusCode: 200, body: ResponseBody("a\nb", failure: Boom())).lines
+        var lines = ResponseStream(statusCode: 200, body: ResponseBody("a\nb", failure: Boom())).lines()
             .makeAsyncIterator()
         #expect(try await lines.next() == "a")
         await #expect(throws: Boom.self) { try await lines.next() }
@@ -135,7 +135,7 @@ struct LinesTests {
             asked.add()
             return Data("a\nb\r".utf8)
         }
-        var lines = ResponseStream(statusCode: 200, body: body).lines.makeAsyncIterator()
+        var lines = ResponseStream(statusCode: 200, body: body).lines().makeAsyncIterator()
         #expect(asked.value == 0)
         for round in 1...10 {
             #expect(try await lines.next() == "a")
@@ -148,7 +148,7 @@ struct LinesTests {
     @Test("Lines can be read on an actor")
     func onActor() async throws {
         var count = 0
-        for try await line in ResponseStream("a\nb\nc").lines { count += line.count }
+        for try await line in ResponseStream("a\nb\nc").lines() { count += line.count }
         #expect(count == 3)
     }
 }

@@ -27,7 +27,7 @@ struct ProviderServerSentEventTests {
         let clock = ManualClock()
         let provider = Provider<TestTarget>(transport: backend.transport, clock: clock)
         let target = TestTarget(backend.baseURL).with { $0.headers = ["X-Own": "1"] }
-        let (events, error, waits) = await provider.serverSentEvents(for: target, reconnecting: .always())
+        let (events, error, waits) = await provider.serverSentEvents(for: target, reconnectingAfter: .seconds(3))
             .read(on: clock)
         #expect(events == [ServerSentEvent(id: "é 1", event: "tick", data: "a", retry: .milliseconds(250))])
         #expect(error == nil)
@@ -67,7 +67,7 @@ struct ProviderServerSentEventTests {
         }
         let clock = ManualClock()
         let provider = Provider<MultiTarget>(clock: clock)
-        let events = provider.serverSentEvents(for: TestTarget(server.baseURL), reconnecting: .always())
+        let events = provider.serverSentEvents(for: TestTarget(server.baseURL), reconnectingAfter: .seconds(3))
         let reading = Task {
             var received: [ServerSentEvent] = []
             for try await event in events {
@@ -89,7 +89,7 @@ struct ProviderServerSentEventTests {
         ])
         let events = Provider<TestTarget>(transport: SystemTransport.patient).serverSentEvents(
             for: TestTarget(server.baseURL),
-            reconnecting: .always(after: .zero)
+            reconnectingAfter: .zero
         )
         let first = Gate()
         let reading = Task {
@@ -113,7 +113,7 @@ struct ProviderServerSentEventTests {
         let sample = SampleResponse.response(status: 200, headers: Self.eventStream, data: Data("data:a\n\n".utf8))
         let (clock, scope) = (ManualClock(), RequestScope())
         let provider = Provider<TestTarget>(transport: StubTransport(sample), scope: scope, clock: clock)
-        let events = provider.serverSentEvents(for: TestTarget(.example), reconnecting: .always())
+        let events = provider.serverSentEvents(for: TestTarget(.example), reconnectingAfter: .seconds(3))
         let reading = Task { await events.collected() }
         await clock.waitForSleepers()
         #expect(scope.inFlightCount == 1)
@@ -143,7 +143,7 @@ struct ProviderServerSentEventTests {
         let backend = try RunningBackend(backend) { _ in .response(status: 200, data: Data("1\n2\r\n3".utf8)) }
         let provider = Provider<TestTarget>(transport: backend.transport)
         let stream = try await provider.stream(TestTarget(backend.baseURL))
-        #expect(await stream.lines.collected().0 == ["1", "2", "3"])
+        #expect(await stream.lines().collected().0 == ["1", "2", "3"])
         let numbers = try await provider.stream(TestTarget(backend.baseURL)).jsonLines(of: Int.self)
         #expect(await numbers.collected().0 == [1, 2, 3])
     }

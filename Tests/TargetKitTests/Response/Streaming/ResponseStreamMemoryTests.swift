@@ -22,7 +22,7 @@ struct ResponseStreamMemoryTests {
             let stream = try await provider.stream(TestTarget(server.baseURL))
             let before = try ProcessMemory.peak()
             var count = 0
-            for try await line in stream.lines where line.utf8.count == 999 { count += 1 }
+            for try await line in stream.lines() where line.utf8.count == 999 { count += 1 }
             #expect(count == 100_000)
             #expect(try ProcessMemory.peak() - before < 16 << 20)
         }

@@ -9,8 +9,8 @@ struct ResponseStreamTests {
     @Test("The head is looked at as that of any response")
     func head() throws {
         let stream = ResponseStream(statusCode: 404, headers: ["X-Trace": "7"], body: ResponseBody { nil })
-        #expect(stream.statusCode == 404)
-        #expect(stream.headers["x-trace"] == "7")
+        #expect(stream.response.statusCode == 404)
+        #expect(stream.response.headers["x-trace"] == "7")
         #expect(stream.response.httpVersion == "HTTP/1.1")
         #expect(stream.response.request == nil)
         #expect(stream.response.redirects.isEmpty)
@@ -86,8 +86,8 @@ struct ResponseStreamTests {
     private func readOne(_ stream: ResponseStream, as reading: Reading) async throws {
         switch reading {
         case .pieces: for try await _ in stream { return }
-        case .lines: for try await _ in stream.lines { return }
-        case .events: for try await _ in stream.serverSentEvents { return }
+        case .lines: for try await _ in stream.lines() { return }
+        case .events: for try await _ in stream.serverSentEvents() { return }
         case .json: for try await _ in stream.jsonLines(of: [String: Int].self) { return }
         }
     }
@@ -119,7 +119,7 @@ struct ResponseStreamTests {
                 if let failure { throw failure }
                 return withExtendedLifetime(token) { nil }
             }
-            return ResponseStream(statusCode: 200, body: body).lines.makeAsyncIterator()
+            return ResponseStream(statusCode: 200, body: body).lines().makeAsyncIterator()
         }
         var iterator = lines()
         #expect(freed.value == 0)

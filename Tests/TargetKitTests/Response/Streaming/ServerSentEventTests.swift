@@ -10,7 +10,7 @@ struct ServerSentEventTests {
     func rows(row: ServerSentEventRow) async {
         for pieces in row.bytes.cuttings {
             let stream = ResponseStream(statusCode: 200, body: ResponseBody(pieces: pieces))
-            let (events, error) = await stream.serverSentEvents.collected()
+            let (events, error) = await stream.serverSentEvents().collected()
             #expect(events == row.events, "cut \(pieces.map(\.count))")
             #expect(error == nil)
         }
@@ -25,9 +25,9 @@ struct ServerSentEventTests {
         for _ in 0..<50 {
             let text = (0..<60).map { _ in words[Int.random(in: 0..<words.count, using: &generator)] }.joined()
             let bytes = Data(text.utf8)
-            let (uncut, _) = await ResponseStream(text).serverSentEvents.collected()
+            let (uncut, _) = await ResponseStream(text).serverSentEvents().collected()
             let stream = ResponseStream(statusCode: 200, body: ResponseBody(pieces: bytes.cut(with: &generator)))
-            let (cut, _) = await stream.serverSentEvents.collected()
+            let (cut, _) = await stream.serverSentEvents().collected()
             #expect(cut == uncut, "\(text.debugDescription)")
         }
     }
@@ -39,7 +39,7 @@ struct ServerSentEventTests {
             asked.add()
             return Data("data:1\r\rdata:2\n\nda".utf8)
         }
-        var events = ResponseStream(statusCode: 200, body: body).serverSentEvents.makeAsyncIterator()
+        var events = ResponseStream(statusCode: 200, body: body).serverSentEvents().makeAsyncIterator()
         #expect(try await events.next()?.data == "1")
         #expect(try await events.next()?.data == "2")
         #expect(asked.value == 1)
@@ -94,7 +94,7 @@ struct ServerSentEventTests {
     @Test("A body that breaks off throws what the body throws, after its events")
     func breaksOff() async throws {
         let body = ResponseBody("data:1\n\ndata:2", failure: Boom())
-        var events = ResponseStream(statusCode: 200, body: body).serverSentEvents.makeAsyncIterator()
+        var events = ResponseStream(statusCode: 200, body: body).serverSentEvents().makeAsyncIterator()
         #expect(try await events.next()?.data == "1")
         await #expect(throws: Boom.self) { try await events.next() }
         #expect(try await events.next() == nil)

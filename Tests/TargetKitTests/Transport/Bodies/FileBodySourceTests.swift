@@ -84,4 +84,24 @@ struct FileBodySourceTests {
         #expect(failure { _ = try reader.readSome(50) } == expected)
         #expect(expected.description.contains("from 100 to 150 bytes"))
     }
+
+    @Test("A request's body is read from one source, whatever it is, and a file's failures are URL errors")
+    func requestBody() throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.file("f", Data("file".utf8))
+        #expect(try TransportRequest.Body.none.source() == nil)
+        #expect(try TransportRequest.Body.data(Data("data".utf8)).source()?.readAll() == Data("data".utf8))
+        #expect(try TransportRequest.Body.stream(FileBodySource(file)).source()?.readAll() == Data("file".utf8))
+        let source = try #require(try TransportRequest.Body.file(file).source())
+        #expect(source.length == 4)
+        #expect(try source.readAll() == Data("file".utf8))
+        try FileManager.default.removeItem(at: file)
+        #expect((#expect(throws: URLError.self) { try source.open() })?.code == .fileDoesNotExist)
+        let missing = #expect(throws: URLError.self) { try TransportRequest.Body.file(file).source() }
+        #expect(missing?.code == .fileDoesNotExist)
+        #expect(
+            (#expect(throws: URLError.self) { try TransportRequest.Body.file(folder.url).source() })?.code
+                == .cannotOpenFile
+        )
+    }
 }

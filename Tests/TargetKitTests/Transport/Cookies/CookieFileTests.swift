@@ -121,7 +121,7 @@ struct CookieFileTests {
 
     @Test("When the file cannot be written the closure is called, and the next change writes all cookies")
     func writeFailure() throws {
-        let failures = Locked<[CookieFileError]>([])
+        let failures = Locked<[any Error]>([])
         let store = try CookieStore(
             file: file,
             onWriteFailure: { error in failures.withLock { $0.append(error) } },
@@ -131,7 +131,7 @@ struct CookieFileTests {
         store.store(["a=1; Max-Age=9"], from: url)
         #expect(store.header(for: url) == "a=1")
         #expect(failures.withLock { $0.count } == 1)
-        #expect(failures.withLock { $0.first }?.description.contains("older than those in memory") == true)
+        #expect(failures.withLock { $0.first }?.localizedDescription.contains("older than those in memory") == true)
         try FileManager.default.createDirectory(at: folder.url, withIntermediateDirectories: true)
         store.store(["b=1; Max-Age=9"], from: url)
         #expect(failures.withLock { $0.count } == 1)

@@ -205,7 +205,7 @@ struct CookieStoreTests {
         #expect(store.cookies.isEmpty)
     }
 
-    @Test("Cookies are removed by a condition, all of them, or those of the session")
+    @Test("Cookies are removed by a condition, or all of them")
     func removing() {
         let store = makeStore()
         store.store(["a=1", "b=2; Max-Age=9", "c=3"], from: http)
@@ -214,8 +214,6 @@ struct CookieStoreTests {
             cookie.name == "a" && store.cookies.count == 3
         }
         #expect(store.cookies.map(\.name) == ["b", "c"])
-        store.removeSessionCookies()
-        #expect(store.cookies.map(\.name) == ["b"])
         store.removeAll()
         #expect(store.cookies.isEmpty)
         #expect(store.header(for: http) == nil)

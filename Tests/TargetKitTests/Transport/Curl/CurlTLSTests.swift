@@ -62,11 +62,11 @@ struct CurlTLSTests {
         let wrong = String(repeating: "A", count: 43) + "="
         let trust = TLSPolicy.Trust.authoritiesFile(server.authority)
         for keys in [[pin], [wrong, pin]] {
-            #expect(await code(server, TLSPolicy(trust: trust, pins: [.init(host: "localhost", keys: keys)])) == nil)
+            #expect(await code(server, TLSPolicy(trust: trust, pins: ["localhost": keys])) == nil)
         }
-        #expect(await code(server, TLSPolicy(trust: trust, pins: [.init(host: "other", keys: [wrong])])) == nil)
+        #expect(await code(server, TLSPolicy(trust: trust, pins: ["other": [wrong]])) == nil)
         for keys in [[wrong], []] {
-            let policy = TLSPolicy(trust: trust, pins: [.init(host: "localhost", keys: keys)])
+            let policy = TLSPolicy(trust: trust, pins: ["localhost": keys])
             let error = await #expect(throws: URLError.self) {
                 try await transport(policy).send(TestCall().request(to: server.baseURL))
             }
@@ -80,8 +80,7 @@ struct CurlTLSTests {
         // Without -www the server prints what it is sent.
         let server = try TLSServer(arguments: [])
         let wrong = String(repeating: "A", count: 43) + "="
-        let pins = [TLSPolicy.Pin(host: "localhost", keys: [wrong])]
-        let policy = TLSPolicy(trust: .authoritiesFile(server.authority), pins: pins)
+        let policy = TLSPolicy(trust: .authoritiesFile(server.authority), pins: ["localhost": [wrong]])
         #expect(await code(server, policy, path: "/secret-path") == .serverCertificateUntrusted)
         let open = TLSPolicy(trust: .authoritiesFile(server.authority))
         let call = TestCall(path: "/other-path", destination: .memory())
@@ -108,7 +107,7 @@ struct CurlTLSTests {
         let server = try TLSServer(arguments: ["-www", "-no_tls1_3"])
         let trust = TLSPolicy.Trust.authoritiesFile(server.authority)
         #expect(await code(server, TLSPolicy(trust: trust)) == nil)
-        #expect(await code(server, TLSPolicy(trust: trust, minimumVersion: .v1_3)) == .secureConnectionFailed)
+        #expect(await code(server, TLSPolicy(trust: trust, requiresTLS13: true)) == .secureConnectionFailed)
     }
 
     @Test("Plain HTTP at a TLS port, and TLS at a plain one, are errors")

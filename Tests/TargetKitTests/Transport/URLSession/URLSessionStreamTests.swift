@@ -31,7 +31,7 @@ struct URLSessionStreamTests {
         let stream = try await provider.stream(TestTarget(server.baseURL))
         #expect(stream.response.redirects.count == 1)
         var lines: [String] = []
-        for try await line in stream.lines { lines.append(line) }
+        for try await line in stream.lines() { lines.append(line) }
         #expect(lines == ["one", "two", "three"])
         #expect(server.requestCount == 2)
     }
@@ -43,7 +43,7 @@ struct URLSessionStreamTests {
         ])
         do {
             let stream = try await Provider<TestTarget>(transport: transport).stream(TestTarget(server.baseURL))
-            var iterator = stream.serverSentEvents.makeAsyncIterator()
+            var iterator = stream.serverSentEvents().makeAsyncIterator()
             #expect(try await iterator.next()?.data == "a")
         }
         await server.waitForConnections(closed: 1)

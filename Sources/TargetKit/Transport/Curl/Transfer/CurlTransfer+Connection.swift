@@ -34,7 +34,7 @@ extension CurlTransfer {
             set(CURLOPT_PIPEWAIT, waitsToShare ? 1 : 0)
         }
         // Otherwise its HTTP/1.1 connection would be reused by calls that can use HTTP/2.
-        if call.address.isSecure, !canShare, settings.configuration.version == .automatic { forbidReuse() }
+        if call.address.isSecure, !canShare, settings.configuration.allowsHTTP2 { forbidReuse() }
         setRepeatsOnNewConnection(false)
         if options.isRepeatable != call.isIdempotent {
             options.isRepeatable = call.isIdempotent

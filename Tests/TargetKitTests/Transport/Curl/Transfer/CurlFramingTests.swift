@@ -91,7 +91,7 @@ struct CurlFramingTests {
             #expect(error?.code == .dataLengthExceedsMaximum)
             #expect(error?.localizedDescription.contains("262144") == true)
             let line = TargetKitError(stage: .transport, underlying: error).description
-            #expect(line.contains("262144 bytes of CurlTransport.Configuration.maxHeadSize"))
+            #expect(line.contains("262144 bytes of CurlTransport's maxHeadSize"))
             await server.waitForConnections(closed: 1)
         }
     }

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+
+/// An error whose redacted description, for developers, is also its `localizedDescription`.
+protocol DescribedError: LocalizedError, DeveloperError, RedactedDescription {}
+
+extension DescribedError {
+    /// The redacted description.
+    public var errorDescription: String? { redactedDescription }
+}

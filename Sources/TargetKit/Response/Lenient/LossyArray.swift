@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT
+
+/// An array that omits elements that cannot be decoded, instead of failing.
+///
+/// ```swift
+/// struct Cart: Codable {
+///     @LossyArray var items: [Item]
+/// }
+/// ```
+/// The array is empty if the value is missing, null, or not an array. Elements are not converted: ``Lenient`` does that. The
+/// observer of `JSONDecoder.lenient(dates:observer:)` receives each omission.
+@propertyWrapper
+public struct LossyArray<Element: Decodable> {
+    /// The elements that could be decoded.
+    public var wrappedValue: [Element]
+
+    /// Creates an array with elements.
+    public init(wrappedValue: [Element]) {
+        self.wrappedValue = wrappedValue
+    }
+}
+
+extension LossyArray: Sendable where Element: Sendable {}
+extension LossyArray: Equatable where Element: Equatable {}
+extension LossyArray: Hashable where Element: Hashable {}
+
+extension LossyArray: Decodable {
+    /// Decodes the elements of an array that can be decoded. Throws no error.
+    public init(from decoder: any Decoder) {
+        self.init(wrappedValue: [])
+        if let elements = LossyElement<Element>.elements(of: decoder, coercing: false) {
+            wrappedValue = elements
+        } else {
+            Coercion.reportFailure([Element].self, decoder)
+        }
+    }
+}
+
+extension LossyArray: Encodable where Element: Encodable {
+    /// Encodes the elements as an array.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(wrappedValue)
+    }
+}
+
+extension KeyedDecodingContainer {
+    /// Decodes the lossy array of a key; empty if the key is missing. Throws no error.
+    public func decode<Element>(_ type: LossyArray<Element>.Type, forKey key: Key) -> LossyArray<Element> {
+        Coercion.decoder(forKey: key, in: self, [Element].self).map { LossyArray(from: $0) }
+            ?? LossyArray(wrappedValue: [])
+    }
+}
