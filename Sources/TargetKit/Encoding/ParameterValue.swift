@@ -123,7 +123,7 @@ enum ParameterValue {
 extension ParameterValue {
     /// A dynamic value as what it stands for.
     init(_ json: JSONValue) {
-        switch json.content {
+        switch json {
         case .null: self = .null
         case .bool(let flag): self = .bool(flag)
         case .number(let number): self = .init(number)

@@ -51,7 +51,7 @@ struct JSONExcerpt {
     /// Each level writes a character, so the limit bounds the depth, too.
     private mutating func write(_ value: JSONValue) {
         guard !isFull else { return }
-        switch value.content {
+        switch value {
         case .object(let object):
             append("{")
             for (index, member) in object.enumerated() where !isFull {

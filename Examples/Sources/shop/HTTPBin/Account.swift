@@ -32,7 +32,7 @@ struct Account: Equatable {
         case .failure(let error):
             self.init(
                 status: error.response.map { "\($0.statusCode)" } ?? "none",
-                facts: ["error": "\(error.kind)"]
+                facts: ["error": .string("\(error.kind)")]
             )
         }
     }
@@ -44,7 +44,7 @@ struct Account: Equatable {
             return
         }
         guard let json = try? response.json(), let body = json.dictionary else {
-            self.init(status: status, facts: ["unreadable": "\(response.data.count) bytes"])
+            self.init(status: status, facts: ["unreadable": .string("\(response.data.count) bytes")])
             return
         }
         guard let url = json["url"].string, let method = json["method"].string else {

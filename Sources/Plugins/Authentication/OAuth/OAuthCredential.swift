@@ -41,7 +41,7 @@ public struct OAuthCredential: Sendable, Hashable, Codable {
     /// - Throws: ``OAuthError`` if the server has refused, or the response contains no bearer token.
     public init(_ response: Response, now: Date = Date(), renewing old: OAuthCredential? = nil) throws(OAuthError) {
         guard (200...299).contains(response.statusCode) else { throw OAuthError(response) }
-        guard let json = try? response.json(), json.object != nil else {
+        guard let json = try? response.json(), case .object = json else {
             throw .unreadable("the body is not a JSON object")
         }
         guard let accessToken = json["access_token"].string, !accessToken.isEmpty else {
@@ -73,7 +73,7 @@ public struct OAuthCredential: Sendable, Hashable, Codable {
 
 extension OAuthCredential: RedactedDescription {
     /// When the token expires, without the tokens.
-    package var redactedDescription: String {
+    var redactedDescription: String {
         "bearer token \(HeaderRedaction.placeholder)" + (expiresAt.map { ", expires \($0)" } ?? "")
             + (refreshToken == nil ? ", without a refresh token" : "")
     }

@@ -5,7 +5,7 @@ import Foundation
 ///
 /// Two are equal when they are the same decimal: `1`, `1.0` and `10e-1` are. A `Double` stands for the shortest decimal that
 /// reads back to it, so `JSONNumber(0.1)` is the number of the text `0.1`.
-package struct JSONNumber: Sendable {
+public struct JSONNumber: Sendable {
     /// Each number has one form only: the first of these that holds it exactly.
     enum Form: Sendable {
         case signed(Int64)
@@ -57,21 +57,21 @@ package struct JSONNumber: Sendable {
     }
 
     /// The number that a text writes in JSON's grammar; `nil` for another text: no `+1`, `.5`, `01`, `0x1` or white space.
-    package init?(text: String) {
+    public init?(text: String) {
         guard let first = text.utf8.first, let last = text.utf8.last, first == UInt8(ascii: "-") || first.isDigit,
-            last.isDigit, let number = try? JSONValue(parsing: text).number
+            last.isDigit, case .number(let number)? = try? JSONValue(parsing: text)
         else { return nil }
         self = number
     }
 
     /// The integer, when it is one that fits 64 bits with a sign.
-    package var int64: Int64? {
+    public var int64: Int64? {
         guard case .signed(let value) = form else { return nil }
         return value
     }
 
     /// The integer, when it is one that fits 64 bits without a sign.
-    package var uint64: UInt64? {
+    public var uint64: UInt64? {
         switch form {
         case .signed(let value): UInt64(exactly: value)
         case .unsigned(let value): value
@@ -80,10 +80,10 @@ package struct JSONNumber: Sendable {
     }
 
     /// The integer, when it is one that fits `Int`.
-    package var int: Int? { int64.flatMap { Int(exactly: $0) } }
+    public var int: Int? { int64.flatMap { Int(exactly: $0) } }
 
     /// The nearest `Double`; `nil` if the number exceeds its range, for example `1e400`.
-    package var double: Double? {
+    public var double: Double? {
         switch form {
         case .signed(let value): return Double(value)
         case .unsigned(let value): return Double(value)
@@ -95,7 +95,7 @@ package struct JSONNumber: Sendable {
     }
 
     /// The decimal, of which Foundation keeps 38 digits; `nil` when it is beyond its range.
-    package var decimal: Decimal? {
+    public var decimal: Decimal? {
         switch form {
         case .signed(let value): Decimal(value)
         case .unsigned(let value): Decimal(value)
@@ -109,7 +109,7 @@ package struct JSONNumber: Sendable {
 
 extension JSONNumber: Hashable {
     /// Whether both are the same decimal.
-    package static func == (left: Self, right: Self) -> Bool {
+    public static func == (left: Self, right: Self) -> Bool {
         switch (left.form, right.form) {
         case (.signed(let left), .signed(let right)): left == right
         case (.unsigned(let left), .unsigned(let right)): left == right
@@ -122,7 +122,7 @@ extension JSONNumber: Hashable {
     }
 
     /// Hashes the decimal.
-    package func hash(into hasher: inout Hasher) {
+    public func hash(into hasher: inout Hasher) {
         switch form {
         case .signed(let value): hasher.combine(value)
         case .unsigned(let value): hasher.combine(value)
@@ -135,17 +135,17 @@ extension JSONNumber: Hashable {
 
 extension JSONNumber: CustomStringConvertible, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral {
     /// Creates a number from a literal.
-    package init(integerLiteral value: Int64) {
+    public init(integerLiteral value: Int64) {
         self.init(value)
     }
 
     /// Creates a number from a literal; 0 if it exceeds `Double`.
-    package init(floatLiteral value: Double) {
+    public init(floatLiteral value: Double) {
         self = Self(value) ?? 0
     }
 
     /// The number in JSON's grammar.
-    package var description: String {
+    public var description: String {
         var json = ByteBuffer(capacity: 24)
         append(to: &json)
         return json.string

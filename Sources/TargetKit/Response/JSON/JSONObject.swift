@@ -4,7 +4,7 @@
 ///
 /// Order is kept but does not count: two objects with the same members are equal. Looking a key up takes the same time in a
 /// large object as in a small one.
-package struct JSONObject: Sendable {
+public struct JSONObject: Sendable {
     /// A key and its value.
     struct Member: Sendable {
         let key: String
@@ -19,7 +19,7 @@ package struct JSONObject: Sendable {
     private var positions: [String: Int]?
 
     /// An object without members.
-    package init() {
+    public init() {
         members = []
     }
 
@@ -37,7 +37,7 @@ package struct JSONObject: Sendable {
     }
 
     /// The value of a key; `nil` when there is none. Setting `nil` removes the member, a new key goes to the end.
-    package subscript(key: String) -> JSONValue? {
+    public subscript(key: String) -> JSONValue? {
         get { position(of: key).map { members[$0].value } }
         set {
             switch (position(of: key), newValue) {
@@ -56,7 +56,7 @@ package struct JSONObject: Sendable {
     }
 
     /// The keys, in order.
-    package var keys: [String] { members.map(\.key) }
+    public var keys: [String] { members.map(\.key) }
 
     /// The values, in the order of their keys.
     package var values: [JSONValue] { members.map(\.value) }
@@ -82,25 +82,25 @@ package struct JSONObject: Sendable {
 
 extension JSONObject: RandomAccessCollection, ExpressibleByDictionaryLiteral {
     /// An object that is written in the source; of the same keys the last counts.
-    package init(dictionaryLiteral elements: (String, JSONValue)...) {
+    public init(dictionaryLiteral elements: (String, JSONValue)...) {
         self.init(elements.lazy.map { (key: $0, value: $1) })
     }
 
     /// The first position: 0.
-    package var startIndex: Int { 0 }
+    public var startIndex: Int { 0 }
 
     /// The number of members.
-    package var endIndex: Int { members.count }
+    public var endIndex: Int { members.count }
 
     /// The member at a position, which must be one of ``indices``.
-    package subscript(position: Int) -> (key: String, value: JSONValue) {
+    public subscript(position: Int) -> (key: String, value: JSONValue) {
         (members[position].key, members[position].value)
     }
 }
 
 extension JSONObject: Hashable {
     /// Whether both have the same members, in whatever order.
-    package static func == (left: Self, right: Self) -> Bool {
+    public static func == (left: Self, right: Self) -> Bool {
         guard left.count == right.count else { return false }
         for (position, member) in left.members.enumerated() {
             let other = right.members[position]
@@ -111,12 +111,12 @@ extension JSONObject: Hashable {
     }
 
     /// Feeds the members so that their order makes no difference, and of arrays and objects in them the size.
-    package func hash(into hasher: inout Hasher) {
+    public func hash(into hasher: inout Hasher) {
         var sum = 0
         for member in members {
             var one = Hasher()
             one.combine(member.key)
-            member.value.content.hashSurface(into: &one)
+            member.value.hashSurface(into: &one)
             sum ^= one.finalize()
         }
         hasher.combine(sum)

@@ -3,7 +3,7 @@
 import Foundation
 
 /// The reason why a text is not JSON (RFC 8259): the offset, and what was expected there. It never quotes the text.
-package struct JSONParsingError: Error, Sendable, Hashable {
+public struct JSONParsingError: Error, Sendable, Hashable {
     /// What should have been at the place.
     package enum Reason: Sendable, Hashable, CaseIterable {
         /// A value: an object, array, string, number, `true`, `false` or `null`.
@@ -39,7 +39,7 @@ package struct JSONParsingError: Error, Sendable, Hashable {
     }
 
     /// The offset of the first invalid byte.
-    package let offset: Int
+    public let offset: Int
 
     /// What should have been there.
     package let reason: Reason
@@ -53,10 +53,10 @@ package struct JSONParsingError: Error, Sendable, Hashable {
 
 extension JSONParsingError: CustomStringConvertible, LocalizedError, DeveloperError {
     /// One line: the offset, and what was expected there.
-    package var description: String { "the JSON is invalid at byte \(offset): expected \(reason.words)" }
+    public var description: String { "the JSON is invalid at byte \(offset): expected \(reason.words)" }
 
     /// The description.
-    package var errorDescription: String? { description }
+    public var errorDescription: String? { description }
 }
 
 extension JSONParsingError.Reason {

@@ -7,11 +7,11 @@ import Foundation
 ///
 /// The bytes of the value are found without decoding what lies around it. An index is a number from 0 on; in an object it is
 /// a key like any other.
-package struct JSONPath: Sendable, Hashable {
+public struct JSONPath: Sendable, Hashable {
     package let keys: [String]
 
     /// Creates a key path. Every text is valid.
-    package init(_ text: String) {
+    public init(_ text: String) {
         guard !text.isEmpty else {
             keys = []
             return
@@ -68,7 +68,7 @@ package struct JSONPath: Sendable, Hashable {
 
 extension JSONPath: ExpressibleByStringLiteral {
     /// Creates a key path from a literal.
-    package init(stringLiteral text: String) {
+    public init(stringLiteral text: String) {
         self.init(text)
     }
 }
@@ -174,7 +174,7 @@ struct JSONScanner {
         let range = try stringRange()
         let content = bytes[(range.lowerBound + 1)..<(range.upperBound - 1)]
         guard content.contains(UInt8(ascii: "\\")) else { return String(decoding: content, as: UTF8.self) }
-        guard let text = try? JSONValue(parsing: Data(bytes[range])).string else { throw corrupted }
+        guard case .string(let text)? = try? JSONValue(parsing: Data(bytes[range])) else { throw corrupted }
         return text
     }
 

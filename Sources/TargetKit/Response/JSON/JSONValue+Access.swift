@@ -2,40 +2,39 @@
 import Foundation
 
 extension JSONValue {
-    /// The value of a key; ``null`` if there is none or this is not an object.
+    /// The value of a key; ``null`` where there is none, or no object.
     ///
-    /// Setting a key of ``null`` makes an object of it; setting a key of any other value changes nothing.
+    /// Setting makes an object of ``null``, and leaves alone what is neither. To remove a member, set it on ``object``.
     public subscript(key: String) -> JSONValue {
         get {
-            guard case .object(let object) = content else { return .null }
+            guard case .object(let object) = self else { return .null }
             return object[key] ?? .null
         }
         set {
-            switch content {
+            switch self {
             case .object(var object):
-                content = .null  // So that the object has one owner and is changed in place.
+                self = .null  // So that the object has one owner, and is changed where it is.
                 object[key] = newValue
-                content = .object(object)
-            case .null: content = .object([key: newValue])
+                self = .object(object)
+            case .null: self = .object([key: newValue])
             default: break
             }
         }
     }
 
-    /// The element at an index; ``null`` if there is none or this is not an array.
+    /// The element at an index; ``null`` where there is none, or no array.
     ///
-    /// Setting the index after the last appends an element. Setting a greater index, or an index of a value that is not an
-    /// array, changes nothing.
+    /// Setting the index after the last appends; setting one further away, or in what is no array, changes nothing.
     public subscript(index: Int) -> JSONValue {
         get {
-            guard case .array(let elements) = content, elements.indices.contains(index) else { return .null }
+            guard case .array(let elements) = self, elements.indices.contains(index) else { return .null }
             return elements[index]
         }
         set {
-            guard case .array(var elements) = content, index >= 0, index <= elements.count else { return }
-            content = .null  // So that the array has one owner and is changed in place.
+            guard case .array(var elements) = self, index >= 0, index <= elements.count else { return }
+            self = .null  // So that the array has one owner, and is changed where it is.
             if index == elements.count { elements.append(newValue) } else { elements[index] = newValue }
-            content = .array(elements)
+            self = .array(elements)
         }
     }
 
@@ -45,12 +44,10 @@ extension JSONValue {
         set { self[key] = newValue }
     }
 
-    /// The value at a key path, `json[path: "data.items.0.name"]`; ``null`` if there is none.
-    ///
-    /// A dot that belongs to a key is written `\.`, a backslash `\\`.
-    public subscript(path path: String) -> JSONValue {
-        JSONPath(path).keys.reduce(self) { value, key in
-            guard case .array = value.content else { return value[key] }
+    /// The value at a key path, `json[path: "data.items.0.name"]`; ``null`` when it leads nowhere.
+    public subscript(path path: JSONPath) -> JSONValue {
+        path.keys.reduce(self) { value, key in
+            guard case .array = value else { return value[key] }
             return JSONPath.index(key).map { value[$0] } ?? .null
         }
     }
@@ -58,21 +55,21 @@ extension JSONValue {
     /// Whether this is ``null``.
     package var isNull: Bool { self == .null }
 
-    /// The string; `nil` for any other value.
+    /// The text of a string; `nil` for any other value.
     public var string: String? {
-        guard case .string(let text) = content else { return nil }
+        guard case .string(let text) = self else { return nil }
         return text
     }
 
-    /// The Boolean; `nil` for any other value, including numbers.
+    /// The flag; `nil` for any other value, numbers among them.
     public var bool: Bool? {
-        guard case .bool(let flag) = content else { return nil }
+        guard case .bool(let flag) = self else { return nil }
         return flag
     }
 
     /// The number; `nil` for any other value.
-    package var number: JSONNumber? {
-        guard case .number(let number) = content else { return nil }
+    public var number: JSONNumber? {
+        guard case .number(let number) = self else { return nil }
         return number
     }
 
@@ -85,7 +82,7 @@ extension JSONValue {
     /// The integer of 64 bits without a sign; `nil` for any other value.
     package var uint64: UInt64? { number?.uint64 }
 
-    /// The nearest `Double` to the number; `nil` for any other value, and for a number out of range.
+    /// The nearest `Double` to the number; `nil` for any other value, and for a number beyond all of them.
     public var double: Double? { number?.double }
 
     /// The number as a decimal of up to 38 digits; `nil` for any other value.
@@ -93,16 +90,19 @@ extension JSONValue {
 
     /// The elements; `nil` for any other value.
     public var array: [JSONValue]? {
-        guard case .array(let elements) = content else { return nil }
+        guard case .array(let elements) = self else { return nil }
         return elements
     }
 
-    /// The members in order; `nil` for any other value.
-    package var object: JSONObject? {
-        guard case .object(let object) = content else { return nil }
-        return object
+    /// The members in order; `nil` for any other value. Setting `nil` makes this ``null``.
+    public var object: JSONObject? {
+        get {
+            guard case .object(let object) = self else { return nil }
+            return object
+        }
+        set { self = newValue.map { .object($0) } ?? .null }
     }
 
-    /// The members as a dictionary, which has no order; `nil` for any other value.
+    /// The members without order; `nil` for any other value.
     public var dictionary: [String: JSONValue]? { object?.dictionary }
 }

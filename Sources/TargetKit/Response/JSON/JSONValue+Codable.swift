@@ -3,12 +3,13 @@
 import Foundation
 
 extension JSONValue: Codable {
-    /// Decodes a value from a decoder of any format.
+    /// The value that a decoder of any format holds.
     ///
-    /// A number is decoded as `Int64`, `UInt64`, `Decimal` or `Double`, in this order. Keys are unchanged, regardless of the
-    /// decoder's key strategy, and their order is lost. For JSON text, `init(parsing:)` is faster and exact.
+    /// A number is asked for as `Int64`, `UInt64`, `Decimal` and `Double`, in this order. Keys come as they are, whatever the
+    /// decoder's key strategy, and without their order. From JSON text `init(parsing:)` is many times as
+    /// quick, and exact.
     ///
-    /// - Throws: `DecodingError` if there is no value of JSON.
+    /// - Throws: `DecodingError` when it is none of JSON's values.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         if container.decodeNil() {
@@ -26,12 +27,12 @@ extension JSONValue: Codable {
         }
     }
 
-    /// Encodes the value to an encoder of any format. Keys are unchanged, regardless of the encoder's key strategy.
+    /// Gives the value to an encoder of any format. Keys go as they are, whatever the encoder's key strategy.
     ///
-    /// - Throws: The encoder's error.
+    /// - Throws: What the encoder throws.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
-        switch content {
+        switch self {
         case .null: try container.encodeNil()
         case .bool(let flag): try container.encode(flag)
         case .number(let number): try container.encode(number)
@@ -46,7 +47,7 @@ extension JSONNumber: Codable {
     /// The number that a decoder of any format holds; asked for as `Int64`, `UInt64`, `Decimal` and `Double`, in this order.
     ///
     /// - Throws: `DecodingError` when it is no number, or NaN or infinite.
-    package init(from decoder: any Decoder) throws {
+    public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         if let number = try? container.decode(Int64.self) {
             self.init(number)
@@ -65,7 +66,7 @@ extension JSONNumber: Codable {
     /// the nearest of the last two.
     ///
     /// - Throws: What the encoder throws, and `EncodingError` for a number beyond `Decimal` and `Double`.
-    package func encode(to encoder: any Encoder) throws {
+    public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         switch form {
         case .signed(let value): try container.encode(value)
@@ -91,7 +92,7 @@ extension JSONObject: Codable {
     /// The members that a decoder of any format holds, in no particular order.
     ///
     /// - Throws: `DecodingError` when it is no object.
-    package init(from decoder: any Decoder) throws {
+    public init(from decoder: any Decoder) throws {
         let members = try decoder.singleValueContainer().decode([String: JSONValue].self)
         self.init(members.lazy.map { (key: $0.key, value: $0.value) })
     }
@@ -99,21 +100,21 @@ extension JSONObject: Codable {
     /// Gives the members to an encoder.
     ///
     /// - Throws: What the encoder throws.
-    package func encode(to encoder: any Encoder) throws {
+    public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(dictionary)
     }
 }
 
 extension JSONValue {
-    /// Creates the JSON value of an encodable value.
+    /// The JSON value of anything that can be encoded.
     ///
-    /// - Throws: The error of the value's `encode(to:)` or of the encoder.
+    /// - Throws: What the value's `encode(to:)` or the encoder throws.
     public init(encoding value: some Encodable, using encoder: JSONEncoder = JSONEncoder()) throws {
         self = try Self(parsing: encoder.encode(value))
     }
 
-    /// Decodes a value of another type.
+    /// This value as a model.
     ///
     /// - Throws: `DecodingError`.
     public func decode<Value: Decodable>(

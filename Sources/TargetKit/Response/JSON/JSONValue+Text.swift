@@ -2,24 +2,26 @@
 import Foundation
 
 extension JSONValue {
-    /// Parses JSON text.
+    /// The value that a JSON text holds.
     ///
-    /// The text is UTF-8 and follows RFC 8259 strictly: comments, trailing commas and bare control characters are errors. A
-    /// byte order mark is ignored (§8.1). The last member with a key is kept. Invalid UTF-8 and unpaired surrogates are
-    /// errors. Numbers keep all their digits.
+    /// The text is UTF-8 and keeps to RFC 8259 strictly: no comments, no commas too many, no bare control characters; a byte
+    /// order mark in front is passed over (§8.1). Of members with the same key the last counts. Broken UTF-8 and half
+    /// surrogate pairs are errors, not replaced. Numbers are kept exactly.
     ///
-    /// - Throws: An error whose description is the offset of the first invalid byte and what was expected there.
-    public init(parsing data: Data) throws {
+    /// - Throws: ``JSONParsingError``, which says at which byte and what was expected.
+    public init(parsing data: Data) throws(JSONParsingError) {
         try self.init(parsing: data, options: JSONParsingOptions())
     }
 
-    /// Parses JSON text by the same rules.
-    package init(parsing text: String) throws(JSONParsingError) {
+    /// The value that a JSON text holds, by the same rules.
+    ///
+    /// - Throws: ``JSONParsingError``, with the offset of the byte in the text's UTF-8 and what was expected.
+    public init(parsing text: String) throws(JSONParsingError) {
         let result = ContiguousText.read(text) { Self.parse($0, options: JSONParsingOptions()) }
         self = try result.get()
     }
 
-    /// Parses JSON text within limits.
+    /// The value that a JSON text holds, within limits.
     package init(parsing data: Data, options: JSONParsingOptions) throws(JSONParsingError) {
         let result = data.withUnsafeBytes { bytes in
             Self.parse(bytes.bindMemory(to: UInt8.self), options: options)
@@ -42,7 +44,7 @@ extension JSONValue {
     /// The value as JSON text in UTF-8.
     ///
     /// - Parameters:
-    ///   - sortedKeys: Whether keys are sorted at every level; default: no.
+    ///   - sortedKeys: Whether keys are sorted at every level; default: no, they stay in their order.
     ///   - pretty: Whether the text is broken into lines and indented by two spaces; default: no.
     public func jsonData(sortedKeys: Bool = false, pretty: Bool = false) -> Data {
         var writer = JSONWriter(sortedKeys: sortedKeys, pretty: pretty)

@@ -10,79 +10,65 @@ import Foundation
 /// ```
 ///
 /// A missing value is ``null``, at any depth, so a chain needs no `?`. The names of this type's own properties (`string`,
-/// `int`, `description`, …) take precedence over keys: use `json["string"]` for such a key.
-///
-/// Numbers keep all their digits, and objects the order of their members. The order does not affect equality.
+/// `number`, `description`, …) take precedence over keys: use `json["string"]` for such a key.
 @dynamicMemberLookup
-public struct JSONValue: Sendable, Hashable {
-    /// The six kinds of JSON values.
-    package enum Content: Sendable, Hashable {
-        case null
-        case bool(Bool)
-        case number(JSONNumber)
-        case string(String)
-        case array([JSONValue])
-        case object(JSONObject)
-    }
-
-    package var content: Content
-
-    package init(_ content: Content) {
-        self.content = content
-    }
-
+public enum JSONValue: Sendable, Hashable {
     /// `null`.
-    public static var null: Self { Self(Content.null) }
+    case null
+    /// `true` or `false`.
+    case bool(Bool)
+    /// A number, kept exactly.
+    case number(JSONNumber)
+    /// A text.
+    case string(String)
+    /// Values in order.
+    case array([JSONValue])
+    /// Values by key.
+    case object(JSONObject)
 
-    package static func bool(_ flag: Bool) -> Self { Self(flag) }
-    package static func number(_ number: JSONNumber) -> Self { Self(.number(number)) }
-    package static func string(_ text: String) -> Self { Self(text) }
-    package static func array(_ elements: [JSONValue]) -> Self { Self(elements) }
-    package static func object(_ members: JSONObject) -> Self { Self(.object(members)) }
-
-    /// Creates a string.
-    public init(_ text: String) {
-        content = .string(text)
+    /// A text.
+    package init(_ text: String) {
+        self = .string(text)
     }
 
-    /// Creates a Boolean.
-    public init(_ flag: Bool) {
-        content = .bool(flag)
+    /// A flag.
+    package init(_ flag: Bool) {
+        self = .bool(flag)
     }
 
-    /// Creates an integer.
+    /// An integer.
     public init(_ number: Int) {
         self = .number(JSONNumber(number))
     }
 
-    /// Creates a number; ``null`` for NaN and the infinities, which JSON does not have.
+    /// A number; ``null`` for NaN and the infinities, which JSON does not have.
     public init(_ number: Double) {
         self = JSONNumber(number).map { .number($0) } ?? .null
     }
 
-    /// Creates a number with all digits of a decimal; ``null`` for NaN.
+    /// A decimal in all its digits; ``null`` for NaN.
     public init(_ number: Decimal) {
         self = JSONNumber(number).map { .number($0) } ?? .null
     }
 
-    /// Creates an object.
-    public init(_ members: [String: JSONValue]) {
+    /// An object with these members.
+    package init(_ members: [String: JSONValue]) {
         self = .object(JSONObject(members.lazy.map { (key: $0.key, value: $0.value) }))
     }
 
-    /// Creates an array.
-    public init(_ elements: [JSONValue]) {
-        content = .array(elements)
+    /// An array of these values.
+    package init(_ elements: [JSONValue]) {
+        self = .array(elements)
     }
 }
 
-extension JSONValue.Content {
+extension JSONValue {
     /// Hashes the value. Of nested arrays and objects, only the size is hashed, which needs little time and stack.
-    package func hash(into hasher: inout Hasher) {
+    public func hash(into hasher: inout Hasher) {
         switch self {
         case .array(let elements):
             hasher.combine(elements.count)
-            for element in elements { element.content.hashSurface(into: &hasher) }
+            for element in elements { element.hashSurface(into: &hasher) }
         case .object(let object): object.hash(into: &hasher)
         default: hashSurface(into: &hasher)
         }

@@ -13,7 +13,7 @@ struct JSONWriter: ~Copyable {
     }
 
     mutating func append(_ value: JSONValue) {
-        switch value.content {
+        switch value {
         case .null: json.append(literal: "null")
         case .bool(true): json.append(literal: "true")
         case .bool(false): json.append(literal: "false")

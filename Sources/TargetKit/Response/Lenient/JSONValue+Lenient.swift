@@ -2,19 +2,19 @@
 import Foundation
 
 extension JSONValue {
-    /// The value with conversions between types: `json.count.lenient.int` is 12 for `12`, `"12"` and `12.0`.
+    /// This value through the eyes of a tolerant reader: `json.count.lenient.int` is 12 for `12`, `"12"` and `12.0`.
     public var lenient: Lenient { Lenient(value: self) }
 
-    /// Converts a value to similar types.
+    /// A value's readings in types that are near to its own.
     ///
-    /// White space around a string is ignored. A number is rounded towards zero to an integer. Arrays, objects and null are
-    /// not converted.
+    /// White space around a text does not count. A number is cut towards zero to be an integer. Arrays, objects and null have
+    /// no reading.
     public struct Lenient: Sendable, Hashable {
         let value: JSONValue
 
-        /// The text of a string, a number as in JSON, `true` or `false`.
+        /// A string's text, a number as JSON writes it, `true` or `false`.
         public var string: String? {
-            switch value.content {
+            switch value {
             case .string(let text): text
             case .number(let number): number.description
             case .bool(let flag): flag ? "true" : "false"
@@ -22,9 +22,9 @@ extension JSONValue {
             }
         }
 
-        /// A Boolean, whether a number is not 0, or one of the strings `true`, `yes`, `1`, `false`, `no`, `0` in any case.
+        /// A flag, whether a number is not 0, or one of the texts `true`, `yes`, `1`, `false`, `no`, `0` in any case.
         public var bool: Bool? {
-            switch value.content {
+            switch value {
             case .bool(let flag): flag
             case .number(let number): number != 0
             case .string(let text): Self.flag(Self.trimmed(text))
@@ -32,33 +32,33 @@ extension JSONValue {
             }
         }
 
-        /// The integer of a number, of a number in a string, or 1 and 0 for a Boolean; `nil` when it does not fit.
+        /// The integer of a number, of a number in a text, or 1 and 0 for a flag; `nil` when it does not fit.
         public var int: Int? { integer() }
 
-        /// The nearest `Double` to a number, to a number in a string, or 1 and 0 for a Boolean.
+        /// The nearest `Double` to a number, to a number in a text, or 1 and 0 for a flag.
         public var double: Double? { number?.double }
 
-        /// The decimal of a number, of a number in a string, or 1 and 0 for a Boolean.
+        /// The decimal of a number, of a number in a text, or 1 and 0 for a flag.
         public var decimal: Decimal? { number?.decimal }
 
-        /// The date of a string or number, in one of the formats of
-        /// `JSONDecoder.DateDecodingStrategy.severalFormats(timeZone:)`; times without a zone are in UTC.
+        /// The date that a text or number stands for, in one of the forms of
+        /// `JSONDecoder.DateDecodingStrategy.severalFormats`; times without a zone are taken as UTC.
         public var date: Date? {
-            switch value.content {
+            switch value {
             case .string(let text): DateParser.date(Self.trimmed(text), zone: nil)
             case .number(let number): number.double.flatMap { DateParser.date(of: $0, zone: nil) }
             default: nil
             }
         }
 
-        /// The URL of a string; `nil` for an empty one.
+        /// The URL that a text is; `nil` for an empty one.
         public var url: URL? {
             value.string.flatMap { URL(string: Self.trimmed($0)) }
         }
 
-        /// The number, the one in a string, or 1 and 0 for a Boolean.
+        /// The number itself, the one in a text, or 1 and 0 for a flag.
         package var number: JSONNumber? {
-            switch value.content {
+            switch value {
             case .number(let number): number
             case .bool(let flag): flag ? 1 : 0
             case .string(let text): Self.number(Self.trimmed(text))

@@ -158,7 +158,7 @@ struct SteppingTransport: Transport {
 
     func send(_ request: TransportRequest) async throws -> TransportResponse {
         for step in 1...steps {
-            request.progress?(TransferProgress(completed: Int64(step), total: nil, isUpload: false))
+            request.progress?(TransferProgress(completed: Int64(step), total: nil, direction: .download))
         }
         if fails { throw URLError(.notConnectedToInternet) }
         var silent = request

@@ -26,7 +26,7 @@ struct JSONRandomTests {
         var random = RandomValues(seed: 6_002)
         for _ in 0..<(Self.count / 10) {
             let value = random.json(depth: 0)
-            guard let object = value.object else { continue }
+            guard case .object(let object) = value else { continue }
             let turned = JSONValue.object(JSONObject(object.reversed()))
             #expect(turned == value)
             #expect(turned.hashValue == value.hashValue)
@@ -43,7 +43,7 @@ struct JSONRandomTests {
                 round % 4 == 0
                     ? UInt8(truncatingIfNeeded: random.next()) : alphabet[Int(random.next() % UInt64(alphabet.count))]
             }
-            do { _ = try JSONValue(parsing: Data(bytes), options: JSONParsingOptions()) } catch {
+            do { _ = try JSONValue(parsing: Data(bytes)) } catch {
                 errors += 1
                 // Outside of #expect, which would take most of the time.
                 if !(0...bytes.count).contains(error.offset) { Issue.record("\(bytes): \(error)") }

@@ -88,6 +88,10 @@ struct JSONValueTests {
         json.user.tags[-1] = "no such place"
         json.user.name["first"] = "a text has no keys"
         #expect(json == ["user": ["name": "Ann", "tags": ["b", "c"]]])
+        json.object?["user"] = nil
+        #expect(json == [:])
+        json.object = nil
+        #expect(json.isNull)
     }
 
     @Test("Members keep their order, which does not count when objects are compared")
