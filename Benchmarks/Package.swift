@@ -7,10 +7,19 @@ let package = Package(
     platforms: [.macOS(.v15)],
     dependencies: [
         .package(name: "TargetKit", path: ".."),
+        // For its transport on async-http-client.
+        .package(name: "Examples", path: "../Examples"),
         .package(url: "https://github.com/swift-server/async-http-client", exact: "1.37.0"),
     ],
     targets: [
         .target(name: "Measuring"),
+        .target(
+            name: "PluginSets",
+            dependencies: [
+                .product(name: "TargetKit", package: "TargetKit"),
+                .product(name: "TargetKitPlugins", package: "TargetKit"),
+            ]
+        ),
         // Counts the process's allocations: its `malloc` stands before libc's.
         .target(name: "Allocations"),
         // The peers in C: what libcurl does without TargetKit around it.
@@ -27,13 +36,16 @@ let package = Package(
         ),
         .executableTarget(
             name: "calls",
-            dependencies: ["Measuring", "Allocations", .product(name: "TargetKit", package: "TargetKit")]
+            dependencies: [
+                "Measuring", "Allocations", "PluginSets", .product(name: "TargetKit", package: "TargetKit"),
+            ]
         ),
         .executableTarget(
             name: "network",
             dependencies: [
-                "Measuring", "CurlMulti", "Loopback",
+                "Measuring", "PluginSets", "CurlMulti", "Loopback",
                 .product(name: "TargetKit", package: "TargetKit"),
+                .product(name: "AsyncHTTPClientTransport", package: "Examples"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
             ]
         ),

@@ -6,10 +6,16 @@ let package = Package(
     name: "Examples",
     // `Mutex`, which guards the demo's few shared values, exists from this version on.
     platforms: [.macOS(.v15)],
+    products: [
+        // Benchmarks measures it beside TargetKit's own.
+        .library(name: "AsyncHTTPClientTransport", targets: ["AsyncHTTPClientTransport"])
+    ],
     dependencies: [
         .package(name: "TargetKit", path: ".."),
         .package(url: "https://github.com/swhitty/FlyingFox", exact: "0.27.1"),
         .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
+        .package(url: "https://github.com/swift-server/async-http-client", exact: "1.37.0"),
+        .package(url: "https://github.com/apple/swift-nio", exact: "2.101.2"),
     ],
     targets: [
         .executableTarget(
@@ -23,6 +29,30 @@ let package = Package(
         ),
         // The other end of the wire: it knows nothing of TargetKit.
         .target(name: "ShopServer", dependencies: [.product(name: "FlyingFox", package: "FlyingFox")]),
+        .target(
+            name: "AsyncHTTPClientTransport",
+            dependencies: [
+                .product(name: "TargetKit", package: "TargetKit"),
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ]
+        ),
+        // A link to TargetKit's own, with the conformance suite of transports.
+        .target(
+            name: "TestSupport",
+            dependencies: [.product(name: "TargetKit", package: "TargetKit")],
+            path: "Tests/TestSupport"
+        ),
+        .testTarget(
+            name: "AsyncHTTPClientTransportTests",
+            dependencies: [
+                "AsyncHTTPClientTransport", "TestSupport",
+                .product(name: "TargetKit", package: "TargetKit"),
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+            ]
+        ),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -103,6 +103,21 @@ static size_t ignore(char *bytes, size_t size, size_t count, void *context) {
     return size * count;
 }
 
+int curl_download(const char *url) {
+    CURL *handle = curl_easy_init();
+    if (!handle) return 1;
+    curl_easy_setopt(handle, CURLOPT_URL, url);
+    curl_easy_setopt(handle, CURLOPT_NOSIGNAL, 1L);
+    // The largest buffer that libcurl takes; with the default of 16 KiB it is slower.
+    curl_easy_setopt(handle, CURLOPT_BUFFERSIZE, 512L << 10);
+    curl_easy_setopt(handle, CURLOPT_WRITEFUNCTION, ignore);
+    long status = 0;
+    CURLcode code = curl_easy_perform(handle);
+    curl_easy_getinfo(handle, CURLINFO_RESPONSE_CODE, &status);
+    curl_easy_cleanup(handle);
+    return code == CURLE_OK && status == 200 ? 0 : 1;
+}
+
 int curl_upload_file(const char *url, const char *path) {
     FILE *file = fopen(path, "rb");
     CURL *handle = curl_easy_init();

@@ -4,7 +4,7 @@ import Foundation
 /// The figures of one run, printed line by line as they come.
 public final class Table {
     /// What a figure has to be.
-    public enum Goal {
+    public enum Goal: Sendable {
         case atMost(Double)
         case atLeast(Double)
         /// A figure to know, without a goal.
@@ -56,7 +56,7 @@ public final class Table {
     }
 
     private func printLine(_ columns: String...) {
-        let widths = [48, 18, 26, 10, 9, 4]
+        let widths = [50, 12, 32, 10, 9, 4]
         let cells = zip(columns, widths).map { cell, width in
             cell + String(repeating: " ", count: max(1, width - cell.count))
         }

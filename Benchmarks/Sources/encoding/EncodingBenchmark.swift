@@ -11,6 +11,7 @@ struct EncodingBenchmark {
         try await addJSON(to: table)
         try await addMultipart(to: table)
         try await addRequests(to: table)
+        try await TargetFigures().add(to: table)
         try await addHeaders(to: table)
         try await UploadFigures().add(to: table)
         table.finish()

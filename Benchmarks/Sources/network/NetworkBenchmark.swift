@@ -2,7 +2,7 @@
 import Foundation
 import Measuring
 
-/// Calls over a connection: `network`, `network cancel`, `network soak`.
+/// Calls over a connection: `network`, `network download`, `network cancel`, `network soak`.
 @main
 struct NetworkBenchmark {
     static func main() async throws {
@@ -14,6 +14,10 @@ struct NetworkBenchmark {
             table = Table("Requests to nginx at \(name)")
             try await ThroughputFigures(server: server).add(to: table)
             try await WaitingFigures(server: server).add(to: table)
+            try await DownloadFigures(server: server).add(to: table)
+        case "download":
+            table = Table("Downloads from nginx at \(name)")
+            try await DownloadFigures(server: server).add(to: table)
         case "cancel":
             table = Table("Calls in flight to a server that never answers")
             try await CancelFigures().add(to: table)
@@ -21,7 +25,7 @@ struct NetworkBenchmark {
             table = Table("Many calls to nginx at \(name)")
             try await SoakFigures(server: server).add(to: table)
         case .some(let other):
-            print("There is no “\(other)”: network [cancel | soak] [--check]")
+            print("There is no “\(other)”: network [download | cancel | soak] [--check]")
             exit(2)
         }
         table.finish()

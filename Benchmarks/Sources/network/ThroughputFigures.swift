@@ -1,119 +1,141 @@
 // SPDX-License-Identifier: MIT
 import AsyncHTTPClient
-import CurlMulti
+import AsyncHTTPClientTransport
 import Foundation
 import Measuring
-import TargetKit
 
 /// Requests per second and CPU per request, 64 in flight and one after another.
 struct ThroughputFigures {
-    /// One way to send requests.
-    private struct Contender {
-        let name: String
-        /// Requests of a round, 64 in flight; a quarter of it one after another.
-        let calls: Int
-        let run: (_ inFlight: Int, _ calls: Int) async throws -> Void
+    /// What is compared.
+    private enum Quantity {
+        case rate, time, cpu
+    }
+
+    /// A line of the table: a contender, and what is wanted of it against another.
+    private struct Comparison: Sendable {
+        let quantity: Quantity
+        let own: String
+        let peer: String
+        let goal: Table.Goal
+
+        init(_ quantity: Quantity, _ own: String, by peer: String, goal: Table.Goal = .none) {
+            self.quantity = quantity
+            self.own = own
+            self.peer = peer
+            self.goal = goal
+        }
     }
 
     /// What a contender did, round by round.
     private struct Rounds {
         var perSecond: [Double] = []
-        var cpuMicroseconds: [Double] = []
+        var cpuSeconds: [Double] = []
 
-        mutating func add(calls: Int, seconds: Double, cpuSeconds: Double) {
+        mutating func add(calls: Int, seconds: Double, cpuSeconds cpu: Double) {
             perSecond.append(Double(calls) / seconds)
-            cpuMicroseconds.append(cpuSeconds / Double(calls) * 1e6)
+            cpuSeconds.append(cpu / Double(calls))
+        }
+
+        func values(_ quantity: Quantity) -> [Double] {
+            switch quantity {
+            case .rate: perSecond
+            case .time: perSecond.map { 1 / $0 }
+            case .cpu: cpuSeconds
+            }
         }
     }
+
+    private static let rounds = 32
+
+    private static let together = [
+        Comparison(.rate, "TargetKit", by: "URLSessionTransport", goal: .atLeast(10)),
+        Comparison(.rate, "TargetKit", by: "async-http-client", goal: .atLeast(1.6)),
+        Comparison(.rate, "TargetKit", by: "C on libcurl"),
+        Comparison(.cpu, "TargetKit", by: "C on libcurl", goal: .atMost(1.4)),
+        Comparison(.cpu, "TargetKit", by: "async-http-client"),
+        Comparison(.rate, "four plugins", by: "async-http-client", goal: .atLeast(1.3)),
+        Comparison(.cpu, "four plugins", by: "C on libcurl"),
+        Comparison(.rate, "closure", by: "async-http-client"),
+        Comparison(.time, "URLSessionTransport", by: "raw URLSession", goal: .atMost(1.05)),
+        Comparison(.cpu, "URLSessionTransport", by: "raw URLSession", goal: .atMost(1.1)),
+        Comparison(.rate, "TargetKit", by: "AsyncHTTPClientTransport"),
+        Comparison(.rate, "AsyncHTTPClientTransport", by: "async-http-client"),
+        Comparison(.cpu, "AsyncHTTPClientTransport", by: "async-http-client"),
+    ]
+
+    private static let apart = [
+        Comparison(.cpu, "TargetKit", by: "C on libcurl", goal: .atMost(1.5)),
+        Comparison(.cpu, "closure", by: "C on libcurl", goal: .atMost(1.8)),
+        Comparison(.cpu, "four plugins", by: "C on libcurl", goal: .atMost(1.9)),
+        Comparison(.rate, "TargetKit", by: "C on libcurl"),
+        Comparison(.rate, "TargetKit", by: "async-http-client"),
+        Comparison(.cpu, "TargetKit", by: "async-http-client"),
+        Comparison(.time, "URLSessionTransport", by: "raw URLSession", goal: .atMost(1.05)),
+        Comparison(.cpu, "URLSessionTransport", by: "raw URLSession", goal: .atMost(1.1)),
+        Comparison(.rate, "TargetKit", by: "AsyncHTTPClientTransport"),
+        Comparison(.rate, "AsyncHTTPClientTransport", by: "async-http-client"),
+        Comparison(.cpu, "AsyncHTTPClientTransport", by: "async-http-client"),
+    ]
 
     let server: URL
 
     func add(to table: Table) async throws {
+        // The client's default of 8 connections would keep 56 of the 64 calls waiting.
         var configuration = HTTPClient.Configuration()
-        // The default of 8 would keep 56 of the 64 waiting.
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 64
         let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
-        let contenders = contenders(client)
-        let together = try await rounds(of: contenders, inFlight: 64)
-        let apart = try await rounds(of: contenders, inFlight: 1)
-        try await client.shutdown()
-
-        let goals = Goals(
-            perSecond: [.none, .atLeast(10), .atLeast(1.15), .none],
-            cpu: [.none, .none, .none, .atMost(1.6)]
-        )
-        add(together, of: contenders, "64 in flight", goals, to: table)
-        add(apart, of: contenders, "one by one", Goals(perSecond: Array(repeating: .none, count: 4)), to: table)
-    }
-
-    /// What is wanted against each contender.
-    private struct Goals {
-        var perSecond: [Table.Goal]
-        var cpu: [Table.Goal] = Array(repeating: .none, count: 4)
-    }
-
-    private func add(
-        _ rounds: [Rounds],
-        of contenders: [Contender],
-        _ title: String,
-        _ goals: Goals,
-        to table: Table
-    ) {
-        for peer in 1..<contenders.count {
-            table.add(
-                "\(title): requests/s, by \(contenders[peer].name)",
-                "\(Int(median(rounds[0].perSecond)))",
-                "\(Int(median(rounds[peer].perSecond)))",
-                figure: medianRatio(rounds[0].perSecond, rounds[peer].perSecond),
-                goal: goals.perSecond[peer]
-            )
-        }
-        for peer in 1..<contenders.count {
-            table.add(
-                "\(title): CPU each, by \(contenders[peer].name)",
-                timeText(median(rounds[0].cpuMicroseconds) / 1e6),
-                timeText(median(rounds[peer].cpuMicroseconds) / 1e6),
-                figure: medianRatio(rounds[0].cpuMicroseconds, rounds[peer].cpuMicroseconds),
-                goal: goals.cpu[peer]
-            )
-        }
-    }
-
-    private func contenders(_ client: HTTPClient) -> [Contender] {
-        let text = server.absoluteString + (server.path.isEmpty ? "/" : "")
-        let target = Ping(baseURL: server)
-        let curl = Provider<Ping>(transport: CurlTransport())
-        let session = Provider<Ping>(transport: URLSessionTransport())
-        return [
-            Contender(name: "TargetKit", calls: 10_000) { inFlight, calls in
-                try await send(calls, inFlight) { keep(try await curl.request(target).data.count) }
-            },
-            Contender(name: "URLSession", calls: 1000) { inFlight, calls in
-                try await send(calls, inFlight) { keep(try await session.request(target).data.count) }
-            },
-            Contender(name: "async-http-client", calls: 10_000) { inFlight, calls in
-                try await send(calls, inFlight) {
-                    let response = try await client.execute(HTTPClientRequest(url: text), timeout: .seconds(60))
-                    guard response.status == .ok else { throw URLError(.badServerResponse) }
-                    keep(try await response.body.collect(upTo: 1 << 20))
-                }
-            },
-            Contender(name: "C on libcurl", calls: 10_000) { inFlight, calls in
-                guard curl_multi_gets(text, Int32(inFlight), calls) == 0 else { throw URLError(.badServerResponse) }
-            },
+        configuration = AsyncHTTPClientTransport.configuration
+        configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = 64
+        let transportClient = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+        let contenders: [Contender] = [
+            .targetKit(server), .closure(server), .fourPlugins(server), .libcurl(server),
+            .asyncHTTPClient(server, client), .asyncHTTPClientTransport(server, transportClient),
+            .urlSessionTransport(server), .rawSession(server),
         ]
+        add(Self.together, "64 in flight", try await rounds(of: contenders, inFlight: 64), to: table)
+        add(Self.apart, "one by one", try await rounds(of: contenders, inFlight: 1), to: table)
+        try await client.shutdown()
+        try await transportClient.shutdown()
+    }
+
+    private func add(_ comparisons: [Comparison], _ title: String, _ rounds: [String: Rounds], to table: Table) {
+        for comparison in comparisons {
+            guard let own = rounds[comparison.own]?.values(comparison.quantity),
+                let peer = rounds[comparison.peer]?.values(comparison.quantity)
+            else { continue }
+            table.add(
+                "\(title): \(name(comparison.quantity)), \(comparison.own)",
+                text(median(own), comparison.quantity),
+                "\(text(median(peer), comparison.quantity)) \(comparison.peer)",
+                figure: medianRatio(own, peer),
+                goal: comparison.goal
+            )
+        }
+    }
+
+    private func name(_ quantity: Quantity) -> String {
+        switch quantity {
+        case .rate: "rate"
+        case .time: "time"
+        case .cpu: "CPU"
+        }
+    }
+
+    private func text(_ value: Double, _ quantity: Quantity) -> String {
+        quantity == .rate ? "\(Int(value))/s" : timeText(value)
     }
 
     /// Many short rounds: what else the machine does comes and goes in seconds, and those that are compared are to meet the same.
-    private func rounds(of contenders: [Contender], inFlight: Int) async throws -> [Rounds] {
-        var rounds = [Rounds](repeating: Rounds(), count: contenders.count)
+    private func rounds(of contenders: [Contender], inFlight: Int) async throws -> [String: Rounds] {
+        var rounds: [String: Rounds] = [:]
         for contender in contenders { try await contender.run(inFlight, contender.calls / 2) }
-        for _ in 0..<32 {
-            for (index, contender) in contenders.enumerated() {
-                let calls = inFlight == 1 ? contender.calls / 4 : contender.calls
+        for _ in 0..<Self.rounds {
+            for contender in contenders {
+                let calls = inFlight == 1 ? contender.calls / 4 : contender.calls / inFlight * inFlight
                 let cpu = ProcessFigures.cpuSeconds
                 let time = try await ContinuousClock().measure { try await contender.run(inFlight, calls) }
-                rounds[index].add(calls: calls, seconds: time.inSeconds, cpuSeconds: ProcessFigures.cpuSeconds - cpu)
+                rounds[contender.name, default: Rounds()]
+                    .add(calls: calls, seconds: time.inSeconds, cpuSeconds: ProcessFigures.cpuSeconds - cpu)
             }
         }
         return rounds
@@ -128,16 +150,4 @@ func median(_ values: [Double]) -> Double {
 /// The middle one of the rounds' ratios.
 func medianRatio(_ values: [Double], _ peers: [Double]) -> Double {
     median(zip(values, peers).map(/))
-}
-
-/// Makes so many calls, so many at a time.
-func send(_ calls: Int, _ inFlight: Int, _ call: @escaping @Sendable () async throws -> Void) async throws {
-    try await withThrowingTaskGroup(of: Void.self) { group in
-        for worker in 0..<inFlight {
-            group.addTask {
-                for _ in stride(from: worker, to: calls, by: inFlight) { try await call() }
-            }
-        }
-        try await group.waitForAll()
-    }
 }

@@ -35,7 +35,7 @@ package struct TestCall: Sendable {
     }
 
     package func request(to base: URL) throws -> TransportRequest {
-        guard let url = URL(escaped: base.absoluteString + path) else {
+        guard let url = URL(string: base.absoluteString + path) else {
             throw BrokenPromise("the check's own URL is no URL: \(base.absoluteString + path)")
         }
         var request = URLRequest(url: url)

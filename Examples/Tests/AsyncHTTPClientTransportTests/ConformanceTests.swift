@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+import AsyncHTTPClient
+import AsyncHTTPClientTransport
+import Foundation
+import TargetKit
+import TestSupport
+import Testing
+
+@Suite("A transport on async-http-client", .serialized)
+struct ConformanceTests {
+    /// The requirements that this transport cannot meet.
+    private static let unsupported: Set = [
+        // SwiftNIO repairs a field that is not UTF-8 before the client sees it.
+        "It reads a header field that is not UTF-8 as ISO-8859-1",
+        // The client ends a body only when its reader is cancelled or releases it, and has no deadline after the head.
+        "The timeout of a call goes on while its body is read",
+        "The timeout of a call ends a body that nobody reads",
+    ]
+    private static let promises = TransportConformance.promises.filter { !unsupported.contains($0.description) }
+
+    @Test("It meets each requirement of Transport", .timeLimit(.minutes(1)), arguments: promises)
+    func conforms(promise: TransportPromise) async throws {
+        try await withTransport { try await promise.check($0) }
+    }
+
+    @Test("Every exception is in the list of requirements")
+    func exceptions() {
+        #expect(Self.unsupported.isSubset(of: TransportConformance.promises.map(\.description)))
+    }
+
+    @Test("The handle of a provider's call cancels its exchange", .timeLimit(.minutes(1)))
+    func handle() async throws {
+        try await withTransport { transport in
+            let server = try LoopbackServer(reply: .hang)
+            let provider = Provider<URLTarget>(transport: transport)
+            let handle = provider.request(URLTarget(server.baseURL), on: .global()) { _ in }
+            await server.waitForRequests(1)
+            handle.cancel()
+            let error = await #expect(throws: TargetKitError.self) { try await handle.response() }
+            #expect(error?.stage == .cancelled)
+            await server.waitForConnections(closed: 1)
+        }
+    }
+
+    private func withTransport(_ body: (AsyncHTTPClientTransport) async throws -> Void) async throws {
+        let client = HTTPClient(
+            eventLoopGroupProvider: .singleton,
+            configuration: AsyncHTTPClientTransport.configuration
+        )
+        do {
+            try await body(AsyncHTTPClientTransport(client))
+        } catch {
+            Issue.record(error)
+        }
+        try await client.shutdown()
+    }
+}

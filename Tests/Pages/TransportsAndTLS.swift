@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT
+import TargetKit
+
+enum Orders: RoutedTarget {
+    case latest
+
+    var baseURL: URL { URL(filePath: "/") }
+    var route: Route { .get("/orders") }
+}
+
+typealias Account = Orders
+
+let password = "secret"
+
+/// The app's own HTTP client.
+struct Engine: Sendable {
+    struct Exchange: Sendable {
+        func response() async throws -> TransportResponse {
+            TransportResponse(head: ResponseHead(statusCode: 204), body: .data(Data()))
+        }
+
+        func cancel() {}
+    }
+
+    func exchange(for request: TransportRequest) -> Exchange { Exchange() }
+}
