@@ -27,7 +27,7 @@ extension AuthenticationError: DescribedError, ErrorWithKind {
     }
 
     /// The problem and its solution in one line.
-    var redactedDescription: String {
+    package var redactedDescription: String {
         switch self {
         case .tooManyRefreshes(let limit):
             "the credential was refreshed \(limit.count) times in \(limit.interval); check why the server rejects it"

@@ -98,7 +98,7 @@ extension BasicCredentials: RedactedDescription {
 
 extension BasicCredentials.Problem: DescribedError {
     /// The problem in one line, without the credentials.
-    var redactedDescription: String {
+    package var redactedDescription: String {
         switch self {
         case .colonInUser: "the user contains a colon, which the Basic scheme does not allow (RFC 7617 §2)"
         case .controlCharacter:

@@ -172,7 +172,7 @@ package struct CredentialFileError: Error, Sendable, Hashable {
 
 extension CredentialFileError: DescribedError {
     /// The file, the problem and its solution in one line, without the contents of the file.
-    var redactedDescription: String { "credential file \(path): \(reason)" }
+    package var redactedDescription: String { "credential file \(path): \(reason)" }
 }
 
 extension CredentialFileError.Reason: CustomStringConvertible {

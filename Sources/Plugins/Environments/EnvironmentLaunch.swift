@@ -70,7 +70,7 @@ package enum EnvironmentError: Error, Sendable, Hashable {
 
 extension EnvironmentError: DescribedError {
     /// The problem, its source and the known names, in one line.
-    var redactedDescription: String {
+    package var redactedDescription: String {
         switch self {
         case .unknownName(let name, let source, let known):
             "\(source.words) names the unknown environment \(name.debugDescription); known environments: \(Self.list(known))"

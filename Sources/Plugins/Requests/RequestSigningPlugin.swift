@@ -78,7 +78,7 @@ package enum RequestSigningError: Error, Sendable, Hashable {
 
 extension RequestSigningError: DescribedError {
     /// The problem in one line.
-    var redactedDescription: String {
+    package var redactedDescription: String {
         switch self {
         case .undeclaredField(let name): "the signature sets \(name), which is not among the plugin's fields"
         }

@@ -180,7 +180,7 @@ public struct CircuitOpenError: Error, Sendable, Hashable {
 
 extension CircuitOpenError: DescribedError, ErrorWithKind {
     /// The problem in one line, for the developer.
-    var redactedDescription: String {
+    package var redactedDescription: String {
         let problem = "calls to \(key) are refused because earlier calls have failed"
         guard remaining > .zero else { return problem + "; a probe is in flight" }
         return problem + "; the next call is sent in \(remaining.wholeSeconds) s"

@@ -173,7 +173,7 @@ public struct HostFailoverPlugin: Plugin {
 
 extension HostFailoverPlugin.Problem: DescribedError {
     /// The problem in one line, without the user and the query of a URL.
-    var redactedDescription: String {
+    package var redactedDescription: String {
         switch self {
         case .unusableHost(let url): "\(RedactedURL(url)) in the list of hosts has no http or https scheme, or no host"
         case .unusableRequest: "the request has no URL with a host to replace"

@@ -73,7 +73,7 @@ public struct OAuthCredential: Sendable, Hashable, Codable {
 
 extension OAuthCredential: RedactedDescription {
     /// When the token expires, without the tokens.
-    var redactedDescription: String {
+    package var redactedDescription: String {
         "bearer token \(HeaderRedaction.placeholder)" + (expiresAt.map { ", expires \($0)" } ?? "")
             + (refreshToken == nil ? ", without a refresh token" : "")
     }

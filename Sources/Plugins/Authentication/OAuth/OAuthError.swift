@@ -69,7 +69,7 @@ extension OAuthError: ErrorWithKind {
 
 extension OAuthError: DescribedError {
     /// The problem in one line.
-    var redactedDescription: String {
+    package var redactedDescription: String {
         switch self {
         case .refused(let code, let message, _):
             "the token endpoint refused the request: \(code)" + (message.map { " (\($0))" } ?? "")
