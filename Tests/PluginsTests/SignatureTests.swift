@@ -9,7 +9,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("All plugins together")
+@Suite("All plugins together", .timeLimit(.minutes(2)))
 struct SignatureTests {
     @Test("They are made as the design writes them, and serve one provider side by side")
     func together() async throws {

@@ -9,7 +9,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Access token")
+@Suite("Access token", .timeLimit(.minutes(2)))
 struct AccessTokenPluginTests {
     /// The `Authorization` fields of the request that goes out for the target, in any letter case.
     private func sent(_ target: some TargetType, _ plugins: any Plugin...) async throws -> [String] {

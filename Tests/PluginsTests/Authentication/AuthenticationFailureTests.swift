@@ -10,7 +10,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Authentication: refreshes that fail")
+@Suite("Authentication: refreshes that fail", .timeLimit(.minutes(2)))
 struct AuthenticationFailureTests {
     /// A refresh that fails, and what it means.
     enum Failure: String, CaseIterable, Sendable {
@@ -223,7 +223,7 @@ struct AuthenticationFailureTests {
     }
 }
 
-@Suite("Authentication: the limit")
+@Suite("Authentication: the limit", .timeLimit(.minutes(2)))
 struct RefreshLimitTests {
     private let signOuts = SignOuts()
 

@@ -9,7 +9,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Authentication: calls of a session that is over")
+@Suite("Authentication: calls of a session that is over", .timeLimit(.minutes(2)))
 struct AuthenticationSignOutTests {
     private let signOuts = SignOuts()
     private let signedOut = Recorder<RequestContext>()

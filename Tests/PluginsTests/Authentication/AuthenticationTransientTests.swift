@@ -9,7 +9,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Authentication: refreshes that fail for a while")
+@Suite("Authentication: refreshes that fail for a while", .timeLimit(.minutes(2)))
 struct AuthenticationTransientTests {
     private let signOuts = SignOuts()
     private let clock = ManualClock()

@@ -9,7 +9,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Credentials")
+@Suite("Credentials", .timeLimit(.minutes(2)))
 struct CredentialsPluginTests {
     private func sent(_ target: PluginTarget, _ plugins: any Plugin...) async throws -> String? {
         let provider = Provider<PluginTarget>(stubClosure: { _ in .immediate }, plugins: plugins)

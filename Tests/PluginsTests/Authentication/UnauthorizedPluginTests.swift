@@ -5,7 +5,7 @@ import TargetKitPlugins
 import TestSupport
 import Testing
 
-@Suite("Unauthorized")
+@Suite("Unauthorized", .timeLimit(.minutes(2)))
 struct UnauthorizedPluginTests {
     /// How the server reports that the session has ended.
     enum Sign: String, CaseIterable, Sendable {
@@ -274,7 +274,10 @@ struct UnauthorizedPluginTests {
         }
         let target = target()
         let provider = Provider<PluginTarget>.stubbed(plugin, scope: scope)
-        let call = Task { await provider.result(target) }
+        let call = Task {
+            defer { reached.open() }
+            return await provider.result(target)
+        }
         await reached.wait()
         #expect(scope.inFlightCount == 1)
         call.cancel()

@@ -8,7 +8,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Timeouts")
+@Suite("Timeouts", .timeLimit(.minutes(2)))
 struct TimeoutTests {
     struct Patient: TargetType {
         var options: CallOptions

@@ -8,7 +8,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("What a decoding error shows")
+@Suite("What a decoding error shows", .timeLimit(.minutes(2)))
 struct DecodingExcerptTests {
     struct Order: Decodable {
         struct Item: Decodable {

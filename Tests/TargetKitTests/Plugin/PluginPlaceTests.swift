@@ -8,7 +8,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Places of plugins")
+@Suite("Places of plugins", .timeLimit(.minutes(2)))
 struct PluginPlaceTests {
     /// Names the request after itself, and takes the secret fields of its place.
     struct Named: Plugin {

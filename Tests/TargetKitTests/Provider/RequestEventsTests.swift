@@ -8,7 +8,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Events")
+@Suite("Events", .timeLimit(.minutes(2)))
 struct RequestEventsTests {
     @Test("Progress comes before the response, the last of each direction with all bytes")
     func order() async throws {

@@ -8,7 +8,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Many calls")
+@Suite("Many calls", .timeLimit(.minutes(2)))
 struct RequestOutcomesTests {
     private func targets(_ count: Int) -> [TestTarget] {
         (0..<count).map { number in TestTarget(.example).with { $0.path = "/\(number)" } }

@@ -4,7 +4,7 @@ import TargetKit
 import TestSupport
 import Testing
 
-@Suite("Envelopes")
+@Suite("Envelopes", .timeLimit(.minutes(2)))
 struct ResponseEnvelopeTests {
     struct User: Codable, Equatable {
         var id: Int

@@ -9,7 +9,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("OAuth")
+@Suite("OAuth", .timeLimit(.minutes(2)))
 struct OAuthAuthenticatorTests {
     private static let start = Date(timeIntervalSince1970: 1_000_000)
 
