@@ -143,7 +143,7 @@ struct AuthenticationFailureTests {
         async let rejected = provider.result(PluginTarget()).failure?.kind
         await gate.waitForArrivals()
         async let begun = provider.result(PluginTarget()).failure?.kind
-        while plugin.currentCredential.waiterCount < 2 { await Task.yield() }
+        while !Task.isCancelled, plugin.currentCredential.waiterCount < 2 { await Task.yield() }
         gate.open()
         #expect(await rejected == .cannotConnect)
         #expect(await begun == .cannotConnect)

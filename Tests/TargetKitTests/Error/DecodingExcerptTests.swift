@@ -65,6 +65,13 @@ struct DecodingExcerptTests {
         }
     }
 
+    @Test("A piece of 80 characters is shown whole", arguments: [(80, true), (81, false)])
+    func longest(length: Int, isWhole: Bool) throws {
+        let member = #""items":""#
+        let piece = member + String(repeating: "x", count: length - member.count - 1) + "\""
+        #expect(try error("{\(piece)}").description.hasSuffix(", in " + piece) == isWhole)
+    }
+
     @Test(
         "Values of secret fields are not shown",
         arguments: [

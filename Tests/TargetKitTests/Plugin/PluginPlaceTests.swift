@@ -77,6 +77,15 @@ struct PluginPlaceTests {
         return log.elements + sent.elements.compactMap { $0 }
     }
 
+    @Test("The places are at the positions of the documentation, which leave room between them")
+    func positions() {
+        let places: [PluginPlace] = [
+            .start, .environment, .connectivity, .failover, .admission, .standard, .retrying, .authentication, .signing,
+            .errorHandling, .observation,
+        ]
+        #expect(places.map(\.rawValue) == [50, 100, 150, 200, 300, 400, 450, 500, 600, 650, 700])
+    }
+
     @Test("Every hook visits the plugins by place, whatever their order in the array", arguments: [false, true])
     func permutations(isShared: Bool) async throws {
         var random = SeededGenerator(seed: 8)

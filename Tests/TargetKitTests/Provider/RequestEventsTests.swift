@@ -72,7 +72,7 @@ struct RequestEventsTests {
         }
         await transport.cancelled.wait()
         _ = await loop.result
-        while scope.inFlightCount > 0 { await Task.yield() }
+        while !Task.isCancelled, scope.inFlightCount > 0 { await Task.yield() }
     }
 
     @Test("Each backend says how much has come of a length that is known", arguments: Backend.allCases)

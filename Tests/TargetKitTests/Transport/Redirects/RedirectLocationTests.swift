@@ -57,6 +57,31 @@ struct RedirectLocationTests {
     }
 
     @Test(
+        "A URL without a port has the port of its scheme",
+        arguments: [
+            ("http://a.example:80/end", "http://a.example/start", false),
+            ("http://a.example:81/end", "http://a.example/start", true),
+            ("https://a.example:443/end", "https://a.example/start", false),
+            ("https://a.example:444/end", "https://a.example/start", true),
+        ]
+    )
+    func defaultPorts(location: String, start: String, isCrossOrigin: Bool) async throws {
+        let start = try #require(URL(string: start))
+        let transport = StubTransport { request in
+            request.urlRequest.url == start
+                ? .response(status: 302, headers: ["Location": location], data: Data())
+                : .response(status: 200, data: Data())
+        }
+        let target = TestTarget(start).with {
+            $0.path = ""
+            $0.headers = ["Authorization": "Bearer t"]
+        }
+        let response = try await Provider<TestTarget>(transport: transport).request(target)
+        #expect(response.redirects.map(\.isCrossOrigin) == [isCrossOrigin])
+        #expect((response.request?.value(forHTTPHeaderField: "Authorization") == nil) == isCrossOrigin)
+    }
+
+    @Test(
         "A Location without a host, or with one in its path, is not followed",
         arguments: [
             "https:///evil.test/x", "http:/evil.test", "https:evil.test", "//", "///evil.test", "https://:80/",
