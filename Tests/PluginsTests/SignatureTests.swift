@@ -9,7 +9,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("All plugins together")
+@Suite("All plugins together", .timeLimit(.minutes(2)))
 struct SignatureTests {
     @Test("One provider uses all of them")
     func together() async throws {

@@ -10,7 +10,7 @@ import FoundationNetworking
 #endif
 
 /// The snippets of the page about responses, compiled and run.
-@Suite("Page: Responses")
+@Suite("Page: Responses", .timeLimit(.minutes(2)))
 struct ResponsesPageTests {
     private func provider(_ body: String, status: Int = 200) -> Provider<TeaShop> {
         Provider(transport: StubTransport(.response(status: status, data: Data(body.utf8))))

@@ -9,7 +9,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Access token")
+@Suite("Access token", .timeLimit(.minutes(2)))
 struct AccessTokenPluginTests {
     @Test(
         "The scheme of the call determines the field",

@@ -10,7 +10,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Authentication: refreshes that fail")
+@Suite("Authentication: refreshes that fail", .timeLimit(.minutes(2)))
 struct AuthenticationFailureTests {
     /// A refresh that fails, and what it means.
     enum Failure: String, CaseIterable, Sendable {
@@ -143,7 +143,7 @@ struct AuthenticationFailureTests {
         async let rejected = provider.result(PluginTarget()).failure?.kind
         await gate.waitForArrivals()
         async let begun = provider.result(PluginTarget()).failure?.kind
-        while plugin.currentCredential.waiterCount < 2 { await Task.yield() }
+        while !Task.isCancelled, plugin.currentCredential.waiterCount < 2 { await Task.yield() }
         gate.open()
         #expect(await rejected == .cannotConnect)
         #expect(await begun == .cannotConnect)
@@ -223,7 +223,7 @@ struct AuthenticationFailureTests {
     }
 }
 
-@Suite("Authentication: the limit")
+@Suite("Authentication: the limit", .timeLimit(.minutes(2)))
 struct RefreshLimitTests {
     private let signOuts = SignOuts()
 

@@ -9,7 +9,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Authentication")
+@Suite("Authentication", .timeLimit(.minutes(2)))
 struct AuthenticationPluginTests {
     private let signOuts = SignOuts()
 

@@ -9,7 +9,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Authentication: secrets")
+@Suite("Authentication: secrets", .timeLimit(.minutes(2)))
 struct AuthenticationSecretsTests {
     /// An authenticator with a header field of its own.
     private struct KeyAuthenticator: Authenticator {

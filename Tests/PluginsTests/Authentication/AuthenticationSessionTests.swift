@@ -9,7 +9,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Authentication: cancelling, signing in and out")
+@Suite("Authentication: cancelling, signing in and out", .timeLimit(.minutes(2)))
 struct AuthenticationSessionTests {
     private let signOuts = SignOuts()
 

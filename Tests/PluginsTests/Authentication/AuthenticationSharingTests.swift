@@ -22,7 +22,7 @@ struct AuthenticationSharingTests {
         let first = Task { await provider.result(PluginTarget()) }
         await reached.waitForArrivals()
         let second = Task { await provider.result(PluginTarget()) }
-        while provider.configuration.sharedExchanges.waiterCount < 2 { await Task.yield() }
+        while !Task.isCancelled, provider.configuration.sharedExchanges.waiterCount < 2 { await Task.yield() }
         first.cancel()
         #expect(await first.value.failure?.stage == .cancelled)
         return second
@@ -77,7 +77,7 @@ struct AuthenticationSharingTests {
         clock.advance(by: .seconds(4))
         let second = Task { await provider.result(PluginTarget()) }
         await clock.waitForSleepers(2)
-        while provider.configuration.sharedExchanges.waiterCount < 2 { await Task.yield() }
+        while !Task.isCancelled, provider.configuration.sharedExchanges.waiterCount < 2 { await Task.yield() }
         gate.open()
         await clock.waitForSleepers(3)
         clock.advance(by: .seconds(6))
@@ -119,7 +119,7 @@ struct AuthenticationSharingTests {
         let first = Task { await provider.result(PluginTarget()) }
         await held.gate.waitForArrivals()
         let others = (0..<3).map { _ in Task { await provider.result(PluginTarget()) } }
-        while provider.configuration.sharedExchanges.waiterCount < 4 { await Task.yield() }
+        while !Task.isCancelled, provider.configuration.sharedExchanges.waiterCount < 4 { await Task.yield() }
         if firstLeaves { first.cancel() }
         held.gate.open()
         for other in others {
@@ -153,7 +153,7 @@ struct AuthenticationSharingTests {
                 }
             }
         }
-        while provider.configuration.sharedExchanges.waiterCount < 3 { await Task.yield() }
+        while !Task.isCancelled, provider.configuration.sharedExchanges.waiterCount < 3 { await Task.yield() }
         held.gate.open()
         for call in calls { #expect(await call.value.failure?.stage == .decoding) }
         let fields = held.requests.elements.map { $0.value(forHTTPHeaderField: "Authorization") }

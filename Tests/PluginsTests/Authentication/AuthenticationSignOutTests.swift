@@ -9,7 +9,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Authentication: calls of a session that is over")
+@Suite("Authentication: calls of a session that is over", .timeLimit(.minutes(2)))
 struct AuthenticationSignOutTests {
     private let signOuts = SignOuts()
     private let signedOut = Recorder<RequestContext>()
@@ -34,7 +34,7 @@ struct AuthenticationSignOutTests {
         let provider = provider(server.transport, plugin)
         let calls = (0..<3).map { _ in Task { await provider.result(PluginTarget()) } }
         await gate.waitForArrivals()
-        while plugin.currentCredential.waiterCount < 3 { await Task.yield() }
+        while !Task.isCancelled, plugin.currentCredential.waiterCount < 3 { await Task.yield() }
         try await plugin.signOut()
         for call in calls {
             let error = try #require(await call.value.failure)

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// How the plugin uses its store.
-@Suite("Authentication: the store")
+@Suite("Authentication: the store", .timeLimit(.minutes(2)))
 struct AuthenticationStoreTests {
     /// A store that fails on demand.
     private final class FailingStore: CredentialStore {

@@ -9,7 +9,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Authentication: transient failures")
+@Suite("Authentication: transient failures", .timeLimit(.minutes(2)))
 struct AuthenticationTransientTests {
     private let signOuts = SignOuts()
     private let clock = ManualClock()

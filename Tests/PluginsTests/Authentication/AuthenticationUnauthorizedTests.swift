@@ -9,7 +9,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Authentication beside Unauthorized")
+@Suite("Authentication beside Unauthorized", .timeLimit(.minutes(2)))
 struct AuthenticationUnauthorizedTests {
     /// Which of the two plugins comes first.
     enum Order: String, CaseIterable, Sendable {

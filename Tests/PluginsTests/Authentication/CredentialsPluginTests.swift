@@ -9,7 +9,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Credentials")
+@Suite("Credentials", .timeLimit(.minutes(2)))
 struct CredentialsPluginTests {
     private static let anna = CredentialsPlugin { _ in
         URLCredential(user: "anna", password: "secret", persistence: .none)

@@ -5,7 +5,7 @@ import TargetKitPlugins
 import TestSupport
 import Testing
 
-@Suite("Unauthorized")
+@Suite("Unauthorized", .timeLimit(.minutes(2)))
 struct UnauthorizedPluginTests {
     /// How the server reports that the session has ended.
     enum Sign: String, CaseIterable, Sendable {
@@ -107,7 +107,7 @@ struct UnauthorizedPluginTests {
     }
 
     @Test("Every other call of the scope is cancelled before the handler runs; other scopes go on")
-    func cancelsOthers() async {
+    func cancelsOthers() async throws {
         let scope = RequestScope()
         let held = HeldTransport()
         let plugin = plugin
@@ -124,6 +124,8 @@ struct UnauthorizedPluginTests {
         await held.requests.waitForCount(21)
         let result = await Provider<PluginTarget>.stubbed(plugin, scope: scope).result(target())
         #expect(RecordingPlugin.Outcome(result) == .status(401))
+        // Otherwise nothing cancels the calls.
+        try #require(signedOut.count == 1)
         let outcomes = await results.waitForCount(20)
         #expect(outcomes == Array(repeating: .failure(.cancelled), count: 20))
         #expect(others.count == 0)
@@ -274,7 +276,10 @@ struct UnauthorizedPluginTests {
         }
         let target = target()
         let provider = Provider<PluginTarget>.stubbed(plugin, scope: scope)
-        let call = Task { await provider.result(target) }
+        let call = Task {
+            defer { reached.open() }
+            return await provider.result(target)
+        }
         await reached.wait()
         #expect(scope.inFlightCount == 1)
         call.cancel()

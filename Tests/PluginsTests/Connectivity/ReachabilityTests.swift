@@ -5,7 +5,7 @@ import TargetKitPlugins
 import TestSupport
 import Testing
 
-@Suite("Reachability")
+@Suite("Reachability", .timeLimit(.minutes(2)))
 struct ReachabilityTests {
     typealias Status = Reachability.Status
 

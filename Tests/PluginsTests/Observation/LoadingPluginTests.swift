@@ -5,7 +5,7 @@ import TargetKitPlugins
 import TestSupport
 import Testing
 
-@Suite("Loading")
+@Suite("Loading", .timeLimit(.minutes(2)))
 struct LoadingPluginTests {
     private let shown = Recorder<Bool>()
 
@@ -121,7 +121,7 @@ struct LoadingPluginTests {
     }
 }
 
-@Suite("Loading, timed")
+@Suite("Loading, timed", .timeLimit(.minutes(2)))
 struct LoadingTimingTests {
     private let shown = Recorder<Bool>()
     private let clock = ManualClock()

@@ -9,7 +9,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Redaction in a log")
+@Suite("Redaction in a log", .timeLimit(.minutes(2)))
 struct LogRedactionTests {
     private func url(_ text: String, _ redaction: LogRedaction = LogRedaction()) async throws -> String {
         let url = try #require(URL(string: text))

@@ -9,7 +9,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("MetricsPlugin")
+@Suite("MetricsPlugin", .timeLimit(.minutes(2)))
 struct MetricsPluginTests {
     /// Sees how calls end.
     private struct Watcher: Plugin {

@@ -9,7 +9,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Network activity")
+@Suite("Network activity", .timeLimit(.minutes(2)))
 struct NetworkActivityPluginTests {
     @Test(
         "A call begins and ends once, however it ends, and not at all when it is not sent",

@@ -9,7 +9,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Network logger")
+@Suite("Network logger", .timeLimit(.minutes(2)))
 struct NetworkLoggerPluginTests {
     private static let target = PluginTarget(
         path: "/orders",

@@ -12,7 +12,7 @@ import FoundationNetworking
 private let tokenURL = URL.shop.appending(path: "token")
 private let transport = AuthenticationPageTests.server(accepting: "new", refreshing: #"{"access_token":"new"}"#)
 
-@Suite("The page about authentication")
+@Suite("The page about authentication", .timeLimit(.minutes(2)))
 struct AuthenticationPageTests {
     private let session = Screen()
     private let folder: URL

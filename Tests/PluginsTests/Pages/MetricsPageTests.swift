@@ -5,7 +5,7 @@ import TargetKitPlugins
 import TestSupport
 import Testing
 
-@Suite("Page: Metrics")
+@Suite("Page: Metrics", .timeLimit(.minutes(2)))
 struct MetricsPageTests {
     enum Tea: TargetType {
         case latest

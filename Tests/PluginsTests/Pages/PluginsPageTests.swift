@@ -14,7 +14,7 @@ enum Account {
     var path: RequestPath { "/account" }
 }
 
-@Suite("Page: TargetKitPlugins")
+@Suite("Page: TargetKitPlugins", .timeLimit(.minutes(2)))
 struct PluginsPageTests {
     @Test("Options of a target choose what plugins do")
     func options() async {

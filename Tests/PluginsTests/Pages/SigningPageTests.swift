@@ -8,7 +8,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Page: Signing")
+@Suite("Page: Signing", .timeLimit(.minutes(2)))
 struct SigningPageTests {
     enum Bank: RoutedTarget {
         case balance

@@ -9,7 +9,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("DefaultHeadersPlugin")
+@Suite("DefaultHeadersPlugin", .timeLimit(.minutes(2)))
 struct DefaultHeadersPluginTests {
     private func headers(_ plugin: DefaultHeadersPlugin, _ headers: HTTPHeaders = [:]) async throws -> HTTPHeaders {
         let sent = Recorder<URLRequest>()

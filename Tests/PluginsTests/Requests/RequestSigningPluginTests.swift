@@ -9,7 +9,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("RequestSigningPlugin")
+@Suite("RequestSigningPlugin", .timeLimit(.minutes(2)))
 struct RequestSigningPluginTests {
     private static let field: HTTPHeaderName = "X-Signature"
 

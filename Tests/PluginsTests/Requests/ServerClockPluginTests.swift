@@ -5,7 +5,7 @@ import TargetKitPlugins
 import TestSupport
 import Testing
 
-@Suite("ServerClockPlugin")
+@Suite("ServerClockPlugin", .timeLimit(.minutes(2)))
 struct ServerClockPluginTests {
     /// A device and a server, each with its clock, and the way between them.
     private final class World: Sendable {

@@ -145,7 +145,7 @@ struct ErrorHandlingPluginTests {
             options: .setting(\.sharesInFlight, true)
         )
         let calls = (0..<2).map { _ in Task { await provider.result(Self.refused) } }
-        while provider.configuration.sharedExchanges.waiterCount < 2 { await Task.yield() }
+        while !Task.isCancelled, provider.configuration.sharedExchanges.waiterCount < 2 { await Task.yield() }
         held.gate.open()
         for call in calls { #expect(await call.value.failure?.stage == .status) }
         #expect(held.requests.count == 2)

@@ -9,7 +9,7 @@ import FoundationNetworking
 #endif
 
 /// Cancelling reads the same wherever the call is, and however it is said.
-@Suite("Cancelling a call")
+@Suite("Cancelling a call", .timeLimit(.minutes(2)))
 struct CancellationTests {
     /// Where the call is when it is cancelled.
     enum Place: String, CaseIterable, Sendable {

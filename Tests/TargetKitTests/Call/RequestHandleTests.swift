@@ -8,7 +8,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("RequestHandle")
+@Suite("RequestHandle", .timeLimit(.minutes(2)))
 struct RequestHandleTests {
     @Test("Its response is the completion's, for any number of tasks, also afterwards")
     func response() async throws {

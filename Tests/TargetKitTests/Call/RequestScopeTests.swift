@@ -8,7 +8,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("RequestScope")
+@Suite("RequestScope", .timeLimit(.minutes(2)))
 struct RequestScopeTests {
     struct Other: TargetType {
         var baseURL: URL { .example }

@@ -288,7 +288,7 @@ extension SharedExchangeTests {
     }
 
     private func waiters(_ count: Int, of provider: Provider<TestTarget>) async {
-        while provider.configuration.sharedExchanges.waiterCount < count { await Task.yield() }
+        while !Task.isCancelled, provider.configuration.sharedExchanges.waiterCount < count { await Task.yield() }
     }
 
     @Test("Each call is asked about a body that it cannot decode, and those that repeat share the next exchange")
@@ -341,7 +341,7 @@ extension SharedExchangeTests {
             isDown.open()
         }
         #expect(await ends(calls) == [.failure(.cancelled), .failure(.cancelled)])
-        while provider.scope.inFlightCount > 0 { await Task.yield() }
+        while !Task.isCancelled, provider.scope.inFlightCount > 0 { await Task.yield() }
         for _ in 0..<200 { await Task.yield() }
         #expect(!isDown.isOpen)
         #expect(!hooks.hooks.contains("didReceive"))

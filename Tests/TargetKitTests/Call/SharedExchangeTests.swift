@@ -52,7 +52,7 @@ struct SharedExchangeTests {
 
     /// Returns when that many calls wait for what they share.
     func joined(_ count: Int, _ provider: Provider<MultiTarget>) async {
-        while provider.configuration.sharedExchanges.waiterCount < count { await Task.yield() }
+        while !Task.isCancelled, provider.configuration.sharedExchanges.waiterCount < count { await Task.yield() }
     }
 
     @Test("Identical calls have one exchange, one willSend and didReceive, and each its own prepare and process")
@@ -186,7 +186,9 @@ struct SharedExchangeTests {
         }
         await transport.cancelled.wait()
         // The exchange ends on its own, after the calls that have left it.
-        while count({ $0 == .didReceive(attempt: 0, .failure(.cancelled)) }) == 0 { await Task.yield() }
+        while !Task.isCancelled, count({ $0 == .didReceive(attempt: 0, .failure(.cancelled)) }) == 0 {
+            await Task.yield()
+        }
         #expect(count { $0 == .didReceive(attempt: 0, .failure(.cancelled)) } == 1)
         async let next = provider.request(MultiTarget(target))
         await transport.release(1)
@@ -290,7 +292,7 @@ struct SharedExchangeTests {
         provider = nil
         await transport.release(0)
         for call in calls { #expect(try await call.value.get().statusCode == 200) }
-        while dropped != nil { await Task.yield() }
+        while !Task.isCancelled, dropped != nil { await Task.yield() }
         #expect(transport.sent.count == 1)
         #expect(exchanges.count == 0 && exchanges.waiterCount == 0)
     }

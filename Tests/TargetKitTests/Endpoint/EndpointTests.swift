@@ -270,6 +270,24 @@ struct EndpointTests {
         #expect(try text(request(.post, .json(Value(), encoder: Fixed()))) == "fixed")
     }
 
+    @Test(
+        "A task is described by the kinds of its parts, without their values",
+        arguments: [
+            (.plain, "plain"), (.query(["a": "s3cret"]), "a query"), (.parameters(["a": "s3cret"]), "parameters"),
+            (.json(Note()), "a body of JSON"), (.form(Note()), "a form"), (.form(ordered: ["a": 1]), "a form"),
+            (.data(Data("s3cret".utf8)), "a body of bytes"),
+            (.multipart([.text("s3cret", name: "a")]), "a multipart form"),
+            (.json(Note()).query(["a": 1]), "a query, a body of JSON"),
+            (
+                .download(to: URL(filePath: "/tmp/x")).parameters(["a": 1], encoding: .query),
+                "parameters, into the file /tmp/x"
+            ),
+        ] as [(HTTPTask, String)]
+    )
+    func descriptions(task: HTTPTask, text: String) {
+        #expect(task.description == text)
+    }
+
     @Test("Added headers replace the endpoint's own")
     func changes() {
         let endpoint = Endpoint(

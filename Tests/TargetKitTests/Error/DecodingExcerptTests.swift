@@ -8,7 +8,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("What a decoding error shows")
+@Suite("What a decoding error shows", .timeLimit(.minutes(2)))
 struct DecodingExcerptTests {
     struct Order: Decodable {
         struct Item: Decodable {
@@ -63,6 +63,13 @@ struct DecodingExcerptTests {
             #expect(piece.count == 80)
             #expect(piece.hasSuffix("…"))
         }
+    }
+
+    @Test("A piece of 80 characters is shown whole", arguments: [(80, true), (81, false)])
+    func longest(length: Int, isWhole: Bool) throws {
+        let member = #""items":""#
+        let piece = member + String(repeating: "x", count: length - member.count - 1) + "\""
+        #expect(try error("{\(piece)}").description.hasSuffix(", in " + piece) == isWhole)
     }
 
     @Test(

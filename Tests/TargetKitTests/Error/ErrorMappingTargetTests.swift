@@ -8,7 +8,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("ErrorMappingTarget")
+@Suite("ErrorMappingTarget", .timeLimit(.minutes(2)))
 struct ErrorMappingTargetTests {
     enum ShopError: Error, Equatable, LocalizedError {
         case paymentNeeded

@@ -8,7 +8,7 @@ import FoundationNetworking
 #endif
 
 /// Secrets in header fields, query and body, on their way through whole calls: no text that is made of the failure has them.
-@Suite("Secrets in errors")
+@Suite("Secrets in errors", .timeLimit(.minutes(2)))
 struct ErrorSecretsTests {
     typealias Kind = TargetKitError.Kind
 

@@ -8,7 +8,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("ErrorTexts")
+@Suite("ErrorTexts", .timeLimit(.minutes(2)))
 struct ErrorTextsTests {
     typealias Kind = TargetKitError.Kind
 

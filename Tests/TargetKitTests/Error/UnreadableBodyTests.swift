@@ -9,11 +9,14 @@ import FoundationNetworking
 #endif
 
 /// The one-line description of an error about a body that is not the requested JSON.
-@Suite("Unreadable bodies")
+@Suite("Unreadable bodies", .timeLimit(.minutes(2)))
 struct UnreadableBodyTests {
     struct Order: Decodable, Sendable { var id: Int }
 
     private static let html = "\n<!DOCTYPE html><html><body>s3cret</body></html>"
+
+    /// The longest media type that an error names: 80 bytes.
+    private static let longestType = "text/" + String(repeating: "x", count: 75)
 
     /// The errors of each way of reading JSON from a body.
     private func errors(_ response: Response) -> [TargetKitError] {
@@ -52,6 +55,8 @@ struct UnreadableBodyTests {
             ("s3cret", "s3cret\u{1B}[2J", "the body is not JSON (an invalid Content-Type)"),
             ("\u{1}s3cret", "a/s3cret", "the body is not JSON (an invalid Content-Type)"),
             ("s3cret", "text/" + String(repeating: "s3cret", count: 20), "(an invalid Content-Type)"),
+            ("s3cret", longestType, "(Content-Type: \(longestType))"),
+            ("s3cret", longestType + "x", "(an invalid Content-Type)"),
         ] as [(String, String?, String)]
     )
     func kinds(body: String, type: String?, words: String) {
@@ -127,7 +132,7 @@ struct UnreadableBodyTests {
             (Data(html.utf8), nil, "<!DOCTYPE html><html><body>s3cret</body></html>"), (Data(), nil, ""),
             (Data("a\r\n\tb\u{1B}[2J\u{202E}c\u{85}d\0".utf8), nil, "a b [2J c d"),
             (Data([0xCF, 0xF0, 0xE8]), "text/html; charset=windows-1251", "При"),
-            (Data([0x63, 0xE9]), "text/plain; charset=no-such-thing", "c\u{FFFD}"),
+            (Data([0x63, 0xE9]), "text/plain; charset=no-such-thing", "c\u{FFFD}"), (Data([0x63, 0xE9]), nil, "cé"),
             (Data(String(repeating: "é", count: 9_000).utf8), nil, String(repeating: "é", count: 200)),
             (Data(("a" + String(repeating: "€", count: 9_000)).utf8), nil, "a" + String(repeating: "€", count: 199)),
         ] as [(Data, String?, String)]

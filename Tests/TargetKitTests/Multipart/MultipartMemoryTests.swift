@@ -5,7 +5,7 @@ import TargetKit
 import TestSupport
 import Testing
 
-@Suite("Memory of a large form")
+@Suite("Memory of a large form", .timeLimit(.minutes(2)))
 struct MultipartMemoryTests {
     // In a process of its own: other tests' memory would count, and another user may be chosen.
     @Test("A form with a file of 1 GiB is read within 16 MiB, and its length is known before")
@@ -23,7 +23,7 @@ struct MultipartMemoryTests {
             let source = try form.bodySource()
             let reader = try source.open()
             var total: Int64 = 0
-            while case let count = try reader.read(into: buffer), count > 0 { total += Int64(count) }
+            while total <= 2 << 30, case let count = try reader.read(into: buffer), count > 0 { total += Int64(count) }
             #expect(total == source.length)
             #expect(total > 1 << 30)
             #expect(try ProcessMemory.peak() - before < 16 << 20)

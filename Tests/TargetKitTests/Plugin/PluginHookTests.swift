@@ -9,7 +9,7 @@ import FoundationNetworking
 #endif
 
 /// Plugins that call one another, and plugins without hooks of their own.
-@Suite("Plugin hooks")
+@Suite("Plugin hooks", .timeLimit(.minutes(2)))
 struct PluginHookTests {
     struct Idle: Plugin {}
 

@@ -8,7 +8,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Places of plugins")
+@Suite("Places of plugins", .timeLimit(.minutes(2)))
 struct PluginPlaceTests {
     /// Names the request after itself, and takes the secret fields of its place.
     struct Named: Plugin {
@@ -75,6 +75,15 @@ struct PluginPlaceTests {
         )
         _ = try await provider.request(TestTarget(.example))
         return log.elements + sent.elements.compactMap { $0 }
+    }
+
+    @Test("The places are at the positions of the documentation, which leave room between them")
+    func positions() {
+        let places: [PluginPlace] = [
+            .start, .environment, .connectivity, .failover, .admission, .standard, .retrying, .authentication, .signing,
+            .errorHandling, .observation,
+        ]
+        #expect(places.map(\.rawValue) == [50, 100, 150, 200, 300, 400, 450, 500, 600, 650, 700])
     }
 
     @Test("Every hook visits the plugins by place, whatever their order in the array", arguments: [false, true])

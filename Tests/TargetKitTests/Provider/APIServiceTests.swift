@@ -5,7 +5,7 @@ import TargetKit
 import TestSupport
 import Testing
 
-@Suite("APIService")
+@Suite("APIService", .timeLimit(.minutes(2)))
 struct APIServiceTests {
     struct Tea: Codable, Equatable {
         var name: String

@@ -8,7 +8,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Cookies of a provider")
+@Suite("Cookies of a provider", .timeLimit(.minutes(2)))
 struct ProviderCookieTests {
     private func server(_ backend: Backend) throws -> RunningBackend {
         try RunningBackend(backend) { request in

@@ -8,7 +8,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Provider")
+@Suite("Provider", .timeLimit(.minutes(2)))
 struct ProviderTests {
     enum Music: TargetType {
         case track(Int)

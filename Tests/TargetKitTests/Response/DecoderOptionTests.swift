@@ -5,7 +5,7 @@ import TargetKit
 import TestSupport
 import Testing
 
-@Suite("Decoders")
+@Suite("Decoders", .timeLimit(.minutes(2)))
 struct DecoderOptionTests {
     /// What the decoder that was used says of itself: `{}` has nothing, so all of it is the decoder's.
     struct Mark: Decodable, Sendable, Equatable {

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// What a server can send, at random: `TARGETKIT_FUZZ` is the number of inputs for each reader.
-@Suite("Random bytes")
+@Suite("Random bytes", .timeLimit(.minutes(30)))
 struct RandomBytesTests {
     private static let count = JSONRandomTests.count
 

@@ -4,7 +4,7 @@ import TargetKit
 import TestSupport
 import Testing
 
-@Suite("Envelopes")
+@Suite("Envelopes", .timeLimit(.minutes(2)))
 struct ResponseEnvelopeTests {
     struct User: Codable, Equatable {
         var id: Int
@@ -79,6 +79,7 @@ struct ResponseEnvelopeTests {
         Row(#"{"code":{},"data":{"id":7}}"#, .failed(.decoding)),
         // HTTP failures with and without an envelope.
         Row(400, #"{"code":"A001","message":"no tea"}"#, .refused("A001", "no tea")),
+        Row(400, #"{"code":0,"data":{"id":7}}"#, .failed(.status)),
         Row(500, #"{"code":0,"data":{"id":7}}"#, .failed(.status)),
         Row(502, "<html>", .failed(.status)),
         Row(404, "", .failed(.status)),

@@ -46,6 +46,15 @@ struct ResponseValueTests {
         #expect(throws: TargetKitError.self) { try response.decode(JSONValue.self, atKeyPath: keyPath) }
     }
 
+    @Test("An index beyond the end of an array is reported as missing in that array", arguments: ["1", "7"])
+    func indexBeyondEnd(index: String) throws {
+        let response = Response(statusCode: 200, data: Data(#"{"a":[1]}"#.utf8))
+        let error = try #require(throws: TargetKitError.self) { try response.json(atKeyPath: "a.\(index)") }
+        guard case DecodingError.keyNotFound(let key, let context)? = error.underlying else { throw Failure() }
+        #expect(key.stringValue == index)
+        #expect(context.codingPath.map(\.stringValue) == ["a"])
+    }
+
     @Test("Objects, arrays and dictionaries of dynamic values are decoded, and what is of another kind is an error")
     func dynamicTypes() throws {
         let response = Response(statusCode: 200, data: Data(#"{"b":[1,null],"a":{"x":"y"}}"#.utf8))

@@ -10,7 +10,7 @@ import FoundationNetworking
 #endif
 
 /// What Apple's systems need for pins, which Linux can test: libcurl does its own reading.
-@Suite("The key of a certificate")
+@Suite("The key of a certificate", .timeLimit(.minutes(2)))
 struct CertificateKeyTests {
     @Test(
         "It is the SubjectPublicKeyInfo that OpenSSL prints",

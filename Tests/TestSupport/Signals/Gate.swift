@@ -18,9 +18,17 @@ public final class Gate: Sendable {
 
     /// Returns when the gate is open. Cancelling the task does not end the wait: it stands for code that takes no
     /// notice.
+    ///
+    /// After five minutes it opens the gate itself, so that a test that has exceeded its time limit ends.
     public func wait() async {
         arrived.add()
+        guard !isOpen else { return }
+        let limit = Task.detached { [self] in
+            try await Task.sleep(for: .seconds(300))
+            open()
+        }
         await opened.waitRegardless(for: 1)
+        limit.cancel()
     }
 
     /// Returns when the gate is open.

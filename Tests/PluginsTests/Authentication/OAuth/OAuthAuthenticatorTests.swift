@@ -9,7 +9,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("OAuth")
+@Suite("OAuth", .timeLimit(.minutes(2)))
 struct OAuthAuthenticatorTests {
     private static let start = Date(timeIntervalSince1970: 1_000_000)
 
@@ -165,6 +165,50 @@ struct OAuthAuthenticatorTests {
         for secret in ["old-refresh", "old-access", "top secret", "\u{7}"] { #expect(!shown.contains(secret)) }
         #expect(shown.contains("invalid_grant"))
         #expect(shown.count < 1000)
+    }
+
+    @Test(
+        "A secret of six characters is left out, a shorter text is not",
+        arguments: [("abcdef", true), ("abcde", false)]
+    )
+    func shortSecrets(_ secret: String, _ isLeftOut: Bool) async throws {
+        let body = #"{"error":"invalid_client","error_description":"who is \#(secret)?"}"#
+        let answer = SampleResponse.response(status: 400, data: Data(body.utf8))
+        let (_, result) = try await refresh(OAuthClient(id: "app", secret: secret), answer: answer)
+        let error = try #require(result.failure as? OAuthError)
+        #expect(error.description.contains(secret) == !isLeftOut)
+    }
+
+    @Test("A token counts only in a response with a status of 200 to 299", arguments: [(299, true), (300, false)])
+    func status(_ status: Int, _ isToken: Bool) async throws {
+        let answer = SampleResponse.response(status: status, data: Data(#"{"access_token":"new"}"#.utf8))
+        let (_, result) = try await refresh(OAuthClient(id: "app"), answer: answer)
+        #expect((try? result.get().accessToken) == (isToken ? "new" : nil))
+        #expect(result.failure as? OAuthError == (isToken ? nil : .unexpectedStatus(300)))
+    }
+
+    @Test("The words of any response without a token hold no secret", arguments: [300, 400, 503])
+    func secretsByStatus(_ status: Int) async throws {
+        let body = Data(#"{"error":"no","error_description":"not old-refresh"}"#.utf8)
+        let (_, result) = try await refresh(OAuthClient(id: "app"), answer: .response(status: status, data: body))
+        let error = try #require(result.failure as? OAuthError)
+        #expect(!error.description.contains("old-refresh"))
+    }
+
+    @Test("A refresh that is refused with a 401 does not sign out by itself")
+    func noSignOut() async throws {
+        let signedOut = Tally()
+        let provider = Provider<MultiTarget>(
+            transport: StubTransport { _ in .response(status: 401, data: Data(#"{"error":"invalid_client"}"#.utf8)) },
+            plugins: [UnauthorizedPlugin { _ in signedOut.add() }]
+        )
+        let authenticator = OAuthAuthenticator(tokenURL: .shop, client: OAuthClient(id: "app")) { target in
+            try await provider.request(target)
+        }
+        await #expect(throws: OAuthError.refused(.init(code: "invalid_client", statusCode: 401))) {
+            try await authenticator.refresh(old)
+        }
+        #expect(signedOut.value == 0)
     }
 
     @Test("Without a refresh token nothing is sent, and the session ends")

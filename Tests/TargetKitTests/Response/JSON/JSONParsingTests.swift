@@ -54,6 +54,23 @@ struct JSONParsingTests {
         let data = Data("xx[1,2]yy".utf8)[2..<7]
         #expect(try JSONValue(parsing: data) == [1, 2])
         #expect(throws: JSONParsingError(.commaOrArrayEnd, at: 4)) { try JSONValue(parsing: data.dropLast()) }
+        // The byte after the part, which would complete the value, is not read.
+        let errors: [String: JSONParsingError] = ["true": .init(.value, at: 64), "-1": .init(.digit, at: 65)]
+        for (text, error) in errors {
+            let whole = Data((String(repeating: " ", count: 64) + text).utf8)
+            #expect(throws: error) { try JSONValue(parsing: whole.dropLast()) }
+        }
+    }
+
+    @Test("A key with a character that equals one of ASCII is the key of ASCII, whatever stands before it")
+    func equalKeys() throws {
+        for byte in UInt8(0x20)...0x7E where byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\") {
+            let start = Character(UnicodeScalar(byte))
+            // KELVIN SIGN (U+212A) is canonically equivalent to K.
+            let value = try JSONValue(parsing: "{\"\(start)\u{212A}\":1,\"\(start)K\":2}")
+            #expect(value.object?.count == 1, "\(start)")
+            #expect(value["\(start)K"] == 2, "\(start)")
+        }
     }
 
     @Test("Nesting is allowed to the limit, and is an error one level deeper", arguments: [0, 1, 2, 100, 512])

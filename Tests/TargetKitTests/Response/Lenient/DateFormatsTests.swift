@@ -40,6 +40,17 @@ struct DateFormatsTests {
     }
 
     @Test(
+        "Each month is read by its English name",
+        arguments: zip(
+            ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"],
+            ["01", "02", "03", "04", "05", "06", "07", "08", "09", "10", "11", "12"]
+        )
+    )
+    func months(name: String, number: String) throws {
+        #expect(try Self.date("\"05 \(name) 2024 00:00:00 GMT\"") == Self.date("\"2024-\(number)-05\""))
+    }
+
+    @Test(
         "A number is seconds since 1970, or milliseconds from 10^11 on",
         arguments: [
             ("0", 0), ("1714979289", 1_714_979_289), ("1714979289.25", 1_714_979_289.25),

@@ -166,6 +166,13 @@ struct LenientTests {
         #expect(query == Query(page: page, isVisible: isVisible))
     }
 
+    @Test("A named default also stands for an element of an array")
+    func namedDefaultsOfElements() throws {
+        let json = Data(#"["x", 3, {}, "4"]"#.utf8)
+        let pages = try JSONDecoder().decode([LenientDefault<PageOne>].self, from: json)
+        #expect(pages.map(\.wrappedValue) == [1, 3, 1, 4])
+    }
+
     @Test("Encoding writes plain values and leaves nil out")
     func encoding() throws {
         let product = try Self.product(#"{"id":"7","tags":[1]}"#)

@@ -88,6 +88,8 @@ struct CookieRuleTests {
             CookieRow("a=b; Domain=127.0.0.1", from: "http://127.0.0.1/", to: "http://x.127.0.0.1/", sent: nil),
             CookieRow("a=b; Domain=0.0.1", from: "http://127.0.0.1/", sent: nil),
             CookieRow("a=b; Domain=0.1", from: "http://127.0.0.0x1/", sent: nil),
+            CookieRow("a=b; Domain=0.0.0x1", from: "http://127.0.0.0x1/", sent: nil),
+            CookieRow("a=b; Domain=example.0xg", from: "http://www.example.0xg/", sent: "a=b"),
             CookieRow("a=b", from: "http://[::1]:81/", to: "http://[::1]/", sent: "a=b"),
             CookieRow("a=b; Domain=[::1]", from: "http://[::1]/", sent: "a=b"),
             CookieRow("a=b", from: "http://user:secret@example.org/", to: "http://example.org/", sent: "a=b"),

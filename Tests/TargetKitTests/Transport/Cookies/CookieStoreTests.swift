@@ -89,6 +89,21 @@ struct CookieStoreTests {
         #expect(store.header(for: http) == "b=2; c=3; a=5")
     }
 
+    @Test("Longer paths are sent first, then older cookies, then the one stored first (RFC 6265 §5.4)")
+    func sendingOrder() throws {
+        let store = makeStore()
+        let url = try #require(URL(string: "http://www.example.org/a/b"))
+        store.store(["parent=1; Domain=example.org; Path=/a"], from: url)
+        time.advance(by: 1)
+        store.store(["host=1; Path=/a"], from: url)
+        time.advance(by: 1)
+        store.store(["above=1; Domain=example.org; Path=/", "below=1; Path=/"], from: url)
+        time.advance(by: 1)
+        store.store(["deep=1; Path=/a/b"], from: url)
+        store.set(Cookie(name: "old", value: "1", domain: "www.example.org", created: time.now - 60))
+        #expect(store.header(for: url) == "deep=1; parent=1; host=1; old=1; above=1; below=1")
+    }
+
     @Test(
         "An http response cannot hide a Secure cookie",
         arguments: [

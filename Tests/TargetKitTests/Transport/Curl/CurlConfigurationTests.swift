@@ -15,6 +15,18 @@ struct CurlConfigurationTests {
         return CurlTransport(configuration: configuration)
     }
 
+    @Test("Without settings, the limits are those of the documentation")
+    func defaults() {
+        let configuration = CurlTransport.Configuration()
+        #expect(configuration.connectTimeout == .seconds(60))
+        #expect(configuration.idleTimeout == .seconds(60))
+        #expect(configuration.maxConnectionsPerHost == 128)
+        #expect(configuration.maxConnections == 512)
+        #expect(configuration.maxIdleConnections == 128)
+        #expect(configuration.maxIdleTime == .seconds(60))
+        #expect(configuration.maxHeadSize == 262_144)
+    }
+
     @Test("No more connections are opened to a host than its limit allows")
     func connectionsPerHost() async throws {
         let server = try LoopbackServer(reply: .text("x"))

@@ -104,6 +104,8 @@ struct CurlProxyTests {
         #expect(error?.code == .cannotConnectToHost)
         #expect(error?.localizedDescription.contains("proxy") == true)
         #expect(error?.localizedDescription.contains("\(status)") == true)
+        let namesPassword = error?.localizedDescription.contains("check its user name and password")
+        #expect(namesPassword == [401, 407].contains(status))
         #expect(try !texts(of: #require(error)).contains(Self.secret))
         #expect(proxy.requests.allSatisfy { $0.method == "CONNECT" })
     }

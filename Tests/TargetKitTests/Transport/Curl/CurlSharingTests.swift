@@ -142,6 +142,19 @@ struct CurlSharingTests {
         #expect(await connections(of: transport, to: server).count <= 3)
     }
 
+    @Test("The connection of a streamed body closes at the end of the body")
+    func streamEnd() async throws {
+        let server = try HTTP2Server()
+        let transport = server.transport()
+        let response = try await transport.send(
+            TestCall(destination: .stream(buffer: 1 << 16)).request(to: server.baseURL)
+        )
+        guard case .stream(let body) = response.body else { throw URLError(.cannotParseResponse) }
+        for try await _ in body {}
+        #expect(await server.events(through: "CLOSED").contains("CLOSED"))
+        try await send(1, to: server, with: transport)
+    }
+
     @Test("Calls beside a streamed body that is not read get their own responses")
     func heldStream() async throws {
         let server = try HTTP2Server()

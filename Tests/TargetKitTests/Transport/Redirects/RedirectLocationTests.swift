@@ -8,7 +8,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Redirects: Location")
+@Suite("Redirects: Location", .timeLimit(.minutes(2)))
 struct RedirectLocationTests {
     @Test(
         "An unescaped Location is escaped, and its existing escapes are kept",
@@ -54,6 +54,31 @@ struct RedirectLocationTests {
         let response = try await Provider<TestTarget>(transport: transport)
             .request(TestTarget(.start).with { $0.path = "" })
         #expect(response.request?.url?.absoluteString == url)
+    }
+
+    @Test(
+        "A URL without a port has the port of its scheme",
+        arguments: [
+            ("http://a.example:80/end", "http://a.example/start", false),
+            ("http://a.example:81/end", "http://a.example/start", true),
+            ("https://a.example:443/end", "https://a.example/start", false),
+            ("https://a.example:444/end", "https://a.example/start", true),
+        ]
+    )
+    func defaultPorts(location: String, start: String, isCrossOrigin: Bool) async throws {
+        let start = try #require(URL(string: start))
+        let transport = StubTransport { request in
+            request.urlRequest.url == start
+                ? .response(status: 302, headers: ["Location": location], data: Data())
+                : .response(status: 200, data: Data())
+        }
+        let target = TestTarget(start).with {
+            $0.path = ""
+            $0.headers = ["Authorization": "Bearer t"]
+        }
+        let response = try await Provider<TestTarget>(transport: transport).request(target)
+        #expect(response.redirects.map(\.isCrossOrigin) == [isCrossOrigin])
+        #expect((response.request?.value(forHTTPHeaderField: "Authorization") == nil) == isCrossOrigin)
     }
 
     @Test(

@@ -40,11 +40,11 @@ struct CurlFileWriterTests {
         disk.suspend()
         let piece = Data(count: 16 << 10)
         var taken = 0
-        while try give(piece) { taken += piece.count }
+        while taken <= CurlFileWriter.limit, try give(piece) { taken += piece.count }
         #expect(taken == CurlFileWriter.limit)
         #expect(wakes.value == 0)
         disk.resume()
-        await wakes.waitRegardless(for: 1)
+        try await wakes.wait(for: 1)
         #expect(try give(piece))
         _ = try await close(success).get()
         #expect(try Data(contentsOf: file).count == taken + piece.count)

@@ -47,6 +47,15 @@ struct CurlFramingTests {
         #expect(server.connectionCount == 1)
     }
 
+    @Test("A field whose name is as long as Content-Length or Transfer-Encoding does not frame the body")
+    func otherFields() async throws {
+        let transport = CurlTransport.another()
+        let head = "HTTP/1.1 200 OK\r\nContent-Digest: x\r\nTiming-Allow-From: chunked\r\nContent-Length: 5\r\n\r\n"
+        let server = try LoopbackServer(reply: [.text(head + "hello")])
+        for _ in 0..<2 { #expect(try await TestCall().send(to: server, with: transport).text == "hello") }
+        #expect(server.connectionCount == 1)
+    }
+
     @Test("The length of a response that has no body is ignored", arguments: [204, 304])
     func noBody(status: Int) async throws {
         let server = try LoopbackServer(reply: [.text("HTTP/1.1 \(status) X\r\nContent-Length: 5\r\n\r\n")])
