@@ -47,7 +47,8 @@ struct ResponsesPageTests {
     func parameters() throws {
         let filter: JSONValue = ["tags": ["tea", "green"], "max": 12.5]
         let task = HTTPTask.parameters(["filter": filter], encoding: .json)
-        var endpoint = try Endpoint(target: TeaShop.cart).replacing(task: task)
+        var endpoint = try Endpoint(target: TeaShop.cart)
+        endpoint.task = task
         endpoint.method = .post
         let body = try endpoint.urlRequest().httpBody
         #expect(body == Data(#"{"filter":{"max":12.5,"tags":["tea","green"]}}"#.utf8))

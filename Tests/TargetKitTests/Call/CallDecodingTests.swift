@@ -47,7 +47,7 @@ struct CallDecodingTests {
             guard case .failure(let error) = result else { return .doNotRetry }
             seen.append(error)
             let refusal = error.underlying as? ServerDefinedError
-            guard refusal?.code == 401, context.attempt == 0 else { return .doNotRetry }
+            guard refusal?.code == "401", context.attempt == 0 else { return .doNotRetry }
             token.withLock { $0 = "new" }
             return .retry(after: .zero)
         }

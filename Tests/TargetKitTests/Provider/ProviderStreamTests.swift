@@ -109,7 +109,7 @@ struct ProviderStreamTests {
     func lettingGo() async throws {
         let server = try server(rest: Gate())
         var stream: ResponseStream? = try await provider().stream(TestTarget(server.baseURL))
-        #expect(stream?.statusCode == 200)
+        #expect(stream?.response.statusCode == 200)
         stream = nil
         await scope.shutdown(grace: .seconds(60))
         #expect(scope.inFlightCount == 0)
