@@ -11,6 +11,7 @@ struct SharedExchangeKey: Hashable {
         case none
         case data(Data)
         case file(URL)
+        case form(MultipartForm)
     }
 
     /// A stubbed call never shares with a real one, or with one that has another sample.
@@ -43,7 +44,9 @@ struct SharedExchangeKey: Hashable {
         case .none: body = .none
         case .data(let data): body = .data(data)
         case .file(let url): body = .file(url)
-        case .stream: return nil
+        case .stream:
+            guard case .multipart(let form) = target.endpoint.task.content else { return nil }
+            body = .form(form)
         }
         let urlRequest = request.urlRequest
         method = urlRequest.httpMethod

@@ -90,6 +90,13 @@ public struct URLEncoding: ParameterEncoding {
         try formBytes(parameters).string
     }
 
+    /// The parameters as an escaped query in the caller's order, repeated names included.
+    func queryString(ordered parameters: [(String, any Sendable)]) throws -> String {
+        var form = formWriter(pairCount: parameters.count)
+        for (key, value) in parameters { try write(root: key, value, to: &form) }
+        return form.finish().string
+    }
+
     private func formBytes(_ parameters: [String: any Sendable], after text: String = "") throws -> ByteBuffer {
         var form = formWriter(after: text, pairCount: parameters.count)
         try write(root: parameters, to: &form)

@@ -22,6 +22,7 @@ extension Endpoint {
     }
 
     private func makeRequest() throws -> URLRequest {
+        guard !task.hasTwoBodies else { throw InvalidRequest.twoBodies }
         let (query, parameters) = try task.query(for: method)
         guard let url = url.appending(escapedQuery: query) else {
             throw InvalidRequest.unreadableURL(url.absoluteString)
@@ -64,8 +65,45 @@ extension Endpoint {
         switch task.content {
         case .file(let url): return .file(url)
         case .multipart(let form) where !form.isInMemory: return .stream(try form.bodySource())
-        case .none, .data, .json, .form, .multipart: return .none
+        case .none, .data, .json, .form, .formPairs, .multipart: return .none
         }
+    }
+
+    /// What two endpoints are compared by. An endpoint that cannot become a request is compared by the reason.
+    var fingerprint: Fingerprint {
+        var endpoint = self
+        var form: MultipartForm?
+        var file: URL?
+        switch task.content {
+        case .multipart(let content):
+            form = content
+            endpoint.task.content = .none
+        case .file(let url): file = url
+        case .none, .data, .json, .form, .formPairs: break
+        }
+        do {
+            let request = try endpoint.makeRequest()
+            return Fingerprint(
+                method: method,
+                url: request.url,
+                headers: HTTPHeaders(request.allHTTPHeaderFields ?? [:]),
+                body: request.httpBody,
+                form: form,
+                file: file
+            )
+        } catch {
+            return Fingerprint(method: method, url: url, headers: headers, form: form, problem: "\(error)")
+        }
+    }
+
+    struct Fingerprint: Hashable {
+        var method: HTTPMethod
+        var url: URL?
+        var headers: HTTPHeaders
+        var body: Data?
+        var form: MultipartForm?
+        var file: URL?
+        var problem: String?
     }
 }
 
@@ -90,6 +128,7 @@ extension QueryValues {
     fileprivate func encoded() throws -> String {
         switch self {
         case .dictionary(let values, let encoding): try encoding.queryString(values)
+        case .pairs(let pairs, let encoding): try encoding.queryString(ordered: pairs)
         case .encodable(let value, let encoder): try encoder.encode(value)
         }
     }
@@ -106,6 +145,8 @@ extension RequestContent {
         case .data(let data, let contentType): (data, contentType)
         case .json(let value, let encoder): (try encoder.encodeWithSortedKeys(value), "application/json")
         case .form(let value, let encoder): (Data(try encoder.encode(value).utf8), URLEncoding.contentType)
+        case .formPairs(let pairs, let encoding):
+            (Data(try encoding.queryString(ordered: pairs).utf8), URLEncoding.contentType)
         case .multipart(let form): (form.isInMemory ? try form.data() : nil, form.contentType)
         case .file(let url): (nil, try url.mediaTypeOfReadableFile)
         }

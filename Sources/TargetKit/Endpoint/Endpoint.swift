@@ -1,25 +1,28 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 
-/// A call's URL, method, task and header fields, which the provider's endpoint closure makes from a target.
+/// A call with nothing left open: where it goes, how, with what. The provider's endpoint closure makes one from a target.
 ///
 /// ```swift
 /// let provider = Provider<Catalog>(endpointClosure: { target in
 ///     try Endpoint(target: target).adding(headers: ["X-App-Version": "3.1"])
 /// })
 /// ```
+///
+/// Two endpoints are equal when method, URL, header fields and body are: what goes out is the same. Timeout, destination and
+/// sample do not count.
 public struct Endpoint: Sendable {
-    /// The URL without the query of ``task``.
+    /// The URL without what ``task`` adds to its query.
     public var url: URL
     /// The method.
     public var method: HTTPMethod
-    /// The query and the body, and the destination of the response's body.
+    /// What goes out in query and body, and where the response's body goes.
     public var task: HTTPTask
-    /// The header fields of the call.
+    /// Header fields of the call.
     public var headers: HTTPHeaders
-    /// The limit of the exchange; default `nil`: that of the call's options (``CallOptions/timeout``).
+    /// How long the exchange may take; default `nil`: as the options of the call set it (``CallOptions/timeout``).
     public var timeout: Duration?
-    /// The result of a stubbed call. That of a target is read when it is needed, because it may read a file.
+    /// What a stubbed call answers with. That of a target is asked for when it is needed: it may read a file.
     public var sampleResponse: SampleResponse {
         get {
             switch sample {
@@ -37,7 +40,7 @@ public struct Endpoint: Sendable {
         case given(SampleResponse)
     }
 
-    /// Creates an endpoint.
+    /// An endpoint made by hand.
     public init(
         url: URL,
         method: HTTPMethod = .get,
@@ -54,10 +57,10 @@ public struct Endpoint: Sendable {
         sample = .given(sampleResponse)
     }
 
-    /// Creates the endpoint of a target.
+    /// The endpoint of a target: its path below its base URL, everything else as the target says.
     ///
-    /// - Throws: ``TargetKitError`` of stage `.endpoint` if the path and the base URL are not a valid URL, or the path has a
-    ///   segment `.` or `..`.
+    /// - Throws: ``TargetKitError`` of stage `.endpoint` when path and base URL make no URL, or the path has a segment `.`
+    ///   or `..`.
     public init(target: some TargetType) throws(TargetKitError) {
         do {
             url = try target.path.url(below: target.baseURL)
@@ -71,15 +74,34 @@ public struct Endpoint: Sendable {
         sample = .of(target)
     }
 
-    /// Returns the endpoint with header fields that replace its own of the same names.
+    /// This endpoint with those header fields set over its own.
     public func adding(headers: HTTPHeaders) -> Endpoint {
         var endpoint = self
         endpoint.headers = self.headers.merging(headers)
         return endpoint
     }
+
+    /// This endpoint with another task.
+    public func replacing(task: HTTPTask) -> Endpoint {
+        var endpoint = self
+        endpoint.task = task
+        return endpoint
+    }
 }
 
-extension Endpoint: RedactedDescription {
+extension Endpoint: Hashable {
+    /// Whether both send the same: method, URL, header fields and body.
+    public static func == (left: Self, right: Self) -> Bool {
+        left.method == right.method && left.fingerprint == right.fingerprint
+    }
+
+    /// Feeds method, URL, header fields and body.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(fingerprint)
+    }
+}
+
+extension Endpoint: ReflectsDescription {
     /// The method, URL and task, with secrets redacted.
-    package var redactedDescription: String { "\(method) \(RedactedURL(url)), \(task)".inOneLine }
+    public var description: String { "\(method) \(RedactedURL(url)), \(task)".inOneLine }
 }

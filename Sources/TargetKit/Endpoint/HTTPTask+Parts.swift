@@ -1,91 +1,61 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 
-// A task starts with one of these.
 extension HTTPTask {
-    /// Bytes as the body.
+    /// Those bytes as the body.
     ///
     /// - Parameters:
     ///   - data: The bytes.
-    ///   - contentType: The media type for `Content-Type`; default `nil`: that of the target's header fields, if any.
-    public static func data(_ data: Data, contentType: String? = nil) -> HTTPTask {
-        HTTPTask(.data(data, contentType: contentType))
+    ///   - contentType: The media type for `Content-Type`; default `nil`: the target's headers say it, or nobody.
+    public func data(_ data: Data, contentType: String? = nil) -> HTTPTask {
+        adding(.data(data, contentType: contentType))
     }
 
-    /// A value as JSON in the body, with `Content-Type: application/json` unless the header fields contain another.
+    /// The value as JSON in the body, with `Content-Type: application/json` unless the headers name another.
     ///
     /// - Parameters:
-    ///   - value: The value, which is encoded when the call is made.
-    ///   - encoder: The encoder; default: a plain `JSONEncoder`. Keys are always sorted, so that equal values give equal
-    ///     bytes, unless the encoder is a subclass of `JSONEncoder`.
-    public static func json(_ value: some Encodable & Sendable, encoder: JSONEncoder? = nil) -> HTTPTask {
-        HTTPTask(.json(value, encoder ?? Self.jsonEncoder))
+    ///   - value: What is encoded, when the call is made.
+    ///   - encoder: Default: a plain `JSONEncoder`. Keys are always sorted, so that equal values give equal bytes,
+    ///     unless the encoder is a subclass of `JSONEncoder`.
+    public func json(_ value: some Encodable & Sendable, encoder: JSONEncoder? = nil) -> HTTPTask {
+        adding(.json(value, encoder ?? Self.jsonEncoder))
     }
 
-    /// JSON as the body, for example a literal: `.json(["name": "Ann", "tags": ["x", nil]])`.
-    public static func json(_ value: JSONValue) -> HTTPTask {
-        HTTPTask(.json(value, Self.jsonEncoder))
+    /// The JSON as the body, also a literal: `.json(["name": "Ann", "tags": ["x", nil]])`.
+    public func json(_ value: JSONValue) -> HTTPTask {
+        adding(.json(value, Self.jsonEncoder))
     }
 
-    /// A value as `application/x-www-form-urlencoded` in the body.
-    public static func form(
+    /// The value as `application/x-www-form-urlencoded` in the body.
+    public func form(
         _ value: some Encodable & Sendable,
         encoder: URLEncodedFormEncoder = URLEncodedFormEncoder()
     ) -> HTTPTask {
-        HTTPTask(.form(value, encoder))
+        adding(.form(value, encoder))
     }
 
-    /// A dictionary as `application/x-www-form-urlencoded` in the body, with sorted keys.
-    public static func form(_ values: [String: any Sendable]) -> HTTPTask {
-        plain.parameters(values, encoding: .form)
+    /// The dictionary as `application/x-www-form-urlencoded` in the body, keys sorted.
+    public func form(_ values: [String: any Sendable]) -> HTTPTask {
+        parameters(values, encoding: .form)
     }
 
-    /// A form as `multipart/form-data` in the body (RFC 7578). Its files are read while they are sent.
-    public static func multipart(_ form: MultipartForm) -> HTTPTask {
-        HTTPTask(.multipart(form))
+    /// The pairs as `application/x-www-form-urlencoded` in the body, in their order, repeated names kept.
+    public func form(ordered pairs: KeyValuePairs<String, any Sendable>) -> HTTPTask {
+        adding(.formPairs(pairs.map { ($0.key, $0.value) }, URLEncoding()))
     }
 
-    /// The contents of a regular file as the body, read while they are sent.
-    public static func upload(file: URL) -> HTTPTask {
-        HTTPTask(.file(file))
+    /// The form as `multipart/form-data` in the body (RFC 7578). A form with files is read as it is sent.
+    public func multipart(_ form: MultipartForm) -> HTTPTask {
+        adding(.multipart(form))
     }
 
-    /// A dictionary in the query or the body, as ``parameters(_:encoding:)-(_,ParameterEncoding)`` describes.
-    public static func parameters(
-        _ values: [String: any Sendable],
-        encoding: some ParameterEncoding = .url
-    ) -> HTTPTask {
-        plain.parameters(values, encoding: encoding)
+    /// Sends the contents of a regular file as the body, read as they are sent.
+    public func upload(file: URL) -> HTTPTask {
+        adding(.file(file))
     }
 
-    /// The fields of a value as a query.
-    public static func query(
-        _ value: some Encodable & Sendable,
-        encoder: URLEncodedFormEncoder = URLEncodedFormEncoder()
-    ) -> HTTPTask {
-        plain.query(value, encoder: encoder)
-    }
-
-    /// A dictionary as a query, with sorted keys.
-    public static func query(_ values: [String: any Sendable]) -> HTTPTask {
-        plain.query(values)
-    }
-
-    /// The response's body in a file, as ``download(to:)-(URL)`` describes.
-    public static func download(to file: URL) -> HTTPTask {
-        plain.download(to: file)
-    }
-
-    private init(_ content: RequestContent) {
-        self.init()
-        self.content = content
-    }
-}
-
-// These are added to a task.
-extension HTTPTask {
-    /// Adds a dictionary in the place that its encoding determines: `.url` by the method (the query for GET, HEAD and
-    /// DELETE, otherwise a form body), `.query`, `.form`, `.json`.
+    /// The dictionary, put where its encoding says: `.url` by the method (query for GET, HEAD and DELETE, else a form
+    /// body), `.query`, `.form`, `.json`.
     public func parameters(
         _ values: [String: any Sendable],
         encoding: some ParameterEncoding = .url
@@ -95,7 +65,7 @@ extension HTTPTask {
         return task
     }
 
-    /// Adds the fields of a value to the query.
+    /// The value's fields as a query, after what is there already.
     public func query(
         _ value: some Encodable & Sendable,
         encoder: URLEncodedFormEncoder = URLEncodedFormEncoder()
@@ -103,9 +73,14 @@ extension HTTPTask {
         adding(.encodable(value, encoder))
     }
 
-    /// Adds a dictionary to the query, with sorted keys.
+    /// The dictionary as a query, keys sorted, after what is there already.
     public func query(_ values: [String: any Sendable]) -> HTTPTask {
         adding(.dictionary(values, URLEncoding()))
+    }
+
+    /// The pairs as a query, in their order, repeated names kept, after what is there already.
+    public func query(ordered pairs: KeyValuePairs<String, any Sendable>) -> HTTPTask {
+        adding(.pairs(pairs.map { ($0.key, $0.value) }, URLEncoding()))
     }
 
     /// Writes the response's body to a file, which is replaced when the whole body has arrived and the response is an
@@ -113,15 +88,16 @@ extension HTTPTask {
     ///
     /// Any other response leaves the file unchanged, for example a 304 or 404, even if the target accepts its status.
     /// The first mebibyte of its body is then the response's ``Response/data``, also in an error's response. The file's
-    /// folder must exist; otherwise the call fails before anything is sent. A destination that exists must be a regular
-    /// file, or a symbolic link to one. A file that is replaced keeps its permissions.
+    /// folder must exist; otherwise the call ends with `InvalidRequest.missingFolder(path:)`, and nothing is sent.
+    /// A destination that exists must be a regular file, or a symbolic link to one; otherwise the call ends with
+    /// `InvalidRequest.notAFile(path:)`. A file that is replaced keeps its permissions.
     public func download(to file: URL) -> HTTPTask {
         var task = self
         task.destination = .file(file)
         return task
     }
 
-    /// Limits the size of the response's body, counted after decoding, which stays in memory.
+    /// The response's body stays in memory, but may not be larger than that many bytes, counted after decoding.
     public func limit(bytes: Int) -> HTTPTask {
         var task = self
         task.destination = .memory(limit: bytes)
@@ -132,5 +108,88 @@ extension HTTPTask {
         var task = self
         task.queries.append(values)
         return task
+    }
+
+    private func adding(_ content: RequestContent) -> HTTPTask {
+        var task = self
+        if case .none = task.content {} else { task.hasTwoBodies = true }
+        task.content = content
+        return task
+    }
+}
+
+extension HTTPTask {
+    /// Those bytes as the body.
+    public static func data(_ data: Data, contentType: String? = nil) -> HTTPTask {
+        plain.data(data, contentType: contentType)
+    }
+
+    /// The value as JSON in the body.
+    public static func json(_ value: some Encodable & Sendable, encoder: JSONEncoder? = nil) -> HTTPTask {
+        plain.json(value, encoder: encoder)
+    }
+
+    /// The JSON as the body, also a literal: `.json(["name": "Ann", "tags": ["x", nil]])`.
+    public static func json(_ value: JSONValue) -> HTTPTask {
+        plain.json(value)
+    }
+
+    /// The value as `application/x-www-form-urlencoded` in the body.
+    public static func form(
+        _ value: some Encodable & Sendable,
+        encoder: URLEncodedFormEncoder = URLEncodedFormEncoder()
+    ) -> HTTPTask {
+        plain.form(value, encoder: encoder)
+    }
+
+    /// The dictionary as `application/x-www-form-urlencoded` in the body, keys sorted.
+    public static func form(_ values: [String: any Sendable]) -> HTTPTask {
+        plain.form(values)
+    }
+
+    /// The pairs as `application/x-www-form-urlencoded` in the body, in their order.
+    public static func form(ordered pairs: KeyValuePairs<String, any Sendable>) -> HTTPTask {
+        plain.form(ordered: pairs)
+    }
+
+    /// The form as `multipart/form-data` in the body.
+    public static func multipart(_ form: MultipartForm) -> HTTPTask {
+        plain.multipart(form)
+    }
+
+    /// The bytes of a file as the body.
+    public static func upload(file: URL) -> HTTPTask {
+        plain.upload(file: file)
+    }
+
+    /// The dictionary, put where its encoding says.
+    public static func parameters(
+        _ values: [String: any Sendable],
+        encoding: some ParameterEncoding = .url
+    ) -> HTTPTask {
+        plain.parameters(values, encoding: encoding)
+    }
+
+    /// The value's fields as a query.
+    public static func query(
+        _ value: some Encodable & Sendable,
+        encoder: URLEncodedFormEncoder = URLEncodedFormEncoder()
+    ) -> HTTPTask {
+        plain.query(value, encoder: encoder)
+    }
+
+    /// The dictionary as a query, keys sorted.
+    public static func query(_ values: [String: any Sendable]) -> HTTPTask {
+        plain.query(values)
+    }
+
+    /// The pairs as a query, in their order.
+    public static func query(ordered pairs: KeyValuePairs<String, any Sendable>) -> HTTPTask {
+        plain.query(ordered: pairs)
+    }
+
+    /// The response's body goes into that file.
+    public static func download(to file: URL) -> HTTPTask {
+        plain.download(to: file)
     }
 }

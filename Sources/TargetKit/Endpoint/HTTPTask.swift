@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 
-/// The query and the body of a request, and the destination of the response's body.
+/// What goes out in a call's query and body, and where the response's body goes.
 ///
-/// The three are independent: start with one and add the others to it.
+/// The three are independent, so a task is made of parts: start with one and add others to it.
 ///
 /// ```swift
 /// .plain
@@ -13,7 +13,7 @@ import Foundation
 /// .download(to: file).parameters(["size": "large"])
 /// ```
 ///
-/// Values are encoded when the endpoint becomes a request, so a value that cannot be encoded is an error of that call.
+/// Nothing is encoded until the endpoint becomes a request: a value that cannot be encoded is an error of that call.
 public struct HTTPTask: Sendable {
     /// No parameters, no body, the response in memory.
     public static let plain = HTTPTask()
@@ -26,8 +26,11 @@ public struct HTTPTask: Sendable {
     var parameters: [EncodedParameters] = []
     /// Where the response's body goes.
     var destination = TransportRequest.Destination.memory()
+    /// Whether a second body was added, which is an error of the call.
+    var hasTwoBodies = false
 
-    init() {}
+    /// No parameters, no body, the response in memory.
+    public init() {}
 
     /// Keys sorted, so that the same value gives the same bytes every time.
     static let jsonEncoder: JSONEncoder = {
@@ -40,6 +43,7 @@ public struct HTTPTask: Sendable {
 /// Values that go into the query.
 enum QueryValues: Sendable {
     case dictionary([String: any Sendable], URLEncoding)
+    case pairs([(String, any Sendable)], URLEncoding)
     case encodable(any Encodable & Sendable, URLEncodedFormEncoder)
 }
 
@@ -49,6 +53,7 @@ enum RequestContent: Sendable {
     case data(Data, contentType: String?)
     case json(any Encodable & Sendable, JSONEncoder)
     case form(any Encodable & Sendable, URLEncodedFormEncoder)
+    case formPairs([(String, any Sendable)], URLEncoding)
     case multipart(MultipartForm)
     case file(URL)
 }
@@ -59,9 +64,9 @@ struct EncodedParameters: Sendable {
     let encoding: any ParameterEncoding
 }
 
-extension HTTPTask: RedactedDescription {
+extension HTTPTask: ReflectsDescription {
     /// The kinds of its parts, without their values.
-    package var redactedDescription: String {
+    public var description: String {
         var parts: [String] = []
         if !queries.isEmpty { parts.append("a query") }
         if !parameters.isEmpty { parts.append("parameters") }
@@ -69,7 +74,7 @@ extension HTTPTask: RedactedDescription {
         case .none: break
         case .data: parts.append("a body of bytes")
         case .json: parts.append("a body of JSON")
-        case .form: parts.append("a form")
+        case .form, .formPairs: parts.append("a form")
         case .multipart: parts.append("a multipart form")
         case .file(let url): parts.append("the file \(RedactedURL(url))")
         }

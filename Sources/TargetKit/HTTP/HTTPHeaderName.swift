@@ -39,6 +39,8 @@ public struct HTTPHeaderName: RawRepresentable, Hashable, Sendable, ExpressibleB
     public static let acceptLanguage = Self(rawValue: "Accept-Language")
     /// Credentials for the server (RFC 9110 §11.6.2).
     public static let authorization = Self(rawValue: "Authorization")
+    /// Caching directives (RFC 9111 §5.2).
+    public static let cacheControl = Self(rawValue: "Cache-Control")
     /// The coding of the content (RFC 9110 §8.4).
     package static let contentEncoding = Self(rawValue: "Content-Encoding")
     /// The content's size in bytes (RFC 9110 §8.6); the transport sets it.
@@ -46,11 +48,13 @@ public struct HTTPHeaderName: RawRepresentable, Hashable, Sendable, ExpressibleB
     /// The content's media type (RFC 9110 §8.3).
     public static let contentType = Self(rawValue: "Content-Type")
     /// Cookies for the server (RFC 6265 §4.2).
-    package static let cookie = Self(rawValue: "Cookie")
+    public static let cookie = Self(rawValue: "Cookie")
+    /// The version of the representation (RFC 9110 §8.8.3).
+    public static let eTag = Self(rawValue: "ETag")
     /// Host and port of the target (RFC 9110 §7.2).
     package static let host = Self(rawValue: "Host")
     /// Makes a POST safe to repeat (draft-ietf-httpapi-idempotency-key-header).
-    package static let idempotencyKey = Self(rawValue: "Idempotency-Key")
+    public static let idempotencyKey = Self(rawValue: "Idempotency-Key")
     /// The URL of a redirect (RFC 9110 §10.2.2).
     package static let location = Self(rawValue: "Location")
     /// Credentials for a proxy (RFC 9110 §11.7.2).
@@ -58,7 +62,7 @@ public struct HTTPHeaderName: RawRepresentable, Hashable, Sendable, ExpressibleB
     /// The time to wait before the next request (RFC 9110 §10.2.3).
     package static let retryAfter = Self(rawValue: "Retry-After")
     /// Stores a cookie (RFC 6265 §4.1).
-    package static let setCookie = Self(rawValue: "Set-Cookie")
+    public static let setCookie = Self(rawValue: "Set-Cookie")
     /// How the message is framed (RFC 9112 §6.1); the transport sets it.
     package static let transferEncoding = Self(rawValue: "Transfer-Encoding")
     /// The client's name and version (RFC 9110 §10.1.5).

@@ -188,15 +188,15 @@ extension HTTPHeaders: Sequence {
     package var isEmpty: Bool { fields.isEmpty }
 }
 
-extension HTTPHeaders: RedactedDescription {
+extension HTTPHeaders: ReflectsDescription {
     /// A field per line, as `Name: value`, with the values of secret fields redacted.
-    package var redactedDescription: String {
+    public var description: String {
         fields.map { "\($0.name): \(HeaderRedaction.standard.value($0.value, for: $0.name))" }
             .joined(separator: "\n")
     }
 }
 
-extension HTTPHeaders.Field: RedactedDescription {
+extension HTTPHeaders.Field: ReflectsDescription {
     /// `Name: value`, with the value of a secret field redacted (``HeaderRedaction/standard``).
-    package var redactedDescription: String { "\(name): \(HeaderRedaction.standard.value(value, for: name))" }
+    public var description: String { "\(name): \(HeaderRedaction.standard.value(value, for: name))" }
 }

@@ -36,9 +36,9 @@ public struct HTTPMethod: RawRepresentable, Hashable, Sendable, ExpressibleByStr
     /// Asks what the resource can do (RFC 9110 §9.3.7).
     public static let options = Self(rawValue: "OPTIONS")
     /// Echoes the request (RFC 9110 §9.3.8).
-    package static let trace = Self(rawValue: "TRACE")
+    public static let trace = Self(rawValue: "TRACE")
     /// Changes a part of the resource (RFC 5789).
     public static let patch = Self(rawValue: "PATCH")
     /// Reads with a body that holds the query (draft-ietf-httpbis-safe-method-w-body).
-    package static let query = Self(rawValue: "QUERY")
+    public static let query = Self(rawValue: "QUERY")
 }

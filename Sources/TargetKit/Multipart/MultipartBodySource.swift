@@ -31,7 +31,7 @@ struct MultipartBodySource: BodySource {
         switch content {
         case .data(let data): append(data)
         case .notEncodable(let why): throw .notEncodable(why)
-        case .stream(let source): try append(source, of: position)
+        case .stream(let stream): try append(stream.source, of: position)
         case .file(let url): try append(Self.file(url), of: position)
         }
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 /// The reason why a ``MultipartForm`` cannot be sent, and the part that it is about.
-package struct MultipartError: Error, Sendable, Hashable {
+public struct MultipartError: Error, Sendable, Hashable {
     /// What is wrong.
     package enum Reason: Error, Sendable, Hashable {
         /// The form has no parts.
@@ -37,9 +37,9 @@ package struct MultipartError: Error, Sendable, Hashable {
     /// What is wrong.
     package let reason: Reason
     /// The part's index in the form, from 0; `nil` if the error is about the whole form.
-    package let partIndex: Int?
+    public let partIndex: Int?
     /// The part's name; `nil` if the error is about the whole form.
-    package let partName: String?
+    public let partName: String?
 
     /// The path of the file that is wrong; `nil` when it is no file that is.
     package var filePath: String? {
@@ -60,7 +60,7 @@ package struct MultipartError: Error, Sendable, Hashable {
 
 extension MultipartError: CustomStringConvertible {
     /// The part, the reason and what to do in one line, without the contents of parts.
-    package var description: String {
+    public var description: String {
         guard let partIndex, let partName else { return "multipart form: \(reason)" }
         return "multipart form, part \(partIndex + 1) \(partName.debugDescription): \(reason)"
     }

@@ -6,9 +6,9 @@ extension MultipartForm {
     ///
     /// Every line ends in CR LF, the closing boundary's too; nothing follows it (RFC 2046 §5.1.1).
     ///
-    /// - Throws: An error that names the part if the form has no parts, the boundary or a part is invalid, or a part is a
-    ///   file or a stream.
-    public func data() throws -> Data {
+    /// - Throws: ``MultipartError``: no parts, a wrong boundary, a wrong part, or a part that is a file or a stream:
+    ///   those forms are sent with `bodySource()`.
+    public func data() throws(MultipartError) -> Data {
         var framing = try emptyFraming()
         var contents: [(data: Data, offset: Int)] = []
         contents.reserveCapacity(parts.count)

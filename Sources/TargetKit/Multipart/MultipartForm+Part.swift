@@ -3,12 +3,15 @@
 import Foundation
 
 extension MultipartForm {
-    /// A field of a form: a name, a value, and header fields.
+    /// One field of a form: a name, the bytes, and what is said about them.
     ///
-    /// The name and the file name are sent as UTF-8 in `Content-Disposition`, escaped as the HTML standard requires:
+    /// The name and the file name are sent as UTF-8 in `Content-Disposition`, escaped as HTML's rules for forms say:
     /// `"` as `%22`, CR as `%0D`, LF as `%0A`; in a name a lone CR or LF counts as CR LF. Nothing else is escaped, and
     /// `filename*` is never sent (RFC 7578 §4.2).
-    public struct Part: Sendable {
+    ///
+    /// Two parts are equal when they send the same: bytes are compared, a file by its URL, a stream by `==` if it is
+    /// `Hashable`, by its identity if it is an object; any other stream equals only copies of its own part.
+    public struct Part: Sendable, Hashable {
         /// The field's name.
         package let name: String
         /// The file name that the server is told; `nil`: the part is no file.
@@ -28,7 +31,7 @@ extension MultipartForm.Part {
     /// - Parameters:
     ///   - data: the bytes, sent as they are.
     ///   - name: the field's name.
-    ///   - fileName: the file name; default: none, the part is not a file.
+    ///   - fileName: the file name that the server is told; default: none, the part is no file.
     ///   - mimeType: the part's `Content-Type`; default: by the file name's extension, `application/octet-stream` for
     ///     one that is not known; none without a file name.
     ///   - headers: further header fields of the part; default: none.
@@ -46,9 +49,9 @@ extension MultipartForm.Part {
     /// A file, read as it is sent.
     ///
     /// - Parameters:
-    ///   - url: the file. Its size is read when the body is created, and again each time it is sent.
+    ///   - url: where the file lies. It is looked at when the body is made, and again for each time it is sent.
     ///   - name: the field's name.
-    ///   - fileName: the file name; default: the URL's last path component.
+    ///   - fileName: the file name that the server is told; default: the URL's last path component.
     ///   - mimeType: the part's `Content-Type`; default: by the extension of the file, else of the file name, else
     ///     `application/octet-stream`.
     ///   - headers: further header fields of the part; default: none.
@@ -64,10 +67,10 @@ extension MultipartForm.Part {
         return Self(name: name, fileName: fileName, mimeType: mimeType, headers: headers, content: .file(url))
     }
 
-    /// Text as UTF-8, with unchanged line ends.
+    /// Text as UTF-8, its line ends as they are.
     ///
-    /// By default no `Content-Type` is sent, as browsers do, which means `text/plain` (RFC 7578 §4.4). Many servers treat a
-    /// part with a type as a file.
+    /// No `Content-Type` is sent by default, as browsers do: it then means `text/plain` (RFC 7578 §4.4), and many
+    /// servers take a part that names a type for a file.
     public static func text(
         _ text: String,
         name: String,
@@ -79,12 +82,12 @@ extension MultipartForm.Part {
 
     /// A value as JSON.
     ///
-    /// The value is encoded here, once. If that fails, the call that sends the form fails.
+    /// The value is encoded here, once; a failure is kept, and thrown as ``MultipartError`` when the body is made.
     ///
     /// - Parameters:
-    ///   - value: the value.
+    ///   - value: what is encoded.
     ///   - name: the field's name.
-    ///   - fileName: the file name; default: none.
+    ///   - fileName: the file name that the server is told; default: none.
     ///   - mimeType: the part's `Content-Type`; default: `application/json`.
     ///   - encoder: default: one with sorted keys, so that equal values give equal parts.
     ///   - headers: further header fields of the part; default: none.
@@ -105,7 +108,7 @@ extension MultipartForm.Part {
     /// - Parameters:
     ///   - source: the bytes. Its length must be known when the body is made, and it must give exactly as many.
     ///   - name: the field's name.
-    ///   - fileName: the file name; default: none, the part is not a file.
+    ///   - fileName: the file name that the server is told; default: none, the part is no file.
     ///   - mimeType: the part's `Content-Type`; default: by the file name's extension, `application/octet-stream` for
     ///     one that is not known; none without a file name.
     ///   - headers: further header fields of the part; default: none.
@@ -117,22 +120,23 @@ extension MultipartForm.Part {
         headers: HTTPHeaders = [:]
     ) -> Self {
         let mimeType = mimeType ?? fileName.map { MIMEType.forFile(named: $0) }
-        return Self(name: name, fileName: fileName, mimeType: mimeType, headers: headers, content: .stream(source))
+        let content = MultipartContent.stream(MultipartContent.Stream(source))
+        return Self(name: name, fileName: fileName, mimeType: mimeType, headers: headers, content: content)
     }
 }
 
-extension MultipartForm.Part: RedactedDescription {
+extension MultipartForm.Part: ReflectsDescription {
     /// The name and type, without the value.
-    package var redactedDescription: String { "\(name.debugDescription), \(mimeType ?? "text/plain")" }
+    public var description: String { "\(name.debugDescription), \(mimeType ?? "text/plain")" }
 }
 
 /// Where a part's bytes come from.
-enum MultipartContent: Sendable {
+enum MultipartContent: Sendable, Hashable {
     case data(Data)
     /// A value that could not be encoded, and why.
     case notEncodable(String)
     case file(URL)
-    case stream(any BodySource)
+    case stream(Stream)
 
     init(json value: some Encodable, encoder: JSONEncoder?) {
         do {
@@ -155,6 +159,44 @@ enum MultipartContent: Sendable {
         let path = context.codingPath.map { $0.intValue.map(String.init) ?? $0.stringValue }.joined(separator: ".")
         return path.isEmpty ? context.debugDescription : "at \(path): \(context.debugDescription)"
     }
+}
+
+extension MultipartContent {
+    /// A stream with what it is compared by.
+    struct Stream: Sendable, Hashable {
+        let source: any BodySource
+        /// Made with the part, so that a source which says nothing about itself equals at least its own copies.
+        private let token = Token()
+
+        init(_ source: any BodySource) {
+            self.source = source
+        }
+
+        static func == (left: Self, right: Self) -> Bool {
+            if let value = left.value, let other = right.value { return value == other }
+            if let object = left.object, let other = right.object { return object == other }
+            return left.token === right.token
+        }
+
+        func hash(into hasher: inout Hasher) {
+            if let value {
+                hasher.combine(value)
+            } else {
+                hasher.combine(object ?? ObjectIdentifier(token))
+            }
+        }
+
+        private var value: AnyHashable? {
+            (source as? any Hashable).map { AnyHashable($0) }
+        }
+
+        private var object: ObjectIdentifier? {
+            // Linux boxes a struct for `as AnyObject`, in a new object each time.
+            type(of: source) is AnyClass ? ObjectIdentifier(source as AnyObject) : nil
+        }
+    }
+
+    private final class Token: Sendable {}
 }
 
 extension MultipartForm.Part {

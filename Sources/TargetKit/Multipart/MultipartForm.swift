@@ -7,22 +7,29 @@
 ///     .text("Holiday", name: "album"),
 ///     .file(url, name: "photo"),
 /// ]
-/// var other = MultipartForm(parts: [.json(user, name: "user")])
-/// if let avatar { other.parts.append(.image(avatar)) }
+/// let other = MultipartForm {
+///     .json(user, name: "user")
+///     if let avatar { .image(avatar) }
+/// }
 /// ```
 ///
-/// Creating a form never fails and reads nothing. If a part is invalid, the call fails with an error that names the part.
+/// Making a form never fails and reads nothing; what is wrong with it is said by ``data()`` and `bodySource()`, as a
+/// ``MultipartError`` that names the part.
+///
+/// Two forms are equal when their parts are: the boundary only frames them, and a random one differs between two forms
+/// that mean the same.
 public struct MultipartForm: Sendable {
     /// The parts, in the order in which they are sent.
     public var parts: [Part]
-    package var boundary: String
+    /// The line between the parts, without its leading `--`: 1–70 characters of RFC 2046 §5.1.1, not ending in a space.
+    public var boundary: String
 
     /// Creates a form.
     ///
     /// - Parameters:
-    ///   - parts: The parts in order. A form without parts is an error of the call.
-    ///   - boundary: The delimiter between the parts, without its leading `--`: 1–70 characters of RFC 2046 §5.1.1, not
-    ///     ending in a space; any other is an error of the call. Default: 128 random bits.
+    ///   - parts: the parts in order; none is an error when the body is made.
+    ///   - boundary: the line between the parts; default: a random one of 128 bits, which no data holds by chance, so
+    ///     the data is not searched for it. One that RFC 2046 does not allow is an error when the body is made.
     public init(parts: [Part], boundary: String? = nil) {
         self.parts = parts
         self.boundary = boundary ?? Self.randomBoundary()
@@ -50,6 +57,18 @@ public struct MultipartForm: Sendable {
     /// Whether every part's bytes are in memory, so that ``data()`` needs no file and no stream.
     package var isInMemory: Bool {
         parts.allSatisfy(\.content.isInMemory)
+    }
+}
+
+extension MultipartForm: Hashable {
+    /// Whether both have equal parts in the same order, regardless of the boundary.
+    public static func == (left: Self, right: Self) -> Bool {
+        left.parts == right.parts
+    }
+
+    /// Hashes the parts.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(parts)
     }
 }
 

@@ -144,7 +144,7 @@ private enum DecoderKey: CallOptionKey { static let defaultValue: JSONDecoder? =
 private enum EnvelopeKey: CallOptionKey { static let defaultValue: (any ResponseEnvelope)? = nil }
 private enum HeadersKey: CallOptionKey { static let defaultValue = HTTPHeaders() }
 
-extension CallOptions: RedactedDescription {
+extension CallOptions: ReflectsDescription {
     /// The number of options that are set.
-    package var redactedDescription: String { values.count == 1 ? "1 option" : "\(values.count) options" }
+    public var description: String { values.count == 1 ? "1 option" : "\(values.count) options" }
 }

@@ -9,19 +9,17 @@
 ///
 /// A call that takes longer fails with stage `.transport` and `URLError(.timedOut)`.
 public struct CallTimeout: Sendable, Hashable {
-    /// The limit of one exchange; `nil`: the transport's own limits.
-    package var exchange: Duration?
-    /// The limit of the whole call; `nil`: no limit.
-    package var wholeCall: Duration?
-
-    /// Creates a limit for each exchange, for the whole call, or for both.
+    /// The limit of one exchange with the server, redirects included; each attempt has the whole time. Default `nil`: the
+    /// transport's own limits.
     ///
-    /// - Parameters:
-    ///   - exchange: The limit of one exchange with the server, including redirects; each attempt has the whole time. Default
-    ///     `nil`: the transport's own limits. A limit that is set for the call overrides ``Endpoint/timeout`` and the
-    ///     `timeoutInterval` that a request closure or plugin sets; these override a limit of the target or the provider.
-    ///   - wholeCall: The limit of everything from the start of the call until its caller has the value: closures, plugins,
-    ///     retries and the delays before them, decoding, and the body of a stream. Default `nil`: no limit.
+    /// A limit that is set for the call overrides ``Endpoint/timeout`` and the `timeoutInterval` that a request closure or plugin
+    /// sets; these override a limit that the target or the provider sets.
+    public var exchange: Duration?
+    /// The limit of everything from the start of the call until its caller has the value: closures, plugins, repetitions and the
+    /// delays before them, decoding, and the body of a stream. Default `nil`: no limit.
+    public var wholeCall: Duration?
+
+    /// A limit for one exchange, for the whole call, or for both.
     public init(exchange: Duration? = nil, wholeCall: Duration? = nil) {
         self.exchange = exchange
         self.wholeCall = wholeCall

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 
-/// The path of a call below its base URL, a string literal whose interpolated values are escaped.
+/// The path of a call below its base URL, written as a string literal whose interpolations cannot break out of their place.
 ///
 /// ```swift
 /// var path: RequestPath { "/users/\(name)/posts" }
@@ -28,7 +28,7 @@ public struct RequestPath: Sendable, Hashable, ExpressibleByStringInterpolation 
         escaped = stringInterpolation.escaped
     }
 
-    /// Creates the path of a text at run time, which is read like a literal: `/`, `?` and `%2F` are not escaped.
+    /// The path of a text made at run time, read like a literal: `/`, `?` and `%2F` in it mean what they say.
     public init(raw text: String) {
         var interpolation = StringInterpolation(literalCapacity: text.utf8.count, interpolationCount: 0)
         interpolation.appendLiteral(text)
@@ -49,13 +49,23 @@ public struct RequestPath: Sendable, Hashable, ExpressibleByStringInterpolation 
             escaped += PercentEncoding.encode(escapedText: literal)
         }
 
-        /// Adds a number, a Bool, or another value with an exact text as one segment.
+        /// Adds a number, a Bool, or another value with an exact text, as one segment.
         public mutating func appendInterpolation(_ value: some LosslessStringConvertible) {
             appendInterpolation(value.description)
         }
 
+        /// Adds an integer, whose digits need no escaping, as one segment.
+        public mutating func appendInterpolation(_ value: Int) {
+            escaped += value.description
+        }
+
         /// Adds a text as one segment.
         public mutating func appendInterpolation(_ value: String) {
+            escaped += PercentEncoding.encode(value, allowing: .unreserved)
+        }
+
+        /// Adds a text as one segment.
+        public mutating func appendInterpolation(_ value: Substring) {
             escaped += PercentEncoding.encode(value, allowing: .unreserved)
         }
 
@@ -70,20 +80,20 @@ public struct RequestPath: Sendable, Hashable, ExpressibleByStringInterpolation 
             appendInterpolation(value.uuidString)
         }
 
-        /// Adds a text that is read like the literal: `/` and `?` are not escaped.
+        /// Adds a text that is read like the literal: `/` and `?` in it mean what they say.
         public mutating func appendInterpolation(raw text: String) {
             appendLiteral(text)
         }
 
-        /// Unavailable: unwrap the optional first.
+        /// An optional has no place in a path: unwrap it first.
         @available(*, unavailable, message: "Unwrap the optional: a missing value would silently name another resource")
         public mutating func appendInterpolation<Value>(_ value: Value?) {}
     }
 }
 
-extension RequestPath: RedactedDescription {
+extension RequestPath: ReflectsDescription {
     /// The path and query as they are sent, with the values of secret query items, such as `token`, redacted.
-    package var redactedDescription: String {
+    public var description: String {
         guard let mark = escaped.utf8.firstIndex(of: UInt8(ascii: "?")) else { return escaped }
         let start = escaped.utf8.index(after: mark)
         return escaped[..<start] + SecretFields.redacted(query: escaped[start...])

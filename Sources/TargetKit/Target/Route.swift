@@ -1,30 +1,37 @@
 // SPDX-License-Identifier: MIT
 
-/// The method, path and task of a call, in one value for a ``RoutedTarget``.
+/// Method, path and task of a call in one value, which ``RoutedTarget`` asks for.
 ///
 /// ```swift
 /// .post("/users/\(name)/notes", .json(note))
 /// ```
 public struct Route: Sendable {
-    package let method: HTTPMethod
-    package let path: RequestPath
-    package let task: HTTPTask
+    /// The method.
+    public var method: HTTPMethod
+    /// The path below the target's base URL.
+    public var path: RequestPath
+    /// What goes out in query and body, and where the response's body goes.
+    public var task: HTTPTask
 
-    /// Creates a route for any method.
+    /// A route of any method.
     public init(_ method: HTTPMethod, _ path: RequestPath, _ task: HTTPTask = .plain) {
         self.method = method
         self.path = path
         self.task = task
     }
 
-    /// Creates a `GET` route.
+    /// A `GET` route.
     public static func get(_ path: RequestPath, _ task: HTTPTask = .plain) -> Route { Route(.get, path, task) }
-    /// Creates a `POST` route.
+    /// A `HEAD` route.
+    public static func head(_ path: RequestPath, _ task: HTTPTask = .plain) -> Route { Route(.head, path, task) }
+    /// A `POST` route.
     public static func post(_ path: RequestPath, _ task: HTTPTask = .plain) -> Route { Route(.post, path, task) }
-    /// Creates a `PUT` route.
+    /// A `PUT` route.
     public static func put(_ path: RequestPath, _ task: HTTPTask = .plain) -> Route { Route(.put, path, task) }
-    /// Creates a `PATCH` route.
+    /// A `PATCH` route.
     public static func patch(_ path: RequestPath, _ task: HTTPTask = .plain) -> Route { Route(.patch, path, task) }
-    /// Creates a `DELETE` route.
+    /// A `DELETE` route.
     public static func delete(_ path: RequestPath, _ task: HTTPTask = .plain) -> Route { Route(.delete, path, task) }
+    /// An `OPTIONS` route.
+    public static func options(_ path: RequestPath, _ task: HTTPTask = .plain) -> Route { Route(.options, path, task) }
 }

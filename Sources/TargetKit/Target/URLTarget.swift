@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 
-/// A call of a single URL, for a request that does not belong to an API.
+/// A call of one URL, for a request without an API of its own.
 ///
 /// ```swift
 /// let provider = Provider<URLTarget>()
@@ -9,16 +9,16 @@ import Foundation
 /// let created = try await provider.request(URLTarget(url, method: .post, task: .json(note)), as: Note.self)
 /// ```
 public struct URLTarget: TargetType {
-    /// The whole URL, including its query.
+    /// The whole URL; a query that it has is kept.
     public var baseURL: URL
     /// The method.
     public var method: HTTPMethod
-    /// The query and the body, and the destination of the response's body.
+    /// What is sent in query and body, and where the response's body goes.
     public var task: HTTPTask
-    /// The header fields of the call.
+    /// Header fields of the call.
     public var headers: HTTPHeaders
 
-    /// Creates a call of a URL.
+    /// A call of that URL.
     public init(_ url: URL, method: HTTPMethod = .get, task: HTTPTask = .plain, headers: HTTPHeaders = [:]) {
         baseURL = url
         self.method = method
@@ -30,7 +30,7 @@ public struct URLTarget: TargetType {
     public var path: RequestPath { "" }
 }
 
-extension URLTarget: RedactedDescription {
+extension URLTarget: ReflectsDescription {
     /// The method and the URL, without user, query and fragment, which can contain secrets.
-    package var redactedDescription: String { "\(method) \(RedactedURL(baseURL))".inOneLine }
+    public var description: String { "\(method) \(RedactedURL(baseURL))".inOneLine }
 }

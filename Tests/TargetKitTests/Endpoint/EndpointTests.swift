@@ -41,8 +41,13 @@ struct EndpointTests {
             (.post, .json(Note()), "", #"{"page":2,"text":"a b"}"#, "application/json"),
             (.get, .query(Note()), "?page=2&text=a%20b", nil, nil),
             (.get, .query(["b": 1, "a": "x"]), "?a=x&b=1", nil, nil),
+            (.get, .query(ordered: ["b": 1, "a": "x", "b": 2]), "?b=1&a=x&b=2", nil, nil),
             (.post, .form(Note()), "", "page=2&text=a%20b", "application/x-www-form-urlencoded; charset=utf-8"),
             (.post, .form(["b": 1, "a": "x"]), "", "a=x&b=1", "application/x-www-form-urlencoded; charset=utf-8"),
+            (
+                .post, .form(ordered: ["b": 1, "a": "x"]), "", "b=1&a=x",
+                "application/x-www-form-urlencoded; charset=utf-8"
+            ),
             (.post, .data(Data("raw".utf8)), "", "raw", nil),
             (.post, .data(Data("raw".utf8), contentType: "text/x"), "", "raw", "text/x"),
             (.post, .json(Note()).query(["p": 1]), "?p=1", #"{"page":2,"text":"a b"}"#, "application/json"),
@@ -99,8 +104,7 @@ struct EndpointTests {
     @Test(
         "Two bodies are an error",
         arguments: [
-            .json(["a": 1]).parameters(["b": 1], encoding: .form),
-            .form(["a": 1]).parameters(["b": 1], encoding: .json),
+            .json(["a": 1]).data(Data("x".utf8)), .json(["a": 1]).form(["b": 1]), .form(["a": 1]).json(["b": 1]),
             .json(["a": 1]).parameters(["b": 1], encoding: .json), .data(Data("x".utf8)).parameters(["b": 1]),
         ] as [HTTPTask]
     )
@@ -209,6 +213,27 @@ struct EndpointTests {
         #expect(try Endpoint(url: url).urlRequest().url == url)
     }
 
+    @Test("Equality and hash cover method, URL, headers and body")
+    func equality() {
+        let base = Endpoint(url: .example, method: .post, task: .json(["a": 1, "b": 2]), headers: ["X": "1"])
+        let same = Endpoint(
+            url: .example,
+            method: .post,
+            task: .json(["b": 2, "a": 1]),
+            headers: ["x": "1"],
+            timeout: .seconds(5)
+        )
+        #expect(base == same)
+        #expect(base.hashValue == same.hashValue)
+        var others = Array(repeating: base, count: 5)
+        others[0].method = .put
+        others[1].url = .example.appending(path: "x")
+        others[2].headers["X"] = "2"
+        others[3].task = .json(["a": 1, "b": 3])
+        others[4].task = base.task.query(["q": 1])
+        for other in others { #expect(other != base) }
+    }
+
     @Test("A dictionary encoded by the caller's encoder gives the same bytes each time")
     func customEncoder() throws {
         // The order of a dictionary's keys depends on the order of their insertion.
@@ -222,11 +247,10 @@ struct EndpointTests {
         for _ in 0..<40 {
             #expect(try endpoint.urlRequest().httpBody == first)
             let copy = Endpoint(url: .example, method: .post, task: .json(values(), encoder: JSONEncoder()))
-            #expect(try copy.urlRequest().httpBody == first)
-            let forms = [encoder, encoder].map {
-                MultipartForm(parts: [.json(values(), name: "a", encoder: $0)], boundary: "B")
-            }
-            #expect(try forms[0].data() == forms[1].data())
+            #expect(copy == endpoint)
+            #expect(copy.hashValue == endpoint.hashValue)
+            let forms = [encoder, encoder].map { MultipartForm(parts: [.json(values(), name: "a", encoder: $0)]) }
+            #expect(forms[0] == forms[1])
         }
         #expect(encoder.outputFormatting == [.withoutEscapingSlashes])
     }
@@ -288,15 +312,21 @@ struct EndpointTests {
         #expect(task.description == text)
     }
 
-    @Test("Added headers replace the endpoint's own")
+    @Test("Forms that differ only in their random boundary make equal endpoints, files are compared by name")
+    func multipartEquality() {
+        func endpoint(_ task: HTTPTask) -> Endpoint { Endpoint(url: .example, method: .post, task: task) }
+        #expect(endpoint(.multipart([.text("b", name: "a")])) == endpoint(.multipart([.text("b", name: "a")])))
+        #expect(endpoint(.multipart([.text("b", name: "a")])) != endpoint(.multipart([.text("c", name: "a")])))
+        let file = URL(filePath: #filePath)
+        #expect(endpoint(.upload(file: file)) == endpoint(.upload(file: file)))
+        #expect(endpoint(.upload(file: file)) != endpoint(.upload(file: URL(filePath: "/other"))))
+    }
+
+    @Test("Adding headers sets them over the endpoint's own; replacing the task leaves the rest")
     func changes() {
-        let endpoint = Endpoint(
-            url: .example,
-            method: .put,
-            task: .data(Data("x".utf8)),
-            headers: ["A": "1", "B": "2"]
-        )
-        .adding(headers: ["b": "3"])
+        let endpoint = Endpoint(url: .example, method: .put, headers: ["A": "1", "B": "2"])
+            .adding(headers: ["b": "3"])
+            .replacing(task: .data(Data("x".utf8)))
         #expect(endpoint.headers == ["A": "1", "B": "3"])
         #expect(endpoint.method == .put)
         #expect((try? endpoint.urlRequest().httpBody) == Data("x".utf8))

@@ -144,7 +144,7 @@ struct ProviderTests {
                 target.task = .json(["a": Double.nan])
             case .twoBodies:
                 target.method = .post
-                target.task = .json(["a": 1]).parameters(["b": 1], encoding: .json)
+                target.task = .json(["a": 1]).data(Data("b".utf8))
             case .badMethod: target.method = "GET / HTTP/1.1\r\nX: y"
             case .badHeaderName: target.headers = ["X Y": "1"]
             case .badHeaderValue: target.headers = ["X-Y": "1\r\nInjected: 2"]
