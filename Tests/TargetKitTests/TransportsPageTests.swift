@@ -43,7 +43,7 @@ struct TransportsPageTests {
         #expect(mutual.clientCertificate?.file == file)
     }
 
-    @Test("A transport of one's own is interrupted by the handle of its call", .timeLimit(.minutes(1)))
+    @Test("A transport of one's own is interrupted by the handle of its call", .timeLimit(.minutes(3)))
     func ownTransport() async throws {
         let provider = Provider<Orders>(transport: EngineTransport())
         let handle = provider.request(Orders(baseURL: .example), on: .global()) { _ in }

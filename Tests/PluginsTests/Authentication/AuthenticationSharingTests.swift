@@ -10,7 +10,7 @@ import FoundationNetworking
 #endif
 
 /// A shared exchange continues when the call that began it is cancelled.
-@Suite("Authentication of a shared call", .timeLimit(.minutes(1)))
+@Suite("Authentication of a shared call", .timeLimit(.minutes(3)))
 struct AuthenticationSharingTests {
     private let signOuts = SignOuts()
 

@@ -9,7 +9,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Waits for connectivity", .timeLimit(.minutes(1)))
+@Suite("Waits for connectivity", .timeLimit(.minutes(3)))
 struct WaitsForConnectivityPluginTests {
     private let source = ManualConnectivity(.offline)
     private let clock = ManualClock()

@@ -9,7 +9,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Calls that fail because there is no network", .timeLimit(.minutes(1)))
+@Suite("Calls that fail because there is no network", .timeLimit(.minutes(3)))
 struct WaitsForConnectivityRetryTests {
     private let source = ManualConnectivity(.offline)
     private let clock = ManualClock()

@@ -18,7 +18,7 @@ struct ShopTarget: EnvironmentTarget {
     var headers: HTTPHeaders = [:]
 }
 
-@Suite("Environment plugin", .timeLimit(.minutes(1)))
+@Suite("Environment plugin", .timeLimit(.minutes(3)))
 struct EnvironmentPluginTests {
     private let store = EnvironmentStore.shop()
     private let sent = Recorder<URLRequest>()

@@ -36,7 +36,7 @@ extension EnvironmentStore {
     }
 }
 
-@Suite("Environment store", .timeLimit(.minutes(1)))
+@Suite("Environment store", .timeLimit(.minutes(3)))
 struct EnvironmentStoreTests {
     private static let known: [String] = [.production, .test, "stage"]
 

@@ -9,7 +9,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Environment transport", .timeLimit(.minutes(1)))
+@Suite("Environment transport", .timeLimit(.minutes(3)))
 struct EnvironmentTransportTests {
     /// A transport that says which environment it was made for, and when it is let go of.
     private final class Named: Transport {

@@ -5,7 +5,7 @@ import TargetKitPlugins
 import TestSupport
 import Testing
 
-@Suite("Page: connectivity", .timeLimit(.minutes(1)))
+@Suite("Page: connectivity", .timeLimit(.minutes(3)))
 struct ConnectivityPageTests {
     enum Orders: TargetType {
         case order(id: String)

@@ -20,7 +20,7 @@ extension ServerEnvironment {
     )
 }
 
-@Suite("The page on environments", .timeLimit(.minutes(1)))
+@Suite("The page on environments", .timeLimit(.minutes(3)))
 struct EnvironmentsPageTests {
     /// The store of an app. The tests do not select in it, since a selection is saved.
     enum App {

@@ -32,7 +32,7 @@ extension Shop {
 }
 
 /// The snippets of Resilience.md.
-@Suite("Page: resilience", .timeLimit(.minutes(1)))
+@Suite("Page: resilience", .timeLimit(.minutes(3)))
 struct ResiliencePageTests {
     private let clock = ManualClock()
     private let hosts = HostSet()

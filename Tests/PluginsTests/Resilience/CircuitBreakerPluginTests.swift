@@ -9,7 +9,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Circuit breaker", .timeLimit(.minutes(1)))
+@Suite("Circuit breaker", .timeLimit(.minutes(3)))
 struct CircuitBreakerPluginTests {
     private let clock = ManualClock()
     private let hosts = HostSet()

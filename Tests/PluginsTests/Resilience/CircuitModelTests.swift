@@ -56,7 +56,7 @@ private struct CircuitModel {
     }
 }
 
-@Suite("Circuit breaker against a model", .timeLimit(.minutes(1)))
+@Suite("Circuit breaker against a model", .timeLimit(.minutes(3)))
 struct CircuitModelTests {
     private let clock = ManualClock()
     private let target = SturdyTarget(baseURL: HostSet.urls("a")[0])

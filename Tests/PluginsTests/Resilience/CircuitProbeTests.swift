@@ -10,7 +10,7 @@ import FoundationNetworking
 #endif
 
 /// The permits of a half-open circuit, the circuit that a call belongs to, and calls that end late.
-@Suite("Circuit breaker: permits and keys", .timeLimit(.minutes(1)))
+@Suite("Circuit breaker: permits and keys", .timeLimit(.minutes(3)))
 struct CircuitProbeTests {
     private let clock = ManualClock()
     private let hosts = HostSet()

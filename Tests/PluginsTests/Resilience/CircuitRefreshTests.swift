@@ -10,7 +10,7 @@ import FoundationNetworking
 #endif
 
 /// A refresh that is a call of the same provider.
-@Suite("Circuit breaker and refresh", .timeLimit(.minutes(1)))
+@Suite("Circuit breaker and refresh", .timeLimit(.minutes(3)))
 struct CircuitRefreshTests {
     private let clock = ManualClock()
     private let breaker: CircuitBreakerPlugin

@@ -9,7 +9,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("ErrorHandlingPlugin", .timeLimit(.minutes(1)))
+@Suite("ErrorHandlingPlugin", .timeLimit(.minutes(3)))
 struct ErrorHandlingPluginTests {
     /// Which handler was asked, at which attempt.
     struct Asked: Sendable, Equatable {

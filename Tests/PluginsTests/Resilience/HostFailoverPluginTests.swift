@@ -33,7 +33,7 @@ final class HostSet: Sendable {
     }
 }
 
-@Suite("Host failover", .timeLimit(.minutes(1)))
+@Suite("Host failover", .timeLimit(.minutes(3)))
 struct HostFailoverPluginTests {
     private let clock = ManualClock()
     private let hosts = HostSet()

@@ -9,7 +9,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Host failover over the wire", .timeLimit(.minutes(1)))
+@Suite("Host failover over the wire", .timeLimit(.minutes(3)))
 struct HostFailoverWireTests {
     private let good: LoopbackServer
 
@@ -85,7 +85,7 @@ struct HostFailoverWireTests {
     }
 }
 
-@Suite("Host failover: addresses", .timeLimit(.minutes(1)))
+@Suite("Host failover: addresses", .timeLimit(.minutes(3)))
 struct HostAddressTests {
     @Test(
         "Scheme, host and port are replaced; path and query stay byte for byte",

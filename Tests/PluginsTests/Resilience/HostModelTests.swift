@@ -86,7 +86,7 @@ private enum HostAnswer: CaseIterable {
     }
 }
 
-@Suite("Host failover against a model", .timeLimit(.minutes(1)))
+@Suite("Host failover against a model", .timeLimit(.minutes(3)))
 struct HostModelTests {
     private struct Running {
         let number: Int

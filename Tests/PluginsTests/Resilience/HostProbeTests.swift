@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// The return to the first host.
-@Suite("Host failover: the first host again", .timeLimit(.minutes(1)))
+@Suite("Host failover: the first host again", .timeLimit(.minutes(3)))
 struct HostProbeTests {
     private let clock = ManualClock()
     private let hosts = HostSet()

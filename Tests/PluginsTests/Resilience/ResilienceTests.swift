@@ -10,7 +10,7 @@ import FoundationNetworking
 #endif
 
 /// The plugins for resilience in one array.
-@Suite("Retry, failover and breaker together", .timeLimit(.minutes(1)))
+@Suite("Retry, failover and breaker together", .timeLimit(.minutes(3)))
 struct ResilienceTests {
     private let clock = ManualClock()
     private let hosts = HostSet()
@@ -171,7 +171,7 @@ struct ResilienceTests {
 }
 
 /// An exchange that calls share continues when the call that began it is cancelled.
-@Suite("Retry and breaker of a shared exchange", .timeLimit(.minutes(1)))
+@Suite("Retry and breaker of a shared exchange", .timeLimit(.minutes(3)))
 struct SharedResilienceTests {
     private let clock = ManualClock()
     private let held = Gate()

@@ -9,7 +9,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Retry budget", .timeLimit(.minutes(1)))
+@Suite("Retry budget", .timeLimit(.minutes(3)))
 struct RetryBudgetTests {
     private let clock = ManualClock()
     private let script = ScriptedTransport(.status(503))

@@ -9,7 +9,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Retry delays", .timeLimit(.minutes(1)))
+@Suite("Retry delays", .timeLimit(.minutes(3)))
 struct RetryDelayTests {
     /// The delays of calls, in seconds; the plugin is called directly.
     private func waits(
@@ -137,7 +137,7 @@ private struct AskingNumbers: RandomNumberGenerator, Sendable {
     }
 }
 
-@Suite("Retry-After", .timeLimit(.minutes(1)))
+@Suite("Retry-After", .timeLimit(.minutes(3)))
 struct RetryAfterTests {
     /// What the plugin does with a field.
     enum Reaction: Sendable, Equatable, CustomTestStringConvertible {

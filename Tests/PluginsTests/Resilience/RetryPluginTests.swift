@@ -9,7 +9,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Retry", .timeLimit(.minutes(1)))
+@Suite("Retry", .timeLimit(.minutes(3)))
 struct RetryPluginTests {
     private let clock = ManualClock()
 
@@ -233,7 +233,7 @@ struct RetryPluginTests {
     }
 }
 
-@Suite("Idempotency key", .timeLimit(.minutes(1)))
+@Suite("Idempotency key", .timeLimit(.minutes(3)))
 struct IdempotencyKeyTests {
     private let clock = ManualClock()
 

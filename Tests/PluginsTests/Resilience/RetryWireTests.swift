@@ -9,7 +9,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Retry over the wire", .timeLimit(.minutes(1)))
+@Suite("Retry over the wire", .timeLimit(.minutes(3)))
 struct RetryWireTests {
     private let clock = ManualClock()
 

@@ -10,7 +10,7 @@ import FoundationNetworking
 #endif
 
 /// Failures that say nothing about the requested server, or after which it may have processed the request.
-@Suite("What a failure says about the server", .timeLimit(.minutes(1)))
+@Suite("What a failure says about the server", .timeLimit(.minutes(3)))
 struct ServerJudgementTests {
     private let clock = ManualClock()
 

@@ -27,7 +27,7 @@ struct LifecycleEdgeTests {
 
     @Test(
         "A stream that is held and not read is cancelled too: a shutdown need not wait for it",
-        .timeLimit(.minutes(1))
+        .timeLimit(.minutes(3))
     )
     func cancelledUnreadStream() async throws {
         let scope = RequestScope()
@@ -43,7 +43,7 @@ struct LifecycleEdgeTests {
         #expect(error?.stage == .cancelled)
     }
 
-    @Test("The counts of a scope that nobody holds any more come to an end", .timeLimit(.minutes(1)))
+    @Test("The counts of a scope that nobody holds any more come to an end", .timeLimit(.minutes(3)))
     func countsOfReleasedScope() async {
         var counts = RequestScope().inFlightCounts.makeAsyncIterator()
         #expect(await counts.next() == 0)
@@ -53,7 +53,7 @@ struct LifecycleEdgeTests {
 
     @Test(
         "A call without a limit does not share the exchange of one that has a limit, and its failure with it",
-        .timeLimit(.minutes(1))
+        .timeLimit(.minutes(3))
     )
     func sharingWithAnotherTimeout() async throws {
         let (gate, clock) = (Gate(), ManualClock())

@@ -7,7 +7,7 @@ import Testing
 extension SharedExchangeTests {
     @Test(
         "A stubbed call and a real one never share, in either order",
-        .timeLimit(.minutes(1)),
+        .timeLimit(.minutes(3)),
         arguments: [true, false]
     )
     func stubbedApart(stubFirst: Bool) async throws {
@@ -36,7 +36,7 @@ extension SharedExchangeTests {
 
     @Test(
         "Stubbed calls share only if their samples are equal",
-        .timeLimit(.minutes(1)),
+        .timeLimit(.minutes(3)),
         arguments: [true, false]
     )
     func samples(areEqual: Bool) async throws {

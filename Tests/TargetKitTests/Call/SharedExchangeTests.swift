@@ -8,7 +8,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Shared exchanges", .timeLimit(.minutes(1)))
+@Suite("Shared exchanges", .timeLimit(.minutes(3)))
 struct SharedExchangeTests {
     let plugin = RecordingPlugin()
     let transport = HeldTransport { request in

@@ -8,7 +8,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("didFinish", .timeLimit(.minutes(1)))
+@Suite("didFinish", .timeLimit(.minutes(3)))
 struct DidFinishTests {
     /// How a call ends.
     enum Ending: String, CaseIterable, Sendable {

@@ -6,7 +6,7 @@ import Testing
 
 /// Closures of calls as a view model writes them: they touch the state of the main actor.
 @MainActor
-@Suite("Closures on the main actor", .timeLimit(.minutes(1)))
+@Suite("Closures on the main actor", .timeLimit(.minutes(3)))
 struct MainActorClosureTests {
     struct Tea: Decodable, Sendable { var name: String }
 

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Streams as calls: counted, cancelled and timed like any other.
-@Suite("Streaming calls", .timeLimit(.minutes(1)))
+@Suite("Streaming calls", .timeLimit(.minutes(3)))
 struct ProviderStreamTests {
     let scope = RequestScope()
     let clock = ManualClock()

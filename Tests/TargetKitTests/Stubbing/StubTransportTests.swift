@@ -4,7 +4,7 @@ import TargetKit
 import TestSupport
 import Testing
 
-@Suite("StubTransport", .timeLimit(.minutes(1)))
+@Suite("StubTransport", .timeLimit(.minutes(3)))
 struct StubTransportTests {
     @Test("It keeps each promise of Transport", arguments: TransportConformance.answers)
     func conforms(promise: AnswerPromise) async throws {

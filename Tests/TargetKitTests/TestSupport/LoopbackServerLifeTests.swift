@@ -6,7 +6,7 @@ import Testing
 
 @Suite("LoopbackServer and how connections end")
 struct LoopbackServerLifeTests {
-    @Test("Each request gets the next answer of a list, and the last one from then on", .timeLimit(.minutes(1)))
+    @Test("Each request gets the next answer of a list, and the last one from then on", .timeLimit(.minutes(3)))
     func replies() async throws {
         let server = try LoopbackServer(replies: [.status(503), .text("a"), .text("b")])
         let client = try LoopbackClient(to: server)
@@ -16,7 +16,7 @@ struct LoopbackServerLifeTests {
         }
     }
 
-    @Test("A half close lets the client finish, and what it sends is thrown away", .timeLimit(.minutes(1)))
+    @Test("A half close lets the client finish, and what it sends is thrown away", .timeLimit(.minutes(3)))
     func halfCloseStep() async throws {
         let server = try LoopbackServer(reply: [.text("bye"), .halfClose])
         let client = try LoopbackClient(to: server)
@@ -32,7 +32,7 @@ struct LoopbackServerLifeTests {
         #expect(server.openConnectionCount == 0)
     }
 
-    @Test("An answer whose head says close ends the connection", .timeLimit(.minutes(1)))
+    @Test("An answer whose head says close ends the connection", .timeLimit(.minutes(3)))
     func closingHead() async throws {
         let server = try LoopbackServer(reply: .text("x", headers: ["Connection": "Close"]))
         let client = try LoopbackClient(to: server)
@@ -41,7 +41,7 @@ struct LoopbackServerLifeTests {
         #expect(server.replyCount == 1)
     }
 
-    @Test("A server that does not keep requests still counts them", .timeLimit(.minutes(1)))
+    @Test("A server that does not keep requests still counts them", .timeLimit(.minutes(3)))
     func unrecorded() async throws {
         var options = LoopbackOptions()
         options.recordsRequests = false
@@ -54,7 +54,7 @@ struct LoopbackServerLifeTests {
         await #expect(throws: CancellationError.self) { try await server.request(at: 0) }
     }
 
-    @Test("Who waits for a request can be cancelled", .timeLimit(.minutes(1)))
+    @Test("Who waits for a request can be cancelled", .timeLimit(.minutes(3)))
     func cancelledWait() async throws {
         let server = try LoopbackServer(reply: .hang)
         let waiting = Task { try await server.request(at: 0) }
@@ -62,7 +62,7 @@ struct LoopbackServerLifeTests {
         await #expect(throws: CancellationError.self) { try await waiting.value }
     }
 
-    @Test("When the client goes, the answer under way is cancelled", .timeLimit(.minutes(1)))
+    @Test("When the client goes, the answer under way is cancelled", .timeLimit(.minutes(3)))
     func clientGoes() async throws {
         let started = Expectation()
         let cancelled = Expectation()
@@ -81,7 +81,7 @@ struct LoopbackServerLifeTests {
         #expect(server.openConnectionCount == 0)
     }
 
-    @Test("While reading is stopped a client's end is seen all the same", .timeLimit(.minutes(1)))
+    @Test("While reading is stopped a client's end is seen all the same", .timeLimit(.minutes(3)))
     func stoppedReading() async throws {
         var options = LoopbackOptions()
         options.onConnect = { _ in [.stopReading, .hang] }
@@ -94,7 +94,7 @@ struct LoopbackServerLifeTests {
         #expect(server.bytesReceived == 0)
     }
 
-    @Test("A half-closed client gets its answer where the server is told so", .timeLimit(.minutes(1)))
+    @Test("A half-closed client gets its answer where the server is told so", .timeLimit(.minutes(3)))
     func halfClose() async throws {
         var options = LoopbackOptions()
         options.toleratesHalfClose = true
@@ -105,7 +105,7 @@ struct LoopbackServerLifeTests {
         #expect(try await client.receiveAll().hasSuffix("late"))
     }
 
-    @Test("Idle connections can be closed from the test", .timeLimit(.minutes(1)))
+    @Test("Idle connections can be closed from the test", .timeLimit(.minutes(3)))
     func closeConnections() async throws {
         let server = try LoopbackServer(reply: .status(204))
         let client = try LoopbackClient(to: server)
@@ -120,7 +120,7 @@ struct LoopbackServerLifeTests {
         await #expect(throws: LoopbackError(call: "recv", code: ECONNRESET)) { try await next.receive(10_000) }
     }
 
-    @Test("Stopping ends connections, the listener and everybody who waits", .timeLimit(.minutes(1)))
+    @Test("Stopping ends connections, the listener and everybody who waits", .timeLimit(.minutes(3)))
     func stop() async throws {
         let server = try LoopbackServer(reply: .hang)
         let client = try LoopbackClient(to: server)
@@ -135,7 +135,7 @@ struct LoopbackServerLifeTests {
         server.stop()
     }
 
-    @Test("A server that is let go of stops", .timeLimit(.minutes(1)))
+    @Test("A server that is let go of stops", .timeLimit(.minutes(3)))
     func release() async throws {
         var server: LoopbackServer? = try LoopbackServer(reply: .hang)
         let client = try LoopbackClient(port: #require(server?.port))
@@ -143,7 +143,7 @@ struct LoopbackServerLifeTests {
         #expect(try await client.receiveAll() == "")
     }
 
-    @Test("A server listens on IPv6 and on a Unix-domain socket too", .timeLimit(.minutes(1)))
+    @Test("A server listens on IPv6 and on a Unix-domain socket too", .timeLimit(.minutes(3)))
     func addresses() async throws {
         let path = FileManager.default.temporaryDirectory.appendingPathComponent("tk-\(UUID().uuidString).sock").path
         for address in [LoopbackAddress.ipv6, .unix(path: path)] {

@@ -12,7 +12,7 @@ struct LoopbackServerTests {
         LoopbackReply(body: Data("ok".utf8))
     }
 
-    @Test("A request is taken apart and answered byte for byte", .timeLimit(.minutes(1)))
+    @Test("A request is taken apart and answered byte for byte", .timeLimit(.minutes(3)))
     func requestAndAnswer() async throws {
         let server = try LoopbackServer(answer: Self.plain)
         let client = try LoopbackClient(to: server)
@@ -34,7 +34,7 @@ struct LoopbackServerTests {
         #expect(!request.isChunked)
     }
 
-    @Test("A chunked body is decoded, however the bytes are cut", .timeLimit(.minutes(1)))
+    @Test("A chunked body is decoded, however the bytes are cut", .timeLimit(.minutes(3)))
     func chunkedBody() async throws {
         let server = try LoopbackServer(answer: Self.plain)
         let client = try LoopbackClient(to: server)
@@ -50,7 +50,7 @@ struct LoopbackServerTests {
         #expect(request.bodyDigest == BodyDigest(of: Data("hello world".utf8)))
     }
 
-    @Test("Pipelined requests on one connection are answered in order", .timeLimit(.minutes(1)))
+    @Test("Pipelined requests on one connection are answered in order", .timeLimit(.minutes(3)))
     func pipelining() async throws {
         let server = try LoopbackServer { .text($0.path) }
         let client = try LoopbackClient(to: server)
@@ -66,7 +66,7 @@ struct LoopbackServerTests {
 
     @Test(
         "The client's wish decides whether the connection is kept",
-        .timeLimit(.minutes(1)),
+        .timeLimit(.minutes(3)),
         arguments: [
             ("HTTP/1.1\r\nConnection: close", false), ("HTTP/1.0", false),
             ("HTTP/1.0\r\nConnection: Keep-Alive", true), ("HTTP/1.1", true),
@@ -85,7 +85,7 @@ struct LoopbackServerTests {
         }
     }
 
-    @Test("Steps send exactly their bytes", .timeLimit(.minutes(1)))
+    @Test("Steps send exactly their bytes", .timeLimit(.minutes(3)))
     func steps() async throws {
         let server = try LoopbackServer(reply: [
             .head(status: 200, reason: "Fine", headers: ["A": "1", "a": "2"]), .text("x"), .bytes(Data([0, 255])),
@@ -102,7 +102,7 @@ struct LoopbackServerTests {
         #expect(server.bytesSent == expected.count)
     }
 
-    @Test("The answer to HEAD has the length but no body", .timeLimit(.minutes(1)))
+    @Test("The answer to HEAD has the length but no body", .timeLimit(.minutes(3)))
     func head() async throws {
         let server = try LoopbackServer(answer: Self.plain)
         let client = try LoopbackClient(to: server)
@@ -110,7 +110,7 @@ struct LoopbackServerTests {
         #expect(try await client.receiveAll() == "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n")
     }
 
-    @Test("A gate in the middle of an answer holds the rest back", .timeLimit(.minutes(1)))
+    @Test("A gate in the middle of an answer holds the rest back", .timeLimit(.minutes(3)))
     func gate() async throws {
         let gate = Gate()
         let server = try LoopbackServer(reply: [.text("before"), .pause(until: gate), .text("after"), .close])
@@ -123,7 +123,7 @@ struct LoopbackServerTests {
         #expect(try await client.receiveAll() == "after")
     }
 
-    @Test("A reset reaches the client as one, a close as an end", .timeLimit(.minutes(1)))
+    @Test("A reset reaches the client as one, a close as an end", .timeLimit(.minutes(3)))
     func resetAndClose() async throws {
         let server = try LoopbackServer { $0.path == "/reset" ? [.text("x"), .reset] : [.text("x"), .close] }
         let closing = try LoopbackClient(to: server)
@@ -134,7 +134,7 @@ struct LoopbackServerTests {
         await #expect(throws: LoopbackError(call: "recv", code: ECONNRESET)) { try await resetting.receiveAll() }
     }
 
-    @Test("Steps for a new connection run before anything is read", .timeLimit(.minutes(1)))
+    @Test("Steps for a new connection run before anything is read", .timeLimit(.minutes(3)))
     func greeting() async throws {
         var options = LoopbackOptions()
         options.onConnect = { $0 == 0 ? [.text("garbage"), .close] : [.text("220 ")] }
@@ -146,7 +146,7 @@ struct LoopbackServerTests {
         #expect(server.requestCount == 1)
     }
 
-    @Test("An answer from the head alone leaves the connection in step", .timeLimit(.minutes(1)))
+    @Test("An answer from the head alone leaves the connection in step", .timeLimit(.minutes(3)))
     func earlyAnswer() async throws {
         var options = LoopbackOptions()
         options.onHead = { $0.path == "/big" ? .reply(.status(413)) : .readBody }
@@ -161,7 +161,7 @@ struct LoopbackServerTests {
         #expect(server.requests.map(\.bodyByteCount) == [0, 0])
     }
 
-    @Test("Expect: 100-continue is answered, or not, before the body is sent", .timeLimit(.minutes(1)))
+    @Test("Expect: 100-continue is answered, or not, before the body is sent", .timeLimit(.minutes(3)))
     func expectContinue() async throws {
         let head = "POST / HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 1\r\n\r\n"
         let answering = try LoopbackServer(answer: Self.plain)
@@ -184,7 +184,7 @@ struct LoopbackServerTests {
 
     @Test(
         "What is not HTTP/1.1 is refused and noted",
-        .timeLimit(.minutes(1)),
+        .timeLimit(.minutes(3)),
         arguments: [
             "nonsense\r\n\r\n", "GET / HTTP/1.1\r\nno colon\r\n\r\n", "GET /a b HTTP/1.1\r\n\r\n",
             "POST / HTTP/1.1\r\nContent-Length: x\r\n\r\n",

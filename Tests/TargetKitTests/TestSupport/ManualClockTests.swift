@@ -5,7 +5,7 @@ import Testing
 
 @Suite("ManualClock and signals")
 struct ManualClockTests {
-    @Test("Sleepers are resumed when, and only when, their time has come", .timeLimit(.minutes(1)))
+    @Test("Sleepers are resumed when, and only when, their time has come", .timeLimit(.minutes(3)))
     func advance() async throws {
         let clock = ManualClock()
         let woken = Recorder<Int>()
@@ -27,7 +27,7 @@ struct ManualClockTests {
         #expect(clock.now.offset == .seconds(3))
     }
 
-    @Test("A cancelled sleeper throws at once and is forgotten", .timeLimit(.minutes(1)))
+    @Test("A cancelled sleeper throws at once and is forgotten", .timeLimit(.minutes(3)))
     func cancel() async {
         let clock = ManualClock()
         let task = Task { try await clock.sleep(for: .seconds(1)) }
@@ -37,7 +37,7 @@ struct ManualClockTests {
         #expect(clock.sleeperCount == 0)
     }
 
-    @Test("A loop that sleeps again is seen step by step", .timeLimit(.minutes(1)))
+    @Test("A loop that sleeps again is seen step by step", .timeLimit(.minutes(3)))
     func nextDeadline() async throws {
         let clock = ManualClock()
         let task = Task {
@@ -72,7 +72,7 @@ struct ManualClockTests {
         }
     }
 
-    @Test("A gate lets everybody through once it is open, cancelled or not", .timeLimit(.minutes(1)))
+    @Test("A gate lets everybody through once it is open, cancelled or not", .timeLimit(.minutes(3)))
     func gate() async throws {
         let gate = Gate()
         let deaf = Task { await gate.wait() }
@@ -87,7 +87,7 @@ struct ManualClockTests {
         try await gate.waitUnlessCancelled()
     }
 
-    @Test("A tally wakes its waiters at their numbers, and all of them when it closes", .timeLimit(.minutes(1)))
+    @Test("A tally wakes its waiters at their numbers, and all of them when it closes", .timeLimit(.minutes(3)))
     func tally() async throws {
         let tally = Tally()
         let reached = Task { try await tally.wait(for: 3) }
@@ -99,7 +99,7 @@ struct ManualClockTests {
         try await tally.wait(for: 4)
     }
 
-    @Test("An expectation and a recorder count from many tasks at once", .timeLimit(.minutes(1)))
+    @Test("An expectation and a recorder count from many tasks at once", .timeLimit(.minutes(3)))
     func counting() async throws {
         let expectation = Expectation(count: 1_000)
         let recorder = Recorder<Int>()

@@ -6,7 +6,7 @@ import Testing
 @Suite("The requirements of Transport", .serialized)
 struct TransportConformanceTests {
     #if canImport(CTargetKitCurl)
-    @Test("CurlTransport meets each requirement", .timeLimit(.minutes(1)), arguments: TransportConformance.promises)
+    @Test("CurlTransport meets each requirement", .timeLimit(.minutes(3)), arguments: TransportConformance.promises)
     func curl(promise: TransportPromise) async throws {
         let transport = CurlTransport.another()
         try await promise.check(transport)
@@ -14,7 +14,7 @@ struct TransportConformanceTests {
     }
     #endif
 
-    @Test("URLSessionTransport meets each requirement", .timeLimit(.minutes(1)), arguments: urlSessionPromises)
+    @Test("URLSessionTransport meets each requirement", .timeLimit(.minutes(3)), arguments: urlSessionPromises)
     func urlSession(promise: TransportPromise) async throws {
         let transport = URLSessionTransport.another()
         try await promise.check(transport)

@@ -5,7 +5,7 @@ import TargetKit
 /// One promise of ``Transport`` as a transport keeps it that reaches no network, but is told what to answer.
 ///
 /// ```swift
-/// @Test("My stub keeps the promises", .timeLimit(.minutes(1)), arguments: TransportConformance.answers)
+/// @Test("My stub keeps the promises", .timeLimit(.minutes(3)), arguments: TransportConformance.answers)
 /// func conforms(promise: AnswerPromise) async throws {
 ///     try await promise.check { answer in MyStub(answer) }
 /// }

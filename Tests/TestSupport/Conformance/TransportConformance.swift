@@ -5,7 +5,7 @@ import TargetKit
 /// The promises of ``Transport``, each as a check that any transport can be put to. No test library is needed:
 ///
 /// ```swift
-/// @Test("My transport keeps the promises", .timeLimit(.minutes(1)), arguments: TransportConformance.promises)
+/// @Test("My transport keeps the promises", .timeLimit(.minutes(3)), arguments: TransportConformance.promises)
 /// func conforms(promise: TransportPromise) async throws {
 ///     try await promise.check(MyTransport())
 /// }

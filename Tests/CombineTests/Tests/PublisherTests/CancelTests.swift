@@ -99,7 +99,7 @@ struct CancelTests {
 
     @Test(
         "Cancelled from another thread at any moment, a subscription ends at most once and never goes on",
-        .timeLimit(.minutes(1))
+        .timeLimit(.minutes(3))
     )
     func race() async {
         let provider = Provider<TestTarget>(stubClosure: { _ in .immediate })
@@ -123,7 +123,7 @@ struct CancelTests {
 
     @Test(
         "Neither provider nor subscriber outlives the end of its subscription, also when that is kept",
-        .timeLimit(.minutes(1)),
+        .timeLimit(.minutes(3)),
         arguments: [true, false]
     )
     func noCycle(byCancel: Bool) async throws {

@@ -4,7 +4,7 @@ import TargetKit
 import TestSupport
 import Testing
 
-@Suite("ResponseStream: JSON lines", .timeLimit(.minutes(1)))
+@Suite("ResponseStream: JSON lines", .timeLimit(.minutes(3)))
 struct JSONLinesTests {
     struct Row: Codable, Sendable, Equatable {
         var id: Int

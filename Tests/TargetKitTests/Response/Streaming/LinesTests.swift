@@ -4,7 +4,7 @@ import TargetKit
 import TestSupport
 import Testing
 
-@Suite("ResponseStream: lines", .timeLimit(.minutes(1)))
+@Suite("ResponseStream: lines", .timeLimit(.minutes(3)))
 struct LinesTests {
     struct Row: Sendable {
         let bytes: [UInt8]

@@ -9,7 +9,7 @@ import FoundationNetworking
 #endif
 
 /// Event streams through the whole path, over each transport.
-@Suite("Provider: server-sent events", .timeLimit(.minutes(1)))
+@Suite("Provider: server-sent events", .timeLimit(.minutes(3)))
 struct ProviderServerSentEventTests {
     private static let eventStream: HTTPHeaders = ["Content-Type": "text/event-stream"]
 

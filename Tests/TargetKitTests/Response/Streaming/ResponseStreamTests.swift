@@ -4,7 +4,7 @@ import TargetKit
 import TestSupport
 import Testing
 
-@Suite("ResponseStream", .timeLimit(.minutes(1)))
+@Suite("ResponseStream", .timeLimit(.minutes(3)))
 struct ResponseStreamTests {
     @Test("The head is looked at as that of any response")
     func head() throws {

@@ -9,7 +9,7 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("ServerSentEventSource", .timeLimit(.minutes(1)))
+@Suite("ServerSentEventSource", .timeLimit(.minutes(3)))
 struct ServerSentEventSourceTests {
     static let lost = TargetKitError(stage: .transport, underlying: URLError(.networkConnectionLost))
 

@@ -4,7 +4,7 @@ import TargetKit
 import TestSupport
 import Testing
 
-@Suite("ResponseStream: server-sent events", .timeLimit(.minutes(1)))
+@Suite("ResponseStream: server-sent events", .timeLimit(.minutes(3)))
 struct ServerSentEventTests {
     @Test("An event stream gives its events, wherever its bytes are cut", arguments: ServerSentEventRow.all)
     func rows(row: ServerSentEventRow) async {

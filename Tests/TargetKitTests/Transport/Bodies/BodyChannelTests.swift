@@ -5,7 +5,7 @@ import Testing
 
 @testable import TargetKit
 
-@Suite("BodyChannel", .timeLimit(.minutes(1)))
+@Suite("BodyChannel", .timeLimit(.minutes(3)))
 struct BodyChannelTests {
     private struct Broken: Error {}
 

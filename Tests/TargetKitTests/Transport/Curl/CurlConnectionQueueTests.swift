@@ -8,7 +8,7 @@ import Testing
 @testable import TargetKit
 
 /// The order in which calls get their connections.
-@Suite("CurlConnectionQueue", .timeLimit(.minutes(1)))
+@Suite("CurlConnectionQueue", .timeLimit(.minutes(3)))
 struct CurlConnectionQueueTests {
     private let plain = CurlConnectionQueue.Host.Key(origin: "http://a", canShare: false)
     private let other = CurlConnectionQueue.Host.Key(origin: "http://b", canShare: false)

@@ -16,7 +16,7 @@ struct CurlDeclarationTests {
         folder = try TemporaryFolder()
     }
 
-    @Test("Every number and layout equals the one in <curl/curl.h>", .timeLimit(.minutes(1)))
+    @Test("Every number and layout equals the one in <curl/curl.h>", .timeLimit(.minutes(3)))
     func values() throws {
         let values = try String(contentsOf: CurlHeader.declarations.appendingPathComponent("Values.h"), encoding: .utf8)
         let names = CurlHeader.names(in: values)
@@ -27,7 +27,7 @@ struct CurlDeclarationTests {
         #expect(ours.count == theirs.count && ours.count == names.count + CurlHeader.layouts.count)
     }
 
-    @Test("Every prototype agrees with <curl/curl.h>", .timeLimit(.minutes(1)))
+    @Test("Every prototype agrees with <curl/curl.h>", .timeLimit(.minutes(3)))
     func prototypes() throws {
         let source = """
             #define CURL_DISABLE_DEPRECATION

@@ -10,7 +10,7 @@ import Testing
 @Suite(
     "CurlTransport: HTTP/2",
     .enabled(if: TLSServer.isAvailable, "skipped: there is no /usr/bin/openssl"),
-    .timeLimit(.minutes(1))
+    .timeLimit(.minutes(3))
 )
 struct CurlHTTP2Tests {
     /// A text that HPACK's Huffman code does not shorten, so that it is sent as it is.

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Failures of a proxy, and their error texts.
-@Suite("CurlTransport: proxies", .timeLimit(.minutes(1)))
+@Suite("CurlTransport: proxies", .timeLimit(.minutes(3)))
 struct CurlProxyTests {
     private static let secret = "hunter2"
 

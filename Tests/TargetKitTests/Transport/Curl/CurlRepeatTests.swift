@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// Which requests are repeated when a kept-alive connection closes, and data on an idle connection.
-@Suite("CurlTransport: kept connections", .timeLimit(.minutes(1)))
+@Suite("CurlTransport: kept connections", .timeLimit(.minutes(3)))
 struct CurlRepeatTests {
     /// A server that closes a kept-alive connection at the second request without a response.
     private func closingServer() throws -> LoopbackServer {

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// What reaches the server.
-@Suite("CurlTransport: the request", .timeLimit(.minutes(1)))
+@Suite("CurlTransport: the request", .timeLimit(.minutes(3)))
 struct CurlRequestTests {
     let transport = CurlTransport.another()
 

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// What comes back from the server.
-@Suite("CurlTransport: the response", .timeLimit(.minutes(1)))
+@Suite("CurlTransport: the response", .timeLimit(.minutes(3)))
 struct CurlResponseTests {
     let transport = CurlTransport.another()
 

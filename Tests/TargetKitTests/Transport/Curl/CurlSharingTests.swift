@@ -11,7 +11,7 @@ import Testing
     "CurlTransport: HTTP/2 connections",
     .serialized,
     .enabled(if: HTTP2Server.isAvailable, "skipped: there is no /usr/bin/openssl or no python3"),
-    .timeLimit(.minutes(1))
+    .timeLimit(.minutes(3))
 )
 struct CurlSharingTests {
     private func send(

@@ -10,7 +10,7 @@ import Testing
 @Suite(
     "CurlTransport: TLS",
     .enabled(if: TLSServer.isAvailable, "skipped: there is no /usr/bin/openssl"),
-    .timeLimit(.minutes(1))
+    .timeLimit(.minutes(3))
 )
 struct CurlTLSTests {
     private func transport(_ policy: TLSPolicy) -> CurlTransport {

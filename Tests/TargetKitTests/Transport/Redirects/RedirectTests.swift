@@ -193,7 +193,7 @@ struct RedirectTests {
         #expect(folder.names == ["target.bin"])
     }
 
-    @Test("The body of a redirect is released before the next response", .timeLimit(.minutes(1)))
+    @Test("The body of a redirect is released before the next response", .timeLimit(.minutes(3)))
     func bodiesOfRedirects() async throws {
         let gate = Gate()
         let server = try LoopbackServer { request in

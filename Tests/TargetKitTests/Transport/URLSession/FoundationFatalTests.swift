@@ -11,7 +11,7 @@ import Testing
     "Foundation's fatal traps on Linux",
     .serialized,
     .enabled(if: TrapSession.isAsked, TrapSession.skipReason),
-    .timeLimit(.minutes(1))
+    .timeLimit(.minutes(3))
 )
 struct FoundationFatalTests {
     @Test("A head that is cut off by the end of the connection ends the process")

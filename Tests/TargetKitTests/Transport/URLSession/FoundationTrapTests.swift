@@ -11,7 +11,7 @@ import Testing
     "Foundation's traps on Linux",
     .serialized,
     .enabled(if: TrapSession.isAsked, TrapSession.skipReason),
-    .timeLimit(.minutes(1))
+    .timeLimit(.minutes(3))
 )
 struct FoundationTrapTests {
     private let probe = TrapSession()

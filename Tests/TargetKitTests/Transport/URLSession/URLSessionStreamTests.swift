@@ -10,7 +10,7 @@ import FoundationNetworking
 #endif
 
 /// Bodies that are read as they come, over URLSession; on Linux by a switch that is not for callers.
-@Suite("URLSessionTransport: streams", .timeLimit(.minutes(1)))
+@Suite("URLSessionTransport: streams", .timeLimit(.minutes(3)))
 struct URLSessionStreamTests {
     #if canImport(FoundationNetworking)
     private static let switched = URLSessionStreaming.unbounded
@@ -111,7 +111,7 @@ struct URLSessionStreamTests {
 }
 
 #if canImport(FoundationNetworking)
-@Suite("URLSessionTransport: streams on Linux", .serialized, .timeLimit(.minutes(1)))
+@Suite("URLSessionTransport: streams on Linux", .serialized, .timeLimit(.minutes(3)))
 struct URLSessionLinuxStreamTests {
     private static let promises: [TransportPromise] = {
         let holdingBack = Set(TransportConformance.holdingBack.map(\.description))
