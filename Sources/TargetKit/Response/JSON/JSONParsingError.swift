@@ -3,7 +3,7 @@
 import Foundation
 
 /// The reason why a text is not JSON (RFC 8259): the offset, and what was expected there. It never quotes the text.
-public struct JSONParsingError: Error, Sendable, Hashable {
+package struct JSONParsingError: Error, Sendable, Hashable {
     /// What should have been at the place.
     package enum Reason: Sendable, Hashable, CaseIterable {
         /// A value: an object, array, string, number, `true`, `false` or `null`.
@@ -39,7 +39,7 @@ public struct JSONParsingError: Error, Sendable, Hashable {
     }
 
     /// The offset of the first invalid byte.
-    public let offset: Int
+    package let offset: Int
 
     /// What should have been there.
     package let reason: Reason
@@ -53,10 +53,10 @@ public struct JSONParsingError: Error, Sendable, Hashable {
 
 extension JSONParsingError: CustomStringConvertible, LocalizedError, DeveloperError {
     /// One line: the offset, and what was expected there.
-    public var description: String { "the JSON is invalid at byte \(offset): expected \(reason.words)" }
+    package var description: String { "the JSON is invalid at byte \(offset): expected \(reason.words)" }
 
     /// The description.
-    public var errorDescription: String? { description }
+    package var errorDescription: String? { description }
 }
 
 extension JSONParsingError.Reason {

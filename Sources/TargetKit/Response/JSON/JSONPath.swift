@@ -7,11 +7,11 @@ import Foundation
 ///
 /// The bytes of the value are found without decoding what lies around it. An index is a number from 0 on; in an object it is
 /// a key like any other.
-public struct JSONPath: Sendable, Hashable {
+package struct JSONPath: Sendable, Hashable {
     package let keys: [String]
 
     /// Creates a key path. Every text is valid.
-    public init(_ text: String) {
+    package init(_ text: String) {
         guard !text.isEmpty else {
             keys = []
             return
@@ -63,13 +63,6 @@ public struct JSONPath: Sendable, Hashable {
         init(_ key: String) { stringValue = key }
         init(stringValue: String) { self.stringValue = stringValue }
         init?(intValue: Int) { nil }
-    }
-}
-
-extension JSONPath: ExpressibleByStringLiteral {
-    /// Creates a key path from a literal.
-    public init(stringLiteral text: String) {
-        self.init(text)
     }
 }
 

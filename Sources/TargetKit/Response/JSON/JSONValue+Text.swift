@@ -8,15 +8,15 @@ extension JSONValue {
     /// order mark in front is passed over (§8.1). Of members with the same key the last counts. Broken UTF-8 and half
     /// surrogate pairs are errors, not replaced. Numbers are kept exactly.
     ///
-    /// - Throws: ``JSONParsingError``, which says at which byte and what was expected.
-    public init(parsing data: Data) throws(JSONParsingError) {
+    /// - Throws: An error that names the offset of the byte and what was expected there.
+    public init(parsing data: Data) throws {
         try self.init(parsing: data, options: JSONParsingOptions())
     }
 
     /// The value that a JSON text holds, by the same rules.
     ///
-    /// - Throws: ``JSONParsingError``, with the offset of the byte in the text's UTF-8 and what was expected.
-    public init(parsing text: String) throws(JSONParsingError) {
+    /// - Throws: An error that names the offset of the byte in the text's UTF-8 and what was expected there.
+    public init(parsing text: String) throws {
         let result = ContiguousText.read(text) { Self.parse($0, options: JSONParsingOptions()) }
         self = try result.get()
     }
