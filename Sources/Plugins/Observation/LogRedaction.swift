@@ -90,37 +90,58 @@ extension LogRedaction {
 
     /// A URL for the log, without its fragment, which is not sent.
     func url(_ text: String) -> String {
-        let whole = text.prefix { $0 != "#" }
+        let whole = text[..<(text.utf8.firstIndex(of: UInt8(ascii: "#")) ?? text.endIndex)]
         guard !isNone else { return String(whole) }
-        let address = whole.prefix { $0 != "?" }
-        let query = whole.dropFirst(address.count + 1)
-        let place = withoutUser(address)
-        return address.endIndex == whole.endIndex ? place : place + "?" + form(query, limit: .max).text
+        guard let mark = whole.utf8.firstIndex(of: UInt8(ascii: "?")) else { return withoutUser(whole) }
+        let query = whole[whole.utf8.index(after: mark)...]
+        return withoutUser(whole[..<mark]) + "?" + form(query, limit: .max).text
     }
 
     /// Pairs of `name=value`, separated by `&`, and whether they were cut off at the limit.
     func form(_ text: some StringProtocol, limit: Int) -> (text: String, isCut: Bool) {
+        let text = Substring(text)
         var result = ""
-        for (index, pair) in text.split(separator: "&", omittingEmptySubsequences: false).enumerated() {
+        result.reserveCapacity(min(limit, text.utf8.count) + 64)
+        for (index, pair) in text.utf8.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false)
+            .enumerated()
+        {
             guard result.utf8.count < limit else { return (result, true) }
             if index > 0 { result += "&" }
-            let name = pair.prefix { $0 != "=" }
-            let isWhole = name.endIndex == pair.endIndex || !isSecret(formName: name)
-            result += isWhole ? String(pair) : name + "=" + HeaderRedaction.placeholder
+            if let end = pair.firstIndex(of: UInt8(ascii: "=")), isSecret(formName: Substring(pair[..<end])) {
+                result += Substring(pair[..<end]) + "=" + HeaderRedaction.placeholder
+            } else {
+                result += Substring(pair)
+            }
         }
         return (result, false)
     }
 
-    private func isSecret(formName name: some StringProtocol) -> Bool {
+    private func isSecret(formName name: Substring) -> Bool {
+        // Most names are neither escaped nor a path.
+        if paths.isEmpty, name.utf8.allSatisfy(\.isPartOfPlainName) { return names.contains(Self.normalized(name)) }
         let text = name.replacingOccurrences(of: "+", with: " ")
         let path = Self.components(of: text.removingPercentEncoding ?? text)
         return path.indices.contains { isSecret(Array(path[...$0])) }
     }
 
     private func withoutUser(_ address: Substring) -> String {
-        guard let scheme = address.range(of: "://") else { return String(address) }
+        guard address.utf8.contains(UInt8(ascii: "@")), let scheme = address.range(of: "://") else {
+            return String(address)
+        }
         let authority = address[scheme.upperBound...].prefix { $0 != "/" }
         guard let at = authority.lastIndex(of: "@") else { return String(address) }
         return address[..<scheme.upperBound] + HeaderRedaction.placeholder + address[at...]
+    }
+}
+
+extension UInt8 {
+    fileprivate var isPartOfPlainName: Bool {
+        switch self {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
+            UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "_"),
+            UInt8(ascii: "-"):
+            true
+        default: false
+        }
     }
 }

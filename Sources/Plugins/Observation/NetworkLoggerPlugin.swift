@@ -30,6 +30,8 @@ import FoundationNetworking
 public struct NetworkLoggerPlugin: Plugin {
     private struct Sent: Sendable {
         let start: Duration
+        /// The name of the target, if it has been logged: finding it takes a reflection.
+        let target: String?
         /// The failure of the last attempt, as it was logged.
         var failure: String?
     }
@@ -91,13 +93,14 @@ public struct NetworkLoggerPlugin: Plugin {
     /// Logs the request.
     public func willSend(_ request: URLRequest, context: RequestContext) {
         guard isListening else { return }
-        context[sent] = Sent(start: elapsedTime.current)
+        let target = level.contains(.request) ? context.target.name : nil
+        context[sent] = Sent(start: elapsedTime.current, target: target)
         if level.contains(.curl) {
             return log("→ " + CurlCommand(request, body(in: context), context).text, context)
         }
         if level.contains(.request) {
             let url = redaction.url(request.url?.absoluteString ?? "")
-            log("→ \(request.httpMethod ?? "GET") \(url) (\(context.target.name))", context)
+            log("→ \(request.httpMethod ?? "GET") \(url) (\(target ?? ""))", context)
         }
         if level.contains(.requestHeaders) { log(HTTPHeaders(request.allHTTPHeaderFields ?? [:]), context) }
         if level.contains(.requestBody) { logBody(of: request, context) }
@@ -158,7 +161,8 @@ extension NetworkLoggerPlugin {
     private func log(_ response: Response, isError: Bool, time: String, _ context: RequestContext) {
         if level.contains(.response) || (isError && level.contains(.failure)) {
             let warning = response.metrics?.trustedBlindly == true ? ", the server's certificate was NOT CHECKED" : ""
-            log("← \(response.statusCode) \(context.target.name), \(response.size)\(time)\(warning)", context)
+            let target = context[sent]?.target ?? context.target.name
+            log("← \(response.statusCode) \(target), \(response.size)\(time)\(warning)", context)
         }
         if level.contains(.responseHeaders) { log(response.headers, context) }
         guard level.contains(isError ? .errorBody : .responseBody) || level.contains(.responseBody) else { return }

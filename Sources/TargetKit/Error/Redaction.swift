@@ -51,11 +51,14 @@ package enum SecretFields {
 
     /// The name as names are compared: letters without regard to case, without `-` and `_`.
     package static func normalized(_ name: some StringProtocol) -> String {
-        String(
-            decoding: name.utf8.lazy.filter { $0 != UInt8(ascii: "_") && $0 != UInt8(ascii: "-") }
-                .map(\.asciiLowercased),
-            as: UTF8.self
-        )
+        String(unsafeUninitializedCapacity: name.utf8.count) { text in
+            var count = 0
+            for byte in name.utf8 where byte != UInt8(ascii: "_") && byte != UInt8(ascii: "-") {
+                text.initializeElement(at: count, to: byte.asciiLowercased)
+                count += 1
+            }
+            return count
+        }
     }
 
     /// The items of a query as they are escaped, with the values of secret ones redacted.

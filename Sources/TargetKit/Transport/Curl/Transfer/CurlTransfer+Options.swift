@@ -42,6 +42,14 @@ struct CurlOptions {
     /// Whether the connection is closed after the exchange.
     var forbidsReuse = false
     var hasProgress = false
+    /// The size of libcurl's buffer for received bytes.
+    var bufferSize = Self.smallBuffer
+
+    /// libcurl's own default.
+    static let smallBuffer = 16 << 10
+    /// For a body that is not collected in memory: fewer reads for each gigabyte.
+    static let largeBuffer = 256 << 10
+
     var isTrustBlind = false
     var pin: String?
 }
@@ -60,7 +68,21 @@ extension CurlTransfer {
             options.hasProgress = call.progress != nil
             set(CURLOPT_NOPROGRESS, options.hasProgress ? 0 : 1)
         }
+        let bufferSize = Self.bufferSize(for: call.destination)
+        if options.bufferSize != bufferSize {
+            options.bufferSize = bufferSize
+            set(CURLOPT_BUFFERSIZE, bufferSize)
+        }
         ccurl_setopt_string(easy, CURLOPT_URL, call.address.text)
+    }
+
+    /// A paused stream holds what libcurl has read, so the buffer is no larger than the one that the caller asked for.
+    private static func bufferSize(for destination: TransportRequest.Destination) -> Int {
+        switch destination {
+        case .memory: CurlOptions.smallBuffer
+        case .file: CurlOptions.largeBuffer
+        case .stream(let buffer): min(max(buffer, CurlOptions.smallBuffer), CurlOptions.largeBuffer)
+        }
     }
 
     private func prepareBody(_ call: CurlCall) throws {
