@@ -4,9 +4,9 @@ import Foundation
 /// The envelope `{"code": 0, "message": "…", "data": …}`, with the names and codes that a module of a server uses.
 ///
 /// ```swift
-/// let orders = CodeMessageData()                                         // 0, "0", 200, "200" and "000000" are success
-/// let users = CodeMessageData(code: "status", messages: ["msg"], data: "result.value", success: ["OK"])
-/// let user = try await provider.request(.user(7), as: User.self, options: .setting(\.envelope, users))
+/// let orders = CodeMessageData()                                         // 0, "0", 200, "200" and "000000" are
+/// success let users = CodeMessageData(code: "status", messages: ["msg"], data: "result.value", success: ["OK"]) let
+/// user = try await provider.request(.user(7), as: User.self, options: .setting(\.envelope, users))
 /// ```
 public struct CodeMessageData: ResponseEnvelope {
     private let code: JSONPath
@@ -20,13 +20,15 @@ public struct CodeMessageData: ResponseEnvelope {
     ///
     /// - Parameters:
     ///   - code: The key path of the code; default `code`.
-    ///   - messages: The key paths of the message, of which the first with a text is used; default `message`, then `msg`.
+    ///   - messages: The key paths of the message, of which the first with a text is used; default `message`, then
+    ///     `msg`.
     ///   - data: The key path of the value; default `data`.
-    ///   - success: The codes that mean success; default `0`, `200` and `000000`. A number or a Boolean in the body equals
-    ///     its text, so `"0"` means `0` and `"0"`, and `"true"` means `true`.
-    ///   - acceptsMissingCode: Whether a body without a code is a success. By default it is an error of stage `.decoding`.
-    ///   - fallbackMessage: The message if the server sends none. By default it is empty, and the person reads the sentence
-    ///     of ``ErrorTexts``.
+    ///   - success: The codes that mean success; default `0`, `200` and `000000`. A number or a Boolean in the body
+    ///     equals its text, so `"0"` means `0` and `"0"`, and `"true"` means `true`.
+    ///   - acceptsMissingCode: Whether a body without a code is a success. By default it is an error of stage
+    ///     `.decoding`.
+    ///   - fallbackMessage: The message if the server sends none. By default it is empty, and the person reads the
+    ///     sentence of ``ErrorTexts``.
     public init(
         code: String = "code",
         messages: [String] = ["message", "msg"],
@@ -45,8 +47,8 @@ public struct CodeMessageData: ResponseEnvelope {
 
     /// The bytes of the value; `nil` when it is missing or `null`.
     ///
-    /// - Throws: ``ServerDefinedError`` when the code does not mean success; `DecodingError` when there is no code, or no
-    ///   JSON.
+    /// - Throws: ``ServerDefinedError`` when the code does not mean success; `DecodingError` when there is no code, or
+    ///   no JSON.
     public func payload(of response: Response) throws -> Data? {
         if let serverCode = try serverCode(in: response.data), !success.contains(serverCode) {
             throw ServerDefinedError(code: serverCode, message: message(in: response.data))

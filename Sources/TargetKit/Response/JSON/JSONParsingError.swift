@@ -83,8 +83,8 @@ extension JSONParsingError.Reason {
 
 /// What a JSON text may be at most before it is refused.
 package struct JSONParsingOptions: Sendable, Hashable {
-    /// The deepest nesting that can be asked for: 512, as deep as `JSONDecoder` goes. To compare, write or free a value goes
-    /// down its levels on the thread's stack, which may be half a megabyte.
+    /// The deepest nesting that can be asked for: 512, as deep as `JSONDecoder` goes. To compare, write or free a value
+    /// goes down its levels on the thread's stack, which may be half a megabyte.
     package static let deepest = 512
 
     /// How many arrays and objects may lie in each other. Default, and at most: ``deepest``.

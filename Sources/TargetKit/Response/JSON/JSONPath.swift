@@ -2,11 +2,11 @@
 
 import Foundation
 
-/// A key path in a JSON value: keys and array indices separated by dots, `data.items.0.name`. A dot in a key is escaped as
-/// `\.`, a backslash as `\\`. An empty text is the whole value.
+/// A key path in a JSON value: keys and array indices separated by dots, `data.items.0.name`. A dot in a key is escaped
+/// as `\.`, a backslash as `\\`. An empty text is the whole value.
 ///
-/// The bytes of the value are found without decoding what lies around it. An index is a number from 0 on; in an object it is
-/// a key like any other.
+/// The bytes of the value are found without decoding what lies around it. An index is a number from 0 on; in an object
+/// it is a key like any other.
 public struct JSONPath: Sendable, Hashable {
     package let keys: [String]
 

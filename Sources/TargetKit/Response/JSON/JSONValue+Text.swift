@@ -4,9 +4,9 @@ import Foundation
 extension JSONValue {
     /// The value that a JSON text holds.
     ///
-    /// The text is UTF-8 and keeps to RFC 8259 strictly: no comments, no commas too many, no bare control characters; a byte
-    /// order mark in front is passed over (§8.1). Of members with the same key the last counts. Broken UTF-8 and half
-    /// surrogate pairs are errors, not replaced. Numbers are kept exactly.
+    /// The text is UTF-8 and keeps to RFC 8259 strictly: no comments, no commas too many, no bare control characters; a
+    /// byte order mark in front is passed over (§8.1). Of members with the same key the last counts. Broken UTF-8 and
+    /// half surrogate pairs are errors, not replaced. Numbers are kept exactly.
     ///
     /// - Throws: ``JSONParsingError``, which says at which byte and what was expected.
     public init(parsing data: Data) throws(JSONParsingError) {
