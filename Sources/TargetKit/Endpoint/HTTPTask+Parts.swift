@@ -125,17 +125,17 @@ extension HTTPTask {
         plain.data(data, contentType: contentType)
     }
 
-    /// The value as JSON in the body.
+    /// A task with a JSON body.
     public static func json(_ value: some Encodable & Sendable, encoder: JSONEncoder? = nil) -> HTTPTask {
         plain.json(value, encoder: encoder)
     }
 
-    /// Returns this task with a JSON body, for example from a literal: `.json(["name": "Ann", "tags": ["x", nil]])`.
+    /// A task with a JSON body, for example from a literal: `.json(["name": "Ann", "tags": ["x", nil]])`.
     public static func json(_ value: JSONValue) -> HTTPTask {
         plain.json(value)
     }
 
-    /// Returns this task with the value as its `application/x-www-form-urlencoded` body.
+    /// A task with the value as its `application/x-www-form-urlencoded` body.
     public static func form(
         _ value: some Encodable & Sendable,
         encoder: URLEncodedFormEncoder = URLEncodedFormEncoder()
@@ -143,7 +143,7 @@ extension HTTPTask {
         plain.form(value, encoder: encoder)
     }
 
-    /// Returns this task with the dictionary as its `application/x-www-form-urlencoded` body, sorted by key.
+    /// A task with the dictionary as its `application/x-www-form-urlencoded` body, sorted by key.
     public static func form(_ values: [String: any Sendable]) -> HTTPTask {
         plain.form(values)
     }

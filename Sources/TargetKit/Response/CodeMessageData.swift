@@ -62,7 +62,7 @@ public struct CodeMessageData: ResponseEnvelope {
             return code
         }
         guard acceptsMissingCode, body.contains(UInt8(ascii: "{")) else {
-            // Says that it is missing, in the error's words.
+            // Throws the error for a missing value.
             _ = try code.value(in: body)
             let context = DecodingError.Context(
                 codingPath: code.keys.map { JSONPath.PathKey($0) },

@@ -13,15 +13,15 @@ extension JSONValue {
         try self.init(parsing: data, options: JSONParsingOptions())
     }
 
-    /// The value that a JSON text holds, by the same rules.
+    /// Parses a string of JSON, with the same rules.
     ///
-    /// - Throws: ``JSONParsingError``, with the offset of the byte in the text's UTF-8 and what was expected.
+    /// - Throws: ``JSONParsingError`` with the offset in the string's UTF-8 and the expected syntax.
     public init(parsing text: String) throws(JSONParsingError) {
         let result = ContiguousText.read(text) { Self.parse($0, options: JSONParsingOptions()) }
         self = try result.get()
     }
 
-    /// The value that a JSON text holds, within limits.
+    /// Parses JSON text within limits.
     package init(parsing data: Data, options: JSONParsingOptions) throws(JSONParsingError) {
         let result = data.withUnsafeBytes { bytes in
             Self.parse(bytes.bindMemory(to: UInt8.self), options: options)
@@ -41,11 +41,11 @@ extension JSONValue {
         }
     }
 
-    /// The value as JSON text in UTF-8.
+    /// Returns the value as JSON text in UTF-8.
     ///
     /// - Parameters:
-    ///   - sortedKeys: Whether keys are sorted at every level; default: no, they stay in their order.
-    ///   - pretty: Whether the text is broken into lines and indented by two spaces; default: no.
+    ///   - sortedKeys: Whether keys are sorted at every level; default: no, their order is kept.
+    ///   - pretty: Whether the text has line breaks and an indentation of two spaces; default: no.
     public func jsonData(sortedKeys: Bool = false, pretty: Bool = false) -> Data {
         var writer = JSONWriter(sortedKeys: sortedKeys, pretty: pretty)
         writer.append(self)
@@ -54,7 +54,7 @@ extension JSONValue {
 }
 
 extension JSONValue: CustomStringConvertible {
-    /// The value as JSON text in one line.
+    /// The value as JSON text on one line.
     public var description: String {
         var writer = JSONWriter(sortedKeys: false, pretty: false)
         writer.append(self)

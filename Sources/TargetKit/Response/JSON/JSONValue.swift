@@ -9,29 +9,29 @@ import Foundation
 /// let total = json[path: "meta.total"].lenient.int ?? 0
 /// ```
 ///
-/// A missing value is ``null``, at any depth, so a chain needs no `?`. The names of this type's own properties (`string`,
-/// `number`, `description`, …) take precedence over keys: use `json["string"]` for such a key.
+/// A missing value is ``null``, at any depth, so a chain needs no `?`. The names of this type's own properties
+/// (`string`, `number`, `description`, …) take precedence over keys: use `json["string"]` for such a key.
 @dynamicMemberLookup
 public enum JSONValue: Sendable, Hashable {
     /// `null`.
     case null
     /// `true` or `false`.
     case bool(Bool)
-    /// A number, kept exactly.
+    /// A number, with its exact value.
     case number(JSONNumber)
-    /// A text.
+    /// A string.
     case string(String)
-    /// Values in order.
+    /// An array.
     case array([JSONValue])
-    /// Values by key.
+    /// An object.
     case object(JSONObject)
 
-    /// A text.
+    /// A string.
     package init(_ text: String) {
         self = .string(text)
     }
 
-    /// A flag.
+    /// Creates a Boolean value.
     package init(_ flag: Bool) {
         self = .bool(flag)
     }
@@ -41,12 +41,12 @@ public enum JSONValue: Sendable, Hashable {
         self = .number(JSONNumber(number))
     }
 
-    /// A number; ``null`` for NaN and the infinities, which JSON does not have.
+    /// Creates a number; ``null`` for NaN and infinity, which JSON cannot represent.
     public init(_ number: Double) {
         self = JSONNumber(number).map { .number($0) } ?? .null
     }
 
-    /// A decimal in all its digits; ``null`` for NaN.
+    /// Creates a number with all digits of a decimal; ``null`` for NaN.
     public init(_ number: Decimal) {
         self = JSONNumber(number).map { .number($0) } ?? .null
     }
