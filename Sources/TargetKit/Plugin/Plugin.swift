@@ -10,16 +10,17 @@ import FoundationNetworking
 ///
 /// The hooks of one call, in order:
 ///
-/// 1. ``prepare(_:context:)`` changes the request. A plugin that throws ends the call; nothing is sent.
-/// 2. ``willSend(_:context:)`` sees the request as it is sent.
-/// 3. ``didReceive(_:context:)`` sees the response, or why there is none. Each `willSend` is followed by **exactly
-///    one** `didReceive`, also when the call is cancelled.
-/// 4. ``retry(_:context:)`` may ask for another attempt, also when the response could not be decoded. The first plugin
-///    that returns another decision than `.doNotRetry` decides; the next attempt begins with `prepare`, and its
+/// 1. ``prepare(_:context:)`` changes the request. An error that it throws ends the call; nothing is sent.
+/// 2. ``willSend(_:context:)`` receives the request as it is sent.
+/// 3. ``didReceive(_:context:)`` receives the response or the error. Each `willSend` is followed by **exactly one**
+///    `didReceive`, even if the call is cancelled.
+/// 4. ``retry(_:context:)`` may ask for another attempt, even if the response could not be decoded. The first plugin
+///    that returns a decision other than `.doNotRetry` decides; the next attempt begins with `prepare`, and its
 ///    ``RequestContext/attempt`` is one higher. A cancelled call is not retried.
-/// 5. ``process(_:context:)`` may change the result. It sees **every** call exactly once, also one that failed before
-///    it was sent.
-/// 6. ``didFinish(_:context:)`` sees **every** call exactly once, last: a stream's at the end of its body.
+/// 5. ``process(_:context:)`` may change the result. It is called **exactly once** for every call, even for one that
+///    failed before it was sent.
+/// 6. ``didFinish(_:context:)`` is the last hook, called **exactly once** for every call; for a stream, when its body
+///    ends.
 ///
 /// The ``place`` of a plugin determines its position among the others. Hooks of one call never run at the same time;
 /// those of different calls do. Stubbed calls run the same hooks. Store what a plugin keeps between the hooks of a call

@@ -7,8 +7,10 @@ import Foundation
 /// final class OrderService: APIService {
 ///     let provider = Provider<Orders>(options: .setting(\.envelope, CodeMessageData()))
 ///
-///     func latest(_ show: @escaping @MainActor @Sendable ([Order]) -> Void, failure: @escaping @MainActor @Sendable
-///         (TargetKitError) -> Void) { request(.latest, as: [Order].self, success: show, failure: failure) } }
+///     func latest(_ show: @escaping @MainActor @Sendable ([Order]) -> Void, failure: @escaping @MainActor @Sendable (TargetKitError) -> Void) {
+///         request(.latest, as: [Order].self, success: show, failure: failure)
+///     }
+/// }
 /// ```
 ///
 /// Exactly one of the two closures is called, once, on the main actor. The body is decoded on another thread.

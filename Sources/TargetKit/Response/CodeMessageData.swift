@@ -4,9 +4,9 @@ import Foundation
 /// The envelope `{"code": 0, "message": "…", "data": …}`, with the names and codes that a module of a server uses.
 ///
 /// ```swift
-/// let orders = CodeMessageData()                                         // 0, "0", 200, "200" and "000000" are
-/// success let users = CodeMessageData(code: "status", messages: ["msg"], data: "result.value", success: ["OK"]) let
-/// user = try await provider.request(.user(7), as: User.self, options: .setting(\.envelope, users))
+/// let orders = CodeMessageData()                                         // 0, "0", 200, "200" and "000000" are success
+/// let users = CodeMessageData(code: "status", messages: ["msg"], data: "result.value", success: ["OK"])
+/// let user = try await provider.request(.user(7), as: User.self, options: .setting(\.envelope, users))
 /// ```
 public struct CodeMessageData: ResponseEnvelope {
     private let code: JSONPath
@@ -47,8 +47,8 @@ public struct CodeMessageData: ResponseEnvelope {
 
     /// The bytes of the value; `nil` when it is missing or `null`.
     ///
-    /// - Throws: ``ServerDefinedError`` when the code does not mean success; `DecodingError` when there is no code, or
-    ///   no JSON.
+    /// - Throws: ``ServerDefinedError`` if the code does not mean success; `DecodingError` if the code is missing or
+    ///   the body is not JSON.
     public func payload(of response: Response) throws -> Data? {
         if let serverCode = try serverCode(in: response.data), !success.contains(serverCode) {
             throw ServerDefinedError(code: serverCode, message: message(in: response.data))

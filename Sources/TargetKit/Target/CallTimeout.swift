@@ -4,8 +4,7 @@
 ///
 /// ```swift
 /// let provider = Provider<Catalog>(options: .setting(\.timeout, .wholeCall(.seconds(30))))
-/// let product = try await provider.request(.product(id: "7"), options: .setting(\.timeout,
-/// .exchange(.milliseconds(800))))
+/// let product = try await provider.request(.product(id: "7"), options: .setting(\.timeout, .exchange(.milliseconds(800))))
 /// ```
 ///
 /// A call that takes longer fails with stage `.transport` and `URLError(.timedOut)`.

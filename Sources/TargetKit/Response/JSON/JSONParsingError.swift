@@ -83,8 +83,8 @@ extension JSONParsingError.Reason {
 
 /// Limits for parsing JSON text.
 package struct JSONParsingOptions: Sendable, Hashable {
-    /// The deepest nesting that can be asked for: 512, as deep as `JSONDecoder` goes. To compare, write or free a value
-    /// goes down its levels on the thread's stack, which may be half a megabyte.
+    /// The highest possible nesting limit: 512, the limit of `JSONDecoder`. Comparing, writing and deallocating a value
+    /// recurse on the thread's stack, which may be 512 KB.
     package static let deepest = 512
 
     /// The maximum nesting depth. Default and maximum: ``deepest``.

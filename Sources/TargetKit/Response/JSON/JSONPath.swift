@@ -3,10 +3,9 @@
 import Foundation
 
 /// A key path in a JSON value: keys and array indices separated by dots, `data.items.0.name`. A dot in a key is escaped
-/// as `\.`, a backslash as `\\`. An empty text is the whole value.
+/// as `\.`, a backslash as `\\`. An empty key path is the whole value.
 ///
-/// The bytes of the value are found without decoding what lies around it. An index is a number from 0 on; in an object
-/// it is a key like any other.
+/// The value is found without decoding the rest of the JSON. Indices start at 0; in an object, a number is a key.
 public struct JSONPath: Sendable, Hashable {
     package let keys: [String]
 

@@ -2,13 +2,13 @@
 import Foundation
 
 extension JSONValue {
-    /// The value that a JSON text holds.
+    /// Parses JSON text in UTF-8.
     ///
-    /// The text is UTF-8 and keeps to RFC 8259 strictly: no comments, no commas too many, no bare control characters; a
-    /// byte order mark in front is passed over (§8.1). Of members with the same key the last counts. Broken UTF-8 and
-    /// half surrogate pairs are errors, not replaced. Numbers are kept exactly.
+    /// The parser accepts only RFC 8259: comments, trailing commas and unescaped control characters are errors, and so
+    /// are invalid UTF-8 and unpaired surrogates. A leading byte order mark is ignored (§8.1). For duplicate keys, the
+    /// last value is kept. Numbers are exact.
     ///
-    /// - Throws: ``JSONParsingError``, which says at which byte and what was expected.
+    /// - Throws: ``JSONParsingError`` with the byte offset and the expected syntax.
     public init(parsing data: Data) throws(JSONParsingError) {
         try self.init(parsing: data, options: JSONParsingOptions())
     }

@@ -109,7 +109,7 @@ public final class CurlTransport: Transport {
 extension CurlTransport {
     /// Performs one exchange, which ends when the handle is cancelled.
     ///
-    /// - Throws: a `URLError`; `.cancelled` when the handle was cancelled, or the transport shut down.
+    /// - Throws: A `URLError`; `.cancelled` when the handle is cancelled or the transport is shut down.
     public func send(
         _ request: TransportRequest,
         cancelledBy handle: RequestHandle
