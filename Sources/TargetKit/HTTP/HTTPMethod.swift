@@ -8,12 +8,12 @@ public struct HTTPMethod: RawRepresentable, Hashable, Sendable, ExpressibleByStr
     /// The method as it is sent, for example `GET`.
     public let rawValue: String
 
-    /// Creates a method, which is sent as it is written.
+    /// Creates a method. It is sent unchanged.
     public init(rawValue: String) {
         self.rawValue = rawValue
     }
 
-    /// Creates a method, which is sent as it is written.
+    /// Creates a method. It is sent unchanged.
     public init(stringLiteral value: String) {
         rawValue = value
     }

@@ -23,17 +23,17 @@ public struct JSONNumber: Sendable {
         self.form = form
     }
 
-    /// An integer.
+    /// Creates an integer.
     package init(_ value: Int) {
         form = .signed(Int64(value))
     }
 
-    /// A 64-bit integer.
+    /// Creates a 64-bit integer.
     package init(_ value: Int64) {
         form = .signed(value)
     }
 
-    /// An unsigned 64-bit integer.
+    /// Creates an unsigned 64-bit integer.
     package init(_ value: UInt64) {
         form = Int64(exactly: value).map { .signed($0) } ?? .unsigned(value)
     }

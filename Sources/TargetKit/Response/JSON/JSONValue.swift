@@ -26,7 +26,7 @@ public enum JSONValue: Sendable, Hashable {
     /// An object.
     case object(JSONObject)
 
-    /// A string.
+    /// Creates a string.
     package init(_ text: String) {
         self = .string(text)
     }
@@ -36,7 +36,7 @@ public enum JSONValue: Sendable, Hashable {
         self = .bool(flag)
     }
 
-    /// An integer.
+    /// Creates an integer.
     public init(_ number: Int) {
         self = .number(JSONNumber(number))
     }
@@ -51,12 +51,12 @@ public enum JSONValue: Sendable, Hashable {
         self = JSONNumber(number).map { .number($0) } ?? .null
     }
 
-    /// An object with these members.
+    /// Creates an object with these members.
     package init(_ members: [String: JSONValue]) {
         self = .object(JSONObject(members.lazy.map { (key: $0.key, value: $0.value) }))
     }
 
-    /// An array of these values.
+    /// Creates an array of these values.
     package init(_ elements: [JSONValue]) {
         self = .array(elements)
     }
@@ -105,7 +105,7 @@ extension JSONValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, Expre
         self = .number(JSONNumber(value))
     }
 
-    /// Creates a number from a literal; ``null`` if it exceeds `Double`.
+    /// Creates a number from a literal, or ``null`` if it exceeds `Double`.
     public init(floatLiteral value: Double) {
         self.init(value)
     }
@@ -120,7 +120,7 @@ extension JSONValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, Expre
         self = .array(elements)
     }
 
-    /// Creates an object from a literal; of repeated keys the last is kept.
+    /// Creates an object from a literal. For duplicate keys, the last value is kept.
     public init(dictionaryLiteral elements: (String, JSONValue)...) {
         self = .object(JSONObject(elements.lazy.map { (key: $0, value: $1) }))
     }
