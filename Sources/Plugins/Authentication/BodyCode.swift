@@ -17,7 +17,7 @@ public struct BodyCode: Sendable, Hashable {
 
     private let statusCodes: ClosedRange<Int>
 
-    /// Creates a matcher for one or more codes at a key path.
+    /// Creates a matcher for codes at a key path.
     ///
     /// - Parameters:
     ///   - keyPath: Keys and array indices separated by dots: `error.code`, `errors.0.code`.

@@ -52,7 +52,7 @@ public struct HostFailoverPlugin: Plugin {
     private let calls = PluginStorage<HostPool.Call>()
     private let probes = PluginStorage<HostProbe>()
 
-    /// Creates a plugin for one list of hosts.
+    /// Creates a plugin for a list of hosts.
     ///
     /// - Parameters:
     ///   - hosts: URLs whose scheme, host and port are used, the preferred one first; their paths are ignored. With an

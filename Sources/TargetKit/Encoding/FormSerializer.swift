@@ -86,7 +86,7 @@ extension FormNode {
 
 /// A node in the tree of values that an `Encodable` encodes.
 ///
-/// It is a class because an `Encodable` can have several containers for one node at the same time. It exists only
+/// It is a class because an `Encodable` can have several containers for the same node at the same time. It exists only
 /// during one call of `encode`.
 final class FormNode {
     enum Content {

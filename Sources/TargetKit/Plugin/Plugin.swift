@@ -17,8 +17,8 @@ import FoundationNetworking
 /// 4. ``retry(_:context:)`` may ask for another attempt, even if the response could not be decoded. The first plugin
 ///    that returns a decision other than `.doNotRetry` decides; the next attempt begins with `prepare`, and its
 ///    ``RequestContext/attempt`` is one higher. A cancelled call is not retried.
-/// 5. ``process(_:context:)`` may change the result. It is called **exactly once** for every call, even for one that
-///    failed before it was sent.
+/// 5. ``process(_:context:)`` may change the result. It is called **exactly once** for every call, including calls that
+///    failed before they were sent.
 /// 6. ``didFinish(_:context:)`` is the last hook, called **exactly once** for every call; for a stream, when its body
 ///    ends.
 ///

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/// A target that declares the type of its response, usually a struct for one endpoint.
+/// A target that declares the type of its response, usually a struct for a single endpoint.
 ///
 /// ```swift
 /// struct GetUser: TypedTarget {

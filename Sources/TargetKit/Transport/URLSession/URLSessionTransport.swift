@@ -46,7 +46,7 @@ import FoundationNetworking
 ///   disk or a slow progress closure delays other sessions.
 /// - A request without a body is sent with `Content-Length: 0` for every method but GET and HEAD.
 /// - A host gets up to `URLSessionConfiguration.httpMaximumConnectionsPerHost` connections, six by default, and further
-///   calls wait for one.
+///   calls wait for a connection.
 /// - There are no metrics, and a response's version is always HTTP/1.1.
 /// - Foundation ends the process when a connection closes within the head of a response.
 public final class URLSessionTransport: Transport {
