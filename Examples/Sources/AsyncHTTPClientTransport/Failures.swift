@@ -15,8 +15,6 @@ func urlError(for error: any Error) -> any Error {
         case let error as IOError: error.errnoCode == ECONNREFUSED ? .cannotConnectToHost : .networkConnectionLost
         case is ChannelError: .networkConnectionLost
         case let error as HTTPParserError: error == .invalidEOFState ? .networkConnectionLost : .cannotParseResponse
-        case FileBodySource.Failure.missing: .fileDoesNotExist
-        case is FileBodySource.Failure: .cannotOpenFile
         default: nil
         }
     return code.map { URLError($0, userInfo: [NSUnderlyingErrorKey: error]) } ?? error

@@ -17,13 +17,7 @@ extension HTTPClientRequest {
         self.init(url: url.absoluteString)
         method = .init(rawValue: urlRequest.httpMethod ?? "GET")
         headers = .init((urlRequest.allHTTPHeaderFields ?? [:]).map { ($0.key, $0.value) })
-        let source: any BodySource
-        switch request.body {
-        case .none: return
-        case .data(let data): source = DataSource(data: data)
-        case .file(let url): source = try FileBodySource(url)
-        case .stream(let stream): source = stream
-        }
+        guard let source = try request.body.source() else { return }
         body = .stream(
             BodyPieces(source: source, progress: request.progress),
             length: source.length.map { .known($0) } ?? .unknown
@@ -57,27 +51,5 @@ private struct BodyPieces: AsyncSequence, Sendable {
 
     func makeAsyncIterator() -> Iterator {
         Iterator(source: source, meter: ProgressMeter(.upload, total: source.length, report: progress))
-    }
-}
-
-/// Bytes in memory, read in pieces.
-private struct DataSource: BodySource {
-    let data: Data
-    var length: Int64? { Int64(data.count) }
-
-    func open() -> any BodyReader { Reader(rest: data) }
-
-    private final class Reader: BodyReader {
-        private var rest: Data
-
-        init(rest: Data) {
-            self.rest = rest
-        }
-
-        func read(into buffer: UnsafeMutableRawBufferPointer) -> Int {
-            let count = rest.copyBytes(to: buffer)
-            rest = rest.dropFirst(count)
-            return count
-        }
     }
 }

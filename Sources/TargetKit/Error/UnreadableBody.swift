@@ -72,7 +72,7 @@ extension UnreadableBody {
         let isContainer = "{[".utf8.contains(first)
         guard !isContainer || Self.isSyntaxError(error) else { return nil }
         do {
-            _ = try JSONValue(parsing: response.data)
+            _ = try JSONValue(parsing: response.data, options: JSONParsingOptions())
             return nil
         } catch {
             self = isContainer ? .brokenJSON(error) : .notJSON(nil, type: Self.words(about: type))

@@ -75,7 +75,7 @@ public struct CodeMessageData: ResponseEnvelope {
 
     /// The code as text; `nil` for null, arrays and objects.
     private static func code(_ json: JSONValue) -> String? {
-        switch json.content {
+        switch json {
         case .string(let text): text
         case .bool(let flag): String(flag)
         // 200.0 and 2e2 are 200.

@@ -3,7 +3,7 @@
 import Foundation
 
 /// A JSON syntax error (RFC 8259): the byte offset and the expected syntax. It never quotes the text.
-public struct JSONParsingError: Error, Sendable, Hashable {
+package struct JSONParsingError: Error, Sendable, Hashable {
     /// The syntax that was expected.
     package enum Reason: Sendable, Hashable, CaseIterable {
         /// A value: an object, array, string, number, `true`, `false` or `null`.
@@ -39,7 +39,7 @@ public struct JSONParsingError: Error, Sendable, Hashable {
     }
 
     /// The offset of the first invalid byte.
-    public let offset: Int
+    package let offset: Int
 
     /// The syntax that was expected.
     package let reason: Reason
@@ -53,10 +53,10 @@ public struct JSONParsingError: Error, Sendable, Hashable {
 
 extension JSONParsingError: CustomStringConvertible, LocalizedError, DeveloperError {
     /// The offset and the expected syntax, in one line.
-    public var description: String { "the JSON is invalid at byte \(offset): expected \(reason.words)" }
+    package var description: String { "the JSON is invalid at byte \(offset): expected \(reason.words)" }
 
     /// The description.
-    public var errorDescription: String? { description }
+    package var errorDescription: String? { description }
 }
 
 extension JSONParsingError.Reason {

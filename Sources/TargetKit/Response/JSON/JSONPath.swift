@@ -6,11 +6,11 @@ import Foundation
 /// as `\.`, a backslash as `\\`. An empty key path is the whole value.
 ///
 /// The value is found without decoding the rest of the JSON. Indices start at 0; in an object, a number is a key.
-public struct JSONPath: Sendable, Hashable {
+package struct JSONPath: Sendable, Hashable {
     package let keys: [String]
 
     /// Creates a key path. Every text is valid.
-    public init(_ text: String) {
+    package init(_ text: String) {
         guard !text.isEmpty else {
             keys = []
             return
@@ -62,13 +62,6 @@ public struct JSONPath: Sendable, Hashable {
         init(_ key: String) { stringValue = key }
         init(stringValue: String) { self.stringValue = stringValue }
         init?(intValue: Int) { nil }
-    }
-}
-
-extension JSONPath: ExpressibleByStringLiteral {
-    /// Creates a key path from a literal.
-    public init(stringLiteral text: String) {
-        self.init(text)
     }
 }
 

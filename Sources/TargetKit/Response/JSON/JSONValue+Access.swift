@@ -47,8 +47,10 @@ extension JSONValue {
     }
 
     /// The value at a key path, for example `json[path: "data.items.0.name"]`; ``null`` if there is none.
-    public subscript(path path: JSONPath) -> JSONValue {
-        path.keys.reduce(self) { value, key in
+    ///
+    /// Keys and array indices are separated by dots. A dot in a key is escaped as `\.`, a backslash as `\\`.
+    public subscript(path path: String) -> JSONValue {
+        JSONPath(path).keys.reduce(self) { value, key in
             guard case .array = value else { return value[key] }
             return JSONPath.index(key).map { value[$0] } ?? .null
         }

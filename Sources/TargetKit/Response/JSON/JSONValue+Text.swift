@@ -8,15 +8,15 @@ extension JSONValue {
     /// are invalid UTF-8 and unpaired surrogates. A leading byte order mark is ignored (§8.1). For duplicate keys, the
     /// last value is kept. Numbers are exact.
     ///
-    /// - Throws: ``JSONParsingError`` with the byte offset and the expected syntax.
-    public init(parsing data: Data) throws(JSONParsingError) {
+    /// - Throws: An error with the byte offset and the expected syntax.
+    public init(parsing data: Data) throws {
         try self.init(parsing: data, options: JSONParsingOptions())
     }
 
     /// Parses a string of JSON, with the same rules.
     ///
-    /// - Throws: ``JSONParsingError`` with the offset in the string's UTF-8 and the expected syntax.
-    public init(parsing text: String) throws(JSONParsingError) {
+    /// - Throws: An error with the offset in the string's UTF-8 and the expected syntax.
+    public init(parsing text: String) throws {
         let result = ContiguousText.read(text) { Self.parse($0, options: JSONParsingOptions()) }
         self = try result.get()
     }

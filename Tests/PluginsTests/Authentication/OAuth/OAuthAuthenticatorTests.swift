@@ -202,10 +202,10 @@ struct OAuthAuthenticatorTests {
             transport: StubTransport { _ in .response(status: 401, data: Data(#"{"error":"invalid_client"}"#.utf8)) },
             plugins: [UnauthorizedPlugin { _ in signedOut.add() }]
         )
-        let authenticator = OAuthAuthenticator(tokenURL: .shop, client: OAuthClient(id: "app")) { target in
+        let authenticator = OAuthAuthenticator(tokenURL: .shop, clientID: "app") { target in
             try await provider.request(target)
         }
-        await #expect(throws: OAuthError.refused(.init(code: "invalid_client", statusCode: 401))) {
+        await #expect(throws: OAuthError.refused(code: "invalid_client", message: nil, statusCode: 401)) {
             try await authenticator.refresh(old)
         }
         #expect(signedOut.value == 0)

@@ -22,8 +22,6 @@ struct CurlConfigurationTests {
         #expect(configuration.idleTimeout == .seconds(60))
         #expect(configuration.maxConnectionsPerHost == 128)
         #expect(configuration.maxConnections == 512)
-        #expect(configuration.maxIdleConnections == 128)
-        #expect(configuration.maxIdleTime == .seconds(60))
         #expect(configuration.maxHeadSize == 262_144)
     }
 
