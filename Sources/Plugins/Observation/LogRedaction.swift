@@ -10,7 +10,7 @@ import TargetKit
 /// NetworkLoggerPlugin(level: .body, redaction: redaction)
 /// ```
 public struct LogRedaction: Sendable, Hashable {
-    /// Which header fields are secret; default: `HeaderRedaction.standard`. A field whose name is in ``fields`` is
+    /// The secret header fields; default: `HeaderRedaction.standard`. A field whose name is in ``fields`` is
     /// secret too, and so are the provider's plugins' `Plugin.secretHeaders`, unless no header field is secret here.
     public var headers: HeaderRedaction
 
