@@ -12,22 +12,22 @@ import FoundationNetworking
 /// let provider = Provider<Orders>(plugins: [AccessTokenPlugin { _ in await session.token }])
 /// ```
 ///
-/// - The token is sent by the scheme of the call (`CallOptions.authorization`), by default as a bearer token. A call whose scheme
-///   is `.none` is sent without a token, and the closure is not called.
+/// - The token is sent by the scheme of the call (`CallOptions.authorization`), by default as a bearer token. A call
+///   whose scheme is `.none` is sent without a token, and the closure is not called.
 /// - An `Authorization` field among the target's headers is replaced.
 /// - The closure is called for each attempt, so a call that is retried has the current token.
 public struct AccessTokenPlugin: Plugin {
     private let token: @Sendable (any TargetType) async throws -> String?
 
-    /// Before an ``AuthenticationPlugin``, whose credential replaces the token, and before a ``CredentialsPlugin``, which then adds
-    /// nothing.
+    /// Before an ``AuthenticationPlugin``, whose credential replaces the token, and before a ``CredentialsPlugin``,
+    /// which then adds nothing.
     public var place: PluginPlace { .accessToken }
 
-    /// A plugin that gets its token from a closure.
+    /// Creates a plugin that gets its token from a closure.
     ///
-    /// - Parameter token: Returns the token for a target's call; `nil` or an empty string leaves the request unchanged. For the
-    ///   scheme `.basic` it is `user:password`, which the plugin encodes. An error that it throws ends the call with stage
-    ///   `.request`.
+    /// - Parameter token: Returns the token for a target's call; `nil` or an empty string leaves the request unchanged.
+    ///   For the scheme `.basic` it is `user:password`, which the plugin encodes. An error that it throws ends the call
+    ///   with stage `.request`.
     public init(_ token: @escaping @Sendable (any TargetType) async throws -> String?) {
         self.token = token
     }
@@ -68,8 +68,8 @@ public enum AuthorizationScheme: Sendable, Hashable {
 }
 
 extension CallOptions {
-    /// The scheme of the call's credentials; default `AuthorizationScheme.automatic`: the call is sent with the credentials that
-    /// the provider's plugins have.
+    /// The scheme of the call's credentials; default `AuthorizationScheme.automatic`: the call is sent with the
+    /// credentials that the provider's plugins have.
     ///
     /// ```swift
     /// var options: CallOptions {
@@ -95,8 +95,8 @@ extension URLRequest {
 
     /// Replaces every field named `Authorization` (RFC 9110 §11.6.2), in any letter case.
     ///
-    /// - Throws: `InvalidRequest` for a value with a line break or NUL. Foundation ignores such a value silently, and the call
-    ///   would be sent without credentials.
+    /// - Throws: `InvalidRequest` for a value with a line break or NUL. Foundation ignores such a value silently, and
+    ///   the call would be sent without credentials.
     mutating func setAuthorization(_ value: String) throws(InvalidRequest) {
         let name = HTTPHeaderName.authorization.rawValue
         guard !value.endsHeaderField else {

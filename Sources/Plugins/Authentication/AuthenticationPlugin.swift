@@ -6,7 +6,8 @@ import TargetKit
 import FoundationNetworking
 #endif
 
-/// Adds a credential to calls, and refreshes it when it expires or the server rejects it. The rejected calls are then retried.
+/// Adds a credential to calls, and refreshes it when it expires or the server rejects it. The rejected calls are then
+/// retried.
 ///
 /// ```swift
 /// let authentication = AuthenticationPlugin(
@@ -19,22 +20,24 @@ import FoundationNetworking
 /// try await authentication.signIn(credential)
 /// ```
 ///
-/// - Calls whose scheme (`CallOptions.authorization`) is `.automatic`, the default, or `.bearer` carry the credential. Set `.none`
-///   for calls that must not, such as the sign-in. Without a credential, calls are sent unchanged.
-/// - **One refresh at a time.** Calls that are rejected during a refresh, and calls that begin, wait for it. A call that was sent
-///   with an older credential is retried without a refresh. A call is not retried if the server rejects a credential newer than
-///   the one with which the call began; its caller gets the server's response. Cancelling a call does not cancel the refresh.
-/// - **A permanent failure** of a refresh ends the session (``Authenticator/endsSession(_:)``): the store is cleared, the sign-out
-///   handler is called once, and then every waiting call fails, as does each later call until ``signIn(_:)`` or ``signOut()``.
-///   The error has the kind `.unauthorized`, the stage `.status` (`.envelope` if the body reported the rejection), the rejected
-///   response (status 401 if nothing was sent), and the error of the refresh as its underlying error.
-/// - **A transient failure** (offline, 5xx) fails the waiting calls with its error. The user stays signed in, and the next call
-///   tries another refresh. When the refreshes exceed the limit, calls fail with the error of the latest refresh, or with
-///   `AuthenticationError/tooManyRefreshes(_:)` if that refresh returned a credential.
+/// - Calls whose scheme (`CallOptions.authorization`) is `.automatic`, the default, or `.bearer` carry the credential.
+///   Set `.none` for calls that must not, such as the sign-in. Without a credential, calls are sent unchanged.
+/// - **One refresh at a time.** Calls that are rejected during a refresh, and calls that begin, wait for it. A call
+///   that was sent with an older credential is retried without a refresh. A call is not retried if the server rejects a
+///   credential newer than the one with which the call began; its caller gets the server's response. Cancelling a call
+///   does not cancel the refresh.
+/// - **A permanent failure** of a refresh ends the session (``Authenticator/endsSession(_:)``): the store is cleared,
+///   the sign-out handler is called once, and then every waiting call fails, as does each later call until
+///   ``signIn(_:)`` or ``signOut()``. The error has the kind `.unauthorized`, the stage `.status` (`.envelope` if the
+///   body reported the rejection), the rejected response (status 401 if nothing was sent), and the error of the refresh
+///   as its underlying error.
+/// - **A transient failure** (offline, 5xx) fails the waiting calls with its error. The user stays signed in, and the
+///   next call tries another refresh. When the refreshes exceed the limit, calls fail with the error of the latest
+///   refresh, or with `AuthenticationError/tooManyRefreshes(_:)` if that refresh returned a credential.
 /// - Apart from its status, no error contains what the refresh sent or received.
 /// - A call belongs to the session in which it began: it is never sent with the credential of another session.
 ///
-/// One plugin may serve any number of providers; copies of it share their state.
+/// A plugin can be used by several providers. Its copies share their state.
 public struct AuthenticationPlugin<A: Authenticator>: Plugin {
     /// `PluginPlace.authentication`.
     public var place: PluginPlace { .authentication }
@@ -44,19 +47,20 @@ public struct AuthenticationPlugin<A: Authenticator>: Plugin {
     let currentCredential: CurrentCredential<A>
     private let calls = PluginStorage<AuthenticatedCall>()
 
-    /// A plugin that uses that authenticator.
+    /// Creates a plugin.
     ///
     /// - Parameters:
     ///   - authenticator: How calls carry the credential, and how it is refreshed.
     ///   - store: Where the credential is kept between launches of the app; default `nil`: it is kept in memory only.
-    ///   - refreshLimit: The maximum number of refreshes in 30 seconds, including failed ones; refreshes without a response do not
-    ///     count. Default: 5.
+    ///   - refreshLimit: The maximum number of refreshes in 30 seconds, including failed ones; refreshes without a
+    ///     response do not count. Default: 5.
     ///   - clock: Measures these 30 seconds; default: the continuous clock.
-    ///   - authorizes: Whether calls of a target may carry the credential, for a provider whose targets belong to several servers
-    ///     or users; default: all may. It is asked for calls of the scheme `.automatic` or `.bearer`.
-    ///   - onStoreFailure: Is called when a refreshed credential could not be stored, or an invalid one not removed. The session
-    ///     continues with the credential in memory, and the next call tries to store it again. Default: does nothing.
-    ///   - signOut: Is called once with the error of a refresh that has failed permanently, before the waiting calls fail.
+    ///   - authorizes: Whether calls of a target may carry the credential, for a provider whose targets belong to
+    ///     several servers or users; default: all may. It is asked for calls of the scheme `.automatic` or `.bearer`.
+    ///   - onStoreFailure: Called when a refreshed credential could not be stored, or an invalid one not removed. The
+    ///     session continues with the credential in memory, and the next call tries to store it again. Default: does
+    ///     nothing.
+    ///   - signOut: Called once with the error of a refresh that has failed permanently, before the waiting calls fail.
     ///     Calls that it makes with the credential fail at once; ``signIn(_:)`` in it begins the next session.
     public init(
         authenticator: A,
@@ -78,7 +82,7 @@ public struct AuthenticationPlugin<A: Authenticator>: Plugin {
         )
     }
 
-    /// A plugin whose limit has an interval of the caller's.
+    /// Creates a plugin whose limit has an interval of the caller's.
     package init(
         authenticator: A,
         store: any CredentialStore<A.Credential>,
@@ -143,7 +147,7 @@ public struct AuthenticationPlugin<A: Authenticator>: Plugin {
 // MARK: - The session
 
 extension AuthenticationPlugin {
-    /// The credential in use; `nil` without one.
+    /// The current credential, or `nil` if there is none.
     ///
     /// - Throws: The store's error, if the store has not been read before.
     public var credential: A.Credential? {
@@ -153,18 +157,18 @@ extension AuthenticationPlugin {
         }
     }
 
-    /// Begins a session with that credential, and stores it.
+    /// Begins a session with a credential, and stores it.
     ///
-    /// The result of a refresh for the previous session is discarded. Calls that wait for it end with stage `.cancelled`, as do
-    /// calls in flight that the server rejects: they belong to the previous session.
+    /// The result of a refresh for the previous session is discarded. Calls that wait for it end with stage
+    /// `.cancelled`, as do calls in flight that the server rejects: they belong to the previous session.
     ///
     /// - Throws: The store's error. The session has begun nevertheless.
     public func signIn(_ credential: A.Credential) async throws {
         _ = try await currentCredential.replace(with: credential)
     }
 
-    /// Ends the session, and clears the store; the sign-out handler is not called. The calls of the session end as described for
-    /// ``signIn(_:)``.
+    /// Ends the session, and clears the store; the sign-out handler is not called. The calls of the session end as
+    /// described for ``signIn(_:)``.
     ///
     /// - Returns: The credential that was in use, for its revocation (RFC 7009).
     /// - Throws: The store's error. The session has ended nevertheless.
@@ -175,7 +179,8 @@ extension AuthenticationPlugin {
         return try await currentCredential.replace(with: nil)
     }
 
-    /// Whether this plugin refreshes the credential when the call is rejected, so that the rejection does not end the session.
+    /// Whether this plugin refreshes the credential when the call is rejected, so that the rejection does not end the
+    /// session.
     func refreshesCredential(of context: RequestContext) -> Bool {
         currentCredential.lease != nil && authorizes(context)
     }
@@ -211,8 +216,8 @@ extension AuthenticationPlugin {
         return lease
     }
 
-    /// The response by which the server has rejected the call's credential. A redirect to another origin is followed without the
-    /// credential, so a response from there does not count.
+    /// The response by which the server has rejected the call's credential. A redirect to another origin is followed
+    /// without the credential, so a response from there does not count.
     private func rejected(_ result: Result<Response, TargetKitError>) -> Response? {
         let response: Response
         switch result {

@@ -6,8 +6,8 @@ import TargetKit
 import FoundationNetworking
 #endif
 
-/// How calls carry a credential, and how it is refreshed, for an ``AuthenticationPlugin``. ``OAuthAuthenticator`` implements it for
-/// OAuth 2.
+/// How calls carry a credential, and how it is refreshed, for an ``AuthenticationPlugin``. ``OAuthAuthenticator``
+/// implements it for OAuth 2.
 ///
 /// ```swift
 /// struct SessionKeys: Authenticator {
@@ -28,43 +28,44 @@ public protocol Authenticator<Credential>: Sendable {
     /// What identifies the user, for example an access token with its refresh token.
     associatedtype Credential: Sendable
 
-    /// The header fields that ``apply(_:to:)`` sets. Redirects to other origins do not carry them. Default: `Authorization`.
+    /// The header fields that ``apply(_:to:)`` sets. Redirects to other origins do not carry them. Default:
+    /// `Authorization`.
     var secretHeaders: Set<HTTPHeaderName> { get }
 
     /// Adds the credential to a request, and replaces one that is there.
     ///
-    /// - Throws: Ends the call with an error of stage `.request`.
+    /// - Throws: Any error, which ends the call with stage `.request`.
     func apply(_ credential: Credential, to request: inout URLRequest) throws
 
-    /// Whether the credential is refreshed before a call is sent, because it has expired or is about to. Default: `false`; the
-    /// credential is refreshed when the server rejects it.
+    /// Whether the credential is refreshed before a call is sent, because it has expired or is about to. Default:
+    /// `false`; the credential is refreshed when the server rejects it.
     func needsRefresh(_ credential: Credential) -> Bool
 
-    /// Whether a call may be sent with a credential whose refresh has failed transiently, because it has not expired yet. Default:
-    /// `false`; the call fails with the error of the refresh.
+    /// Whether a call may be sent with a credential whose refresh has failed transiently, because it has not expired
+    /// yet. Default: `false`; the call fails with the error of the refresh.
     func canStillUse(_ credential: Credential) -> Bool
 
     /// Refreshes a credential.
     ///
-    /// It needs a timeout: it is not cancelled with the calls that wait for it, because the server may already have revoked the old
-    /// credential, and the new one must not be lost.
+    /// It needs a timeout: it is not cancelled with the calls that wait for it, because the server may already have
+    /// revoked the old credential, and the new one must not be lost.
     ///
-    /// A call that it makes through a provider with the same plugin does not wait for the refresh: it is sent with the old
-    /// credential, unless its `CallOptions.authorization` is `.none`.
+    /// A call that it makes through a provider with the same plugin does not wait for the refresh: it is sent with the
+    /// old credential, unless its `CallOptions.authorization` is `.none`.
     ///
     /// - Returns: The new credential, which replaces the old one.
     func refresh(_ credential: Credential) async throws -> Credential
 
-    /// Whether the server has rejected the credential. Default: status 401 (RFC 9110 §15.5.2). Use ``BodyCode`` for a server that
-    /// reports it in the body.
+    /// Whether the server has rejected the credential. Default: status 401 (RFC 9110 §15.5.2). Use ``BodyCode`` for a
+    /// server that reports it in the body.
     func wasRejected(_ response: Response) -> Bool
 
     /// Whether the error of a refresh is permanent, so that the user is signed out.
     ///
-    /// Default: all errors except transient ones, after which a later refresh may succeed: nothing was sent (for example, a
-    /// ``CircuitBreakerPlugin`` has refused the call), there was no response (offline, timed out, cancelled), it could not be read,
-    /// or its status is 408, 425, 429 or not between 400 and 499. Errors of the app's own types are permanent: the code that throws
-    /// them has understood the server's response.
+    /// Default: all errors except transient ones, after which a later refresh may succeed: nothing was sent (for
+    /// example, a ``CircuitBreakerPlugin`` has refused the call), there was no response (offline, timed out,
+    /// cancelled), it could not be read, or its status is 408, 425, 429 or not between 400 and 499. Errors of the app's
+    /// own types are permanent: the code that throws them has understood the server's response.
     func endsSession(_ error: any Error) -> Bool
 }
 

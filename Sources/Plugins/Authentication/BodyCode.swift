@@ -9,15 +9,15 @@ import TargetKit
 /// BodyCode(keyPath: "error.code", equals: "EXPIRED", "REVOKED")
 /// ```
 ///
-/// Numbers match strings: `401` matches `401`, `401.0` and `"401"` in the body. A body that is not JSON, has no such value, or was
-/// downloaded to a file does not match.
+/// Numbers match strings: `401` matches `401`, `401.0` and `"401"` in the body. A body that is not JSON, has no such
+/// value, or was downloaded to a file does not match.
 public struct BodyCode: Sendable, Hashable {
     private let path: JSONPath
     private let codes: Set<String>
 
     private let statusCodes: ClosedRange<Int>
 
-    /// One of those codes at a key path.
+    /// Creates a matcher for codes at a key path.
     ///
     /// - Parameters:
     ///   - keyPath: Keys and array indices separated by dots: `error.code`, `errors.0.code`.

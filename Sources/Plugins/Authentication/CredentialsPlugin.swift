@@ -6,8 +6,8 @@ import TargetKit
 import FoundationNetworking
 #endif
 
-/// Sends user and password of a `URLCredential` by the `Basic` scheme (RFC 7617), with the first request rather than after a
-/// challenge of the server.
+/// Adds the user and password of a `URLCredential` to calls with the `Basic` scheme (RFC 7617), without waiting for a
+/// challenge from the server.
 ///
 /// ```swift
 /// CredentialsPlugin { target in
@@ -15,20 +15,20 @@ import FoundationNetworking
 /// }
 /// ```
 ///
-/// A request that has an `Authorization` field, such as the token of another plugin, is not changed, nor is a call whose scheme
-/// (`CallOptions.authorization`) is neither `.automatic` nor `.basic`; the closure is not called for them. The credential's
-/// `persistence` is ignored; nothing is stored.
+/// A request that has an `Authorization` field, such as the token of another plugin, is not changed, nor is a call
+/// whose scheme (`CallOptions.authorization`) is neither `.automatic` nor `.basic`; the closure is not called for them.
+/// The credential's `persistence` is ignored; nothing is stored.
 public struct CredentialsPlugin: Plugin {
-    /// After all other plugins that add credentials.
+    /// Its place is after all other plugins that add credentials.
     public var place: PluginPlace { .missingCredentials }
 
     private let credential: @Sendable (any TargetType) async throws -> URLCredential?
 
-    /// A plugin that gets its credential from a closure.
+    /// Creates a plugin that gets its credential from a closure.
     ///
-    /// - Parameter credential: Returns the credential for a target's call; `nil`, or a credential without user or password,
-    ///   leaves the request unchanged. A user with a colon, a control character in user or password, and an error that the
-    ///   closure throws end the call with stage `.request`.
+    /// - Parameter credential: Returns the credential for a target's call; `nil`, or a credential without user or
+    ///   password, leaves the request unchanged. A user with a colon, a control character in user or password, and an
+    ///   error that the closure throws end the call with stage `.request`.
     public init(_ credential: @escaping @Sendable (any TargetType) async throws -> URLCredential?) {
         self.credential = credential
     }

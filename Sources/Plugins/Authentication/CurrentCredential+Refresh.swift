@@ -85,8 +85,8 @@ extension CurrentCredential {
         }
     }
 
-    /// Tries again to store a credential that could not be stored: the server may have revoked the one in the store. A further
-    /// failure is not reported.
+    /// Tries again to store a credential that could not be stored: the server may have revoked the one in the store. A
+    /// further failure is not reported.
     func storeUnsaved() async {
         let unsaved = state.withLock { state -> (credential: Credential?, change: Int)? in
             guard state.isUnsaved else { return nil }
@@ -104,7 +104,7 @@ package struct RefreshLimit: Sendable, Hashable {
     /// The interval, by the plugin's clock.
     let interval: Duration
 
-    /// A limit; default: 5 in 30 seconds.
+    /// Creates a limit; default: 5 in 30 seconds.
     package init(_ count: Int = 5, within interval: Duration = .seconds(30)) {
         self.count = count
         self.interval = interval
@@ -113,6 +113,7 @@ package struct RefreshLimit: Sendable, Hashable {
 
 /// The refreshes that a task is part of.
 enum RefreshTask {
-    /// By the identity of the ``CurrentCredential``, the number of its refresh: a task that began in a refresh may outlive it.
+    /// By the identity of the ``CurrentCredential``, the number of its refresh: a task that began in a refresh may
+    /// outlive it.
     @TaskLocal static var current: [ObjectIdentifier: Int] = [:]
 }

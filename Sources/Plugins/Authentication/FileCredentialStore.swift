@@ -8,13 +8,14 @@ import TargetKit
 /// let store = FileCredentialStore<OAuthCredential>(folder.appending(path: "session.json"))
 /// ```
 ///
-/// The file is JSON and contains the secrets in plain text; use the keychain on systems that have one. Changes are atomic: each is
-/// written to a new file beside it, flushed to the disk, and renamed, so that a crash leaves the old or the new credential. A file that
-/// a killed process has left there is removed with the next change. Missing folders are created with mode 0700.
+/// The file is JSON and contains the secrets in plain text; use the keychain on systems that have one. Changes are
+/// atomic: each is written to a new file beside it, flushed to the disk, and renamed, so that a crash leaves the old or
+/// the new credential. A file that a killed process has left there is removed with the next change. Missing folders are
+/// created with mode 0700.
 public struct FileCredentialStore<Credential: Codable & Sendable>: CredentialStore {
     private let file: URL
 
-    /// A store in that file, which need not exist, nor its folder.
+    /// Creates a store for a file. Neither the file nor its folder need to exist.
     public init(_ file: URL) {
         self.file = file
     }
@@ -97,7 +98,7 @@ public struct FileCredentialStore<Credential: Codable & Sendable>: CredentialSto
 
     /// Flushes a file to permanent storage; returns `false` on failure, with the reason in `errno`.
     ///
-    /// On Apple's systems `fsync` leaves the data in the drive's cache, which does not survive a loss of power
+    /// On Apple platforms `fsync` leaves the data in the drive's cache, which does not survive a loss of power
     /// (fsync(2)); `F_FULLFSYNC` flushes that, too. Network volumes and some external ones support only `fsync`.
     private static func synchronize(_ descriptor: Int32) -> Bool {
         #if canImport(Darwin)

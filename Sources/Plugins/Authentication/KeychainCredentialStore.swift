@@ -4,8 +4,8 @@ import Foundation
 import Security
 import TargetKit
 
-/// Keeps the credential in the keychain of Apple's systems, as a generic password of this device only. It is available after the first
-/// unlock, also in the background.
+/// Keeps the credential in the keychain of Apple platforms, as a generic password of this device only. It is available
+/// after the first unlock, also in the background.
 ///
 /// Before the first unlock ``load()`` throws an error: the call fails, and the user stays signed in.
 ///
@@ -18,7 +18,7 @@ public struct KeychainCredentialStore<Credential: Codable & Sendable>: Credentia
     private let account: String
     private let accessGroup: String?
 
-    /// A store in the keychain item with that service and account.
+    /// Creates a store for the keychain item with a service and account.
     ///
     /// - Parameters:
     ///   - service: Default: the bundle's identifier, or the name of the process.
@@ -36,7 +36,8 @@ public struct KeychainCredentialStore<Credential: Codable & Sendable>: Credentia
 
     /// The credential in the item; `nil` if there is no item.
     ///
-    /// - Throws: An error with the status of the Security framework, `errSecDecode` if the item contains something else.
+    /// - Throws: An error with the status of the Security framework, `errSecDecode` if the item contains something
+    ///   else.
     public func load() throws -> Credential? {
         var item: CFTypeRef?
         let status = status { query in

@@ -5,7 +5,7 @@ import TargetKit
 package final class MemoryCredentialStore<Credential: Sendable>: CredentialStore {
     private let credential: Locked<Credential?>
 
-    /// A store with that credential; default: none.
+    /// Creates a store with that credential; default: none.
     package init(_ credential: Credential? = nil) {
         self.credential = Locked(credential)
     }
@@ -20,7 +20,8 @@ package final class MemoryCredentialStore<Credential: Sendable>: CredentialStore
     package func clear() { credential.withLock { $0 = nil } }
 }
 
-/// A credential store with one operation at a time, in which the latest change wins, in whatever order the changes arrive.
+/// A credential store with one operation at a time, in which the latest change wins, in whatever order the changes
+/// arrive.
 actor SerialCredentialStore<Credential: Sendable> {
     private let store: any CredentialStore<Credential>
     private var lastChange = 0

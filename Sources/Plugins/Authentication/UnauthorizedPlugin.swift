@@ -6,8 +6,8 @@ import TargetKit
 import FoundationNetworking
 #endif
 
-/// Signs the user out when the server rejects a call's credentials: by status 401, or by a code in the body of a successful
-/// response.
+/// Signs the user out when the server rejects a call's credentials: by status 401, or by a code in the body of a
+/// successful response.
 ///
 /// ```swift
 /// let unauthorized = UnauthorizedPlugin(bodyCodes: [BodyCode(keyPath: "status", equals: 401)]) { context in
@@ -17,18 +17,21 @@ import FoundationNetworking
 /// unauthorized.rearm()
 /// ```
 ///
-/// At the first such result the plugin cancels every other call of the scope, and then waits for the handler: the caller gets the
-/// result, unchanged, when the user is signed out. The cancelled calls end with stage `.cancelled`; calls that the handler makes
-/// are not cancelled. Further results of this kind are passed on without effect until ``rearm()``.
+/// At the first such result the plugin cancels every other call of the scope, and then waits for the handler: the
+/// caller gets the result, unchanged, when the user is signed out. The cancelled calls end with stage `.cancelled`;
+/// calls that the handler makes are not cancelled. Further results of this kind are passed on without effect until
+/// ``rearm()``.
 ///
-/// A 401 counts as a response and as an error of stage `.status`, whatever the target's validation. A call that was prepared before
-/// ``rearm()`` does not count afterwards, so a late response to the previous session does not end the new one. Set
-/// `CallOptions.endsSessionOnUnauthorized` to `false` for calls that neither sign out nor are cancelled, such as the sign-in.
+/// A 401 counts as a response and as an error of stage `.status`, whatever the target's validation. A call that was
+/// prepared before ``rearm()`` does not count afterwards, so a late response to the previous session does not end the
+/// new one. Set `CallOptions.endsSessionOnUnauthorized` to `false` for calls that neither sign out nor are cancelled,
+/// such as the sign-in.
 ///
-/// The plugin decides in `process`, when no plugin asks for another attempt: a plugin that refreshes a token and retries comes
-/// first. For an ``AuthenticationPlugin``, create it with `after`: it then signs out when a refresh has failed permanently.
+/// The plugin decides in `process`, when no plugin asks for another attempt: a plugin that refreshes a token and
+/// retries comes first. For an ``AuthenticationPlugin``, create it with `after`: it then signs out when a refresh has
+/// failed permanently.
 ///
-/// One plugin may serve any number of providers; copies of it share their state.
+/// A plugin can be used by several providers. Its copies share their state.
 public struct UnauthorizedPlugin: Plugin {
     private struct State: Sendable {
         /// Whether the next rejection signs out.
@@ -36,7 +39,7 @@ public struct UnauthorizedPlugin: Plugin {
         var session = 0
     }
 
-    /// Before the place `PluginPlace.standard`, whose plugins may replace the response in `process`.
+    /// A place before `PluginPlace.standard`, because standard plugins may replace the response in `process`.
     public var place: PluginPlace { .sessionEnd }
 
     private let bodyCodes: [BodyCode]
@@ -46,12 +49,13 @@ public struct UnauthorizedPlugin: Plugin {
     /// The session of each call.
     private let sessions = PluginStorage<Int>()
 
-    /// A plugin that acts on status 401 and on a code in the body.
+    /// Creates a plugin that acts on status 401 and on a code in the body.
     ///
     /// - Parameters:
-    ///   - bodyCodes: The codes in a body that mean that the session has ended; default: none.
+    ///   - bodyCodes: The codes in a body that report that the session has ended; default: none.
     ///   - belongsToSession: Whether the calls of a target count; default: all do.
-    ///   - signOut: Is called once until ``rearm()``, with the call whose result it was. It is not cancelled with that call.
+    ///   - signOut: Called once until ``rearm()``, with the call whose result it was. It is not cancelled with that
+    ///     call.
     public init(
         bodyCodes: [BodyCode] = [],
         belongsToSession: @escaping @Sendable (any TargetType) -> Bool = { _ in true },
@@ -70,7 +74,7 @@ public struct UnauthorizedPlugin: Plugin {
         self.signOut = signOut
     }
 
-    /// Makes the plugin act again, for the session that begins now: call it when the user has signed in.
+    /// Rearms the plugin for a new session. Call this method when the user has signed in.
     public func rearm() {
         state.withLock { state in
             state.isArmed = true
@@ -118,7 +122,7 @@ public struct UnauthorizedPlugin: Plugin {
 }
 
 extension UnauthorizedPlugin {
-    /// A plugin beside one that refreshes the credential: it signs out when a refresh has failed permanently.
+    /// Creates a plugin that signs out when a refresh by an ``AuthenticationPlugin`` has failed permanently.
     ///
     /// ```swift
     /// let unauthorized = UnauthorizedPlugin(after: authentication) { context in
@@ -127,15 +131,16 @@ extension UnauthorizedPlugin {
     /// let provider = Provider<Orders>(plugins: [authentication, unauthorized])
     /// ```
     ///
-    /// While the other plugin holds a credential, a rejected call that carries it does not count: neither a call that was rejected
-    /// with a new credential, nor one whose refresh failed transiently. After a permanent failure the first call that fails by it
-    /// signs out, and the others are cancelled. Calls without that credential always count.
+    /// While the other plugin holds a credential, a rejected call that carries it does not count: neither a call that
+    /// was rejected with a new credential, nor one whose refresh failed transiently. After a permanent failure the
+    /// first call that fails by it signs out, and the others are cancelled. Calls without that credential always count.
     ///
     /// - Parameters:
     ///   - authentication: The plugin that refreshes the credential, in the same providers.
-    ///   - bodyCodes: The codes in a body that mean that the session has ended; default: none.
+    ///   - bodyCodes: The codes in a body that report that the session has ended; default: none.
     ///   - belongsToSession: Whether the calls of a target count; default: all do.
-    ///   - signOut: Is called once until ``rearm()``, with the call whose result it was. It is not cancelled with that call.
+    ///   - signOut: Called once until ``rearm()``, with the call whose result it was. It is not cancelled with that
+    ///     call.
     public init<A>(
         after authentication: AuthenticationPlugin<A>,
         bodyCodes: [BodyCode] = [],
@@ -151,8 +156,8 @@ extension UnauthorizedPlugin {
 }
 
 extension CallOptions {
-    /// Whether an `UnauthorizedPlugin` signs out when the server rejects the call's credentials, and cancels the call when the
-    /// session ends; default `true`. Set it to `false` for the sign-in: its 401 means a wrong password.
+    /// Whether an `UnauthorizedPlugin` signs out when the server rejects the call's credentials, and cancels the call
+    /// when the session ends; default `true`. Set it to `false` for the sign-in: its 401 means a wrong password.
     public var endsSessionOnUnauthorized: Bool {
         get { self[EndsSessionOnUnauthorizedKey.self] }
         set { self[EndsSessionOnUnauthorizedKey.self] = newValue }

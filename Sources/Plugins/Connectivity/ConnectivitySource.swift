@@ -3,13 +3,13 @@ import TargetKit
 
 /// Reports statuses to a ``Reachability``.
 package protocol ConnectivitySource: Sendable {
-    /// Starts to report the current status, before this method returns or soon after, and then every change. One source can be
-    /// started several times; each start is independent.
+    /// Starts to report the current status, before this method returns or soon after, and then every change. One source
+    /// can be started several times; each start is independent.
     ///
-    /// - Parameter report: Takes a status, on any thread, one call at a time; ``Reachability/Status/unknown`` if the status cannot be
-    ///   determined. The same status may be reported twice.
-    /// - Returns: A closure that stops the reports. It is called at most once, on any thread, and returns soon; later reports are
-    ///   ignored. If it is released without being called, the source should stop too.
+    /// - Parameter report: Takes a status, on any thread, one call at a time; ``Reachability/Status/unknown`` if the
+    ///   status cannot be determined. The same status may be reported twice.
+    /// - Returns: A closure that stops the reports. It is called at most once, on any thread, and returns soon; later
+    ///   reports are ignored. If it is released without being called, the source should stop too.
     func start(_ report: @escaping @Sendable (Reachability.Status) -> Void) -> @Sendable () -> Void
 }
 
@@ -30,7 +30,7 @@ struct SystemConnectivity: ConnectivitySource {
     }
 }
 
-/// The statuses that a test, a preview or the app sets, for a ``Reachability``.
+/// A source of statuses that a test, a preview or the app sets, for a ``Reachability``.
 ///
 /// ```swift
 /// let connectivity = ManualConnectivity(.offline)
@@ -49,7 +49,7 @@ public final class ManualConnectivity: ConnectivitySource {
 
     private let state: Locked<State>
 
-    /// Creates a status; by default it is unknown.
+    /// Creates a source with an initial status; default: unknown.
     public init(_ status: Reachability.Status = .unknown) {
         state = Locked(State(status: status))
     }
@@ -57,8 +57,9 @@ public final class ManualConnectivity: ConnectivitySource {
     /// The number of starts that have not been stopped.
     package var startCount: Int { state.withLock { $0.reports.count } }
 
-    /// Sets the status: every ``Reachability`` that runs with this source has it when this method returns. Do not call it
-    /// concurrently.
+    /// Sets the status. Every started ``Reachability`` with this source has the new status when this method returns.
+    ///
+    /// Do not call this method concurrently.
     public func set(_ status: Reachability.Status) {
         let reports = state.withLock { state in
             state.status = status
@@ -67,7 +68,7 @@ public final class ManualConnectivity: ConnectivitySource {
         for report in reports { report(status) }
     }
 
-    /// Reports the status at once, then each change.
+    /// Reports the status immediately, then each change.
     package func start(_ report: @escaping @Sendable (Reachability.Status) -> Void) -> @Sendable () -> Void {
         let (id, status) = state.withLock { state in
             state.lastReport += 1

@@ -14,8 +14,8 @@ import TargetKit
 /// The status is that of the device, not of a server, and may change at any time. Show it and wait for it
 /// (``WaitsForConnectivityPlugin``), but do not refuse a call because of it.
 ///
-/// Statuses come from the system: from Network's path monitor on Apple's systems, and from rtnetlink on Linux. On watchOS and on other
-/// systems the status is unknown. In tests and previews, use a ``ManualConnectivity``.
+/// Statuses come from the system: from Network's path monitor on Apple platforms, and from rtnetlink on Linux. On
+/// watchOS and on other systems the status is unknown. In tests and previews, use a ``ManualConnectivity``.
 public final class Reachability: Sendable {
     private struct State: Sendable {
         var status = Status.unknown
@@ -32,15 +32,16 @@ public final class Reachability: Sendable {
     private let source: any ConnectivitySource
     private let state = ObservedValue(State())
 
-    /// A reachability with the system's statuses, which is not started.
+    /// Creates a reachability with the system's statuses, which is not started.
     ///
-    /// - Parameter requiresDefaultRoute: Whether Linux is online only with a default route, which leads to the internet; default
-    ///   `true`. With `false` an address with more than link scope is enough: for a closed network. Other systems ignore it.
+    /// - Parameter requiresDefaultRoute: Whether Linux is online only with a default route, which leads to the
+    ///   internet; default `true`. With `false` an address with more than link scope is enough: for a closed network.
+    ///   Other systems ignore it.
     public convenience init(requiresDefaultRoute: Bool = true) {
         self.init(source: SystemConnectivity(requiresDefaultRoute: requiresDefaultRoute))
     }
 
-    /// A reachability with the statuses that a test, a preview or the app sets, which is not started.
+    /// Creates a reachability with the statuses that a test, a preview or the app sets, which is not started.
     public convenience init(_ connectivity: ManualConnectivity) {
         self.init(source: connectivity)
     }
@@ -60,18 +61,18 @@ public final class Reachability: Sendable {
     /// `false` only for ``Status/offline``.
     package var isReachable: Bool { status.isReachable }
 
-    /// The current status, then each change. The sequence continues after ``stop()``, with ``Status/unknown``, and after a later
-    /// ``start()``.
+    /// The current status, then each change. The sequence continues after ``stop()``, with ``Status/unknown``, and
+    /// after a later ``start()``.
     ///
-    /// A slow reader gets only the latest status. The sequence ends when its task is cancelled, or when this object is released. Each
-    /// reader needs a sequence of its own: read the property again.
+    /// A slow reader gets only the latest status. The sequence ends when its task is cancelled, or when this object is
+    /// released. Each reader needs a sequence of its own: read the property again.
     public var statuses: AsyncStream<Status> {
         state.latestValues(\.status)
     }
 
     /// Starts to observe the network. Does nothing if it is started already; one ``stop()`` stops it.
     ///
-    /// On Linux the status is known when this method returns, on Apple's systems soon after.
+    /// On Linux the status is known when this method returns, on Apple platforms soon after.
     public func start() {
         let turn = state.update { state -> Int? in
             guard !state.isRunning else { return nil }
@@ -114,8 +115,8 @@ extension Reachability {
         case offline
         /// There is a connection.
         ///
-        /// - `isExpensive`: Whether data costs money or counts towards a limit, as on a mobile network or a phone's hotspot. On Linux
-        ///   only mobile networks are reported as expensive.
+        /// - `isExpensive`: Whether data costs money or counts towards a limit, as on a mobile network or a phone's
+        ///   hotspot. On Linux only mobile networks are reported as expensive.
         case online(Link, isExpensive: Bool)
     }
 

@@ -13,17 +13,17 @@ import FoundationNetworking
 /// ```
 ///
 /// A call waits in `prepare` until the device is online or its status is unknown. After the timeout the call fails with
-/// `URLError(.notConnectedToInternet)`, which has the kind `.offline`, or is sent anyway (`failsAfterTimeout: false`). A waiting call
-/// is in flight and can be cancelled; a limit of `CallTimeout.wholeCall` includes the wait, one for the exchange does not. Calls to
-/// this machine (`localhost`, `127.…`, `::1`) do not wait, nor do calls that opt out by `CallOptions.waitsForConnectivity` or by a
-/// closure.
+/// `URLError(.notConnectedToInternet)`, which has the kind `.offline`, or is sent anyway (`failsAfterTimeout: false`).
+/// A waiting call is in flight and can be cancelled; a limit of `CallTimeout.wholeCall` includes the wait, one for the
+/// exchange does not. Calls to this machine (`localhost`, `127.…`, `::1`) do not wait, nor do calls that opt out by
+/// `CallOptions.waitsForConnectivity` or by a closure.
 ///
-/// A call that fails because there is no network is sent again, after a wait like any other, if it is safe to repeat: its method is
-/// idempotent (RFC 9110 §9.2.2), or it has an `Idempotency-Key`. There is no network if the failure's kind is `.offline`, or if the
-/// server was not found, did not answer or was lost, and the device is offline by then.
+/// A call that fails because there is no network is sent again, after a wait like any other, if it is safe to repeat:
+/// its method is idempotent (RFC 9110 §9.2.2), or it has an `Idempotency-Key`. There is no network if the failure's
+/// kind is `.offline`, or if the server was not found, did not answer or was lost, and the device is offline by then.
 ///
-/// Its place is `PluginPlace.connectivity`: a host, a token and a time stamp are chosen after the wait, when the call is about to be
-/// sent. It is asked to retry after a ``RetryPlugin``.
+/// Its place is `PluginPlace.connectivity`: a host, a token and a time stamp are chosen after the wait, when the call
+/// is about to be sent. It is asked to retry after a ``RetryPlugin``.
 public struct WaitsForConnectivityPlugin: Plugin {
     private let reachability: Reachability
     private let timeout: Duration
@@ -34,19 +34,19 @@ public struct WaitsForConnectivityPlugin: Plugin {
     /// How often this plugin has repeated the call.
     private let counts = PluginStorage<Int>()
 
-    /// A plugin that uses a reachability, which it starts.
+    /// Creates a plugin that uses a reachability, which it starts.
     ///
     /// - Parameters:
     ///   - reachability: Says whether the device is online; default: ``Reachability/shared``.
-    ///   - timeout: How long a call waits at each attempt; default: one minute, at most a year. With zero or less, calls do not
-    ///     wait.
-    ///   - failsAfterTimeout: Whether the call then fails with `URLError(.notConnectedToInternet)`; default: `true`. With `false` it
-    ///     is sent: for servers that are reachable without a default route.
-    ///   - repetitions: How often a call is sent again that failed because there is no network; default: once. Repetitions that
-    ///     other plugins ask for do not count.
+    ///   - timeout: How long a call waits at each attempt; default: one minute, at most a year. With zero or less,
+    ///     calls do not wait.
+    ///   - failsAfterTimeout: Whether the call then fails with `URLError(.notConnectedToInternet)`; default: `true`.
+    ///     With `false` it is sent: for servers that are reachable without a default route.
+    ///   - repetitions: How often a call is sent again that failed because there is no network; default: once.
+    ///     Repetitions that other plugins ask for do not count.
     ///   - clock: Measures the timeout; default: the continuous clock.
-    ///   - isHeld: Whether a target's calls wait and are sent again, unless they opt out by `CallOptions.waitsForConnectivity`;
-    ///     default: `true`.
+    ///   - isHeld: Whether a target's calls wait and are sent again, unless they opt out by
+    ///     `CallOptions.waitsForConnectivity`; default: `true`.
     public init(
         _ reachability: Reachability = .shared,
         timeout: Duration = .seconds(60),
@@ -69,7 +69,8 @@ public struct WaitsForConnectivityPlugin: Plugin {
 
     /// Waits while the device is offline.
     ///
-    /// - Throws: `URLError(.notConnectedToInternet)` after the timeout, unless the call is sent then; `CancellationError`.
+    /// - Throws: `URLError(.notConnectedToInternet)` after the timeout, unless the call is sent then;
+    ///   `CancellationError`.
     public func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
         guard timeout > .zero, !reachability.isReachable, isHeld(context), request.url?.isOnThisMachine != true
         else { return request }
@@ -130,9 +131,9 @@ extension URL {
 }
 
 extension CallOptions {
-    /// Whether a `WaitsForConnectivityPlugin` delays the call while the device is offline, and sends it again if it fails because
-    /// there is no network; default `true`. Set it to `false` for calls whose results are soon out of date, such as suggestions for
-    /// a search.
+    /// Whether a `WaitsForConnectivityPlugin` delays the call while the device is offline, and sends it again if it
+    /// fails because there is no network; default `true`. Set it to `false` for calls whose results are soon out of
+    /// date, such as suggestions for a search.
     public var waitsForConnectivity: Bool {
         get { self[WaitsForConnectivityKey.self] }
         set { self[WaitsForConnectivityKey.self] = newValue }

@@ -15,7 +15,7 @@ extension EnvironmentStore {
         /// The program's environment variables.
         let variables: [String: String]
 
-        /// A launch with these arguments and variables; default: none.
+        /// Creates a launch with these arguments and variables; default: none.
         package init(arguments: [String] = [], variables: [String: String] = [:]) {
             self.arguments = arguments
             self.variables = variables
@@ -30,8 +30,8 @@ extension EnvironmentStore {
         /// A launch that selects no environment.
         package static let ignored = Self()
 
-        /// The name and its source; the argument overrides the variable. The name is `nil` when it is missing after the argument; the
-        /// result is `nil` when the launch names no environment.
+        /// The name and its source; the argument overrides the variable. The name is `nil` when it is missing after the
+        /// argument; the result is `nil` when the launch names no environment.
         var selection: (name: String?, source: EnvironmentError.Source)? {
             if let place = arguments.lastIndex(of: Self.argument) {
                 let name = place + 1 < arguments.count ? arguments[place + 1] : nil

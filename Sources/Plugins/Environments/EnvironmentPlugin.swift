@@ -8,11 +8,13 @@ import FoundationNetworking
 
 /// Adds the header fields of an environment to the requests to its servers.
 ///
-/// The environment is found by the scheme, host, port and path of the request's URL, so a call keeps its environment at each
-/// attempt, also when another one has been selected meanwhile. Requests to other servers are not changed, nor are fields that the
-/// request has already. A redirect to another origin is followed without the fields, which may be secrets.
+/// The environment is found by the scheme, host, port and path of the request's URL, so a call keeps its environment at
+/// each attempt, also when another one has been selected meanwhile. Requests to other servers are not changed, nor are
+/// fields that the request has already. A redirect to another origin is followed without the fields, which may be
+/// secrets.
 ///
-/// A call that fails because the store has a ``EnvironmentStore/problem`` ends with that problem as the underlying error.
+/// A call that fails because the store has a ``EnvironmentStore/problem`` ends with that problem as the underlying
+/// error.
 public struct EnvironmentPlugin: Plugin {
     private let store: EnvironmentStore
 
@@ -22,7 +24,7 @@ public struct EnvironmentPlugin: Plugin {
     /// `PluginPlace.environment`.
     public var place: PluginPlace { .environment }
 
-    /// A plugin for the environments of that store.
+    /// Creates a plugin for the environments of a store.
     public init(_ store: EnvironmentStore) {
         self.store = store
         secretHeaders = Set(store.environments.flatMap { $0.headers.map(\.name) })

@@ -17,7 +17,7 @@ package protocol EnvironmentStorage: Sendable {
 package struct MemoryEnvironmentStorage: EnvironmentStorage {
     private let name: Locked<String?>
 
-    /// A storage with a name; default: none. Copies share it.
+    /// Creates a storage with a name; default: none. Copies share it.
     package init(_ name: String? = nil) {
         self.name = Locked(name)
     }
@@ -34,7 +34,7 @@ package struct UserDefaultsEnvironmentStorage: EnvironmentStorage {
     private let suiteName: String?
     private let key: String
 
-    /// A storage with a key of the user defaults.
+    /// Creates a storage with a key of the user defaults.
     ///
     /// - Parameters:
     ///   - suiteName: The suite, for example an app group; default: the app's own defaults.

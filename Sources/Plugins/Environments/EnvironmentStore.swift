@@ -22,7 +22,8 @@ import TargetKit
 /// 5. the default.
 ///
 /// If the launch names an unknown environment, no other one is used: ``problem`` has the error, and every call of an
-/// ``EnvironmentTarget`` fails until an environment is selected. A saved name that an update of the app has removed is ignored.
+/// ``EnvironmentTarget`` fails until an environment is selected. A saved name that an update of the app has removed is
+/// ignored.
 ///
 /// The launch argument and the environment variable are for UI tests and for schemes in Xcode:
 ///
@@ -47,7 +48,7 @@ public final class EnvironmentStore: Sendable {
     private let saving: OrderedCallback<Void, Void>
     private let places: [EnvironmentBaseURL]
 
-    /// A store with these environments, whose selection is saved in the user defaults.
+    /// Creates a store with these environments, whose selection is saved in the user defaults.
     ///
     /// - Parameters:
     ///   - first: The environment that is current when none is selected.
@@ -68,7 +69,7 @@ public final class EnvironmentStore: Sendable {
         )
     }
 
-    /// A store with another storage for its selection.
+    /// Creates a store with another storage for its selection.
     package init(
         default first: ServerEnvironment,
         others: [ServerEnvironment] = [],
@@ -108,20 +109,20 @@ public final class EnvironmentStore: Sendable {
 
     /// The current environment, and then each one that is selected.
     ///
-    /// A slow reader gets only the latest environment. The sequence ends when its task is cancelled, or when the store is released.
-    /// Each reader needs a sequence of its own: read the property again.
+    /// A slow reader gets only the latest environment. The sequence ends when its task is cancelled, or when the store
+    /// is released. Each reader needs a sequence of its own: read the property again.
     public var updates: AsyncStream<ServerEnvironment> {
         state.latestValues(\.current)
     }
 
-    /// Calls a closure once, and after each selection, also when the selection has been reverted meanwhile. The closure gets a
-    /// function that returns the current environment.
+    /// Calls a closure once, and after each selection, also when the selection has been reverted meanwhile. The closure
+    /// gets a function that returns the current environment.
     func onEachChange(_ body: @escaping @Sendable (() -> ServerEnvironment) -> Void) -> Task<Void, Never> {
         let (state, changes) = (state, state.changes())
         return Task { for await _ in changes { body { state.value.current } } }
     }
 
-    /// Makes the environment with that name the current one, and saves the selection.
+    /// Selects the environment with a name, and saves the selection.
     ///
     /// - Throws: An error with the known names if there is no such environment; then nothing is changed.
     public func select(_ name: String) throws {
@@ -132,7 +133,8 @@ public final class EnvironmentStore: Sendable {
         choose(environment, name)
     }
 
-    /// Makes the default the current environment, and removes the saved selection. Does nothing if two environments have one name.
+    /// Selects the default environment, and removes the saved selection. Has no effect if two environments have the
+    /// same name.
     public func reset() {
         if case .duplicateName = state.value.problem { return }
         choose(environments[0], nil)
@@ -148,10 +150,11 @@ public final class EnvironmentStore: Sendable {
         current.url(of: module)
     }
 
-    /// The environment that a URL belongs to: the current one if possible, else another one, for a call that began before the
-    /// selection changed; `nil` if the URL belongs to none.
+    /// The environment that a URL belongs to: the current one if possible, else another one, for a call that began
+    /// before the selection changed; `nil` if the URL belongs to none.
     ///
-    /// Servers are compared by scheme, host and port; environments of one server by the longest path of their base URLs.
+    /// Servers are compared by scheme, host and port; environments of one server by the longest path of their base
+    /// URLs.
     package func environment(of url: URL?) -> ServerEnvironment? {
         guard let url, let place = EnvironmentBaseURL(url) else { return nil }
         let current = current

@@ -15,10 +15,10 @@ import FoundationNetworking
 /// )
 /// ```
 ///
-/// The transport is found by the scheme, host, port and path of the request's URL; requests to other servers are sent by the current
-/// environment's transport. A transport is made when it is first needed, and released when its environment is not the current one
-/// and its last call has ended: `CurlTransport` and `URLSessionTransport` then finish bodies that are still being read, and close
-/// their connections.
+/// The transport is found by the scheme, host, port and path of the request's URL; requests to other servers are sent
+/// by the current environment's transport. A transport is made when it is first needed, and released when its
+/// environment is not the current one and its last call has ended: `CurlTransport` and `URLSessionTransport` then
+/// finish bodies that are still being read, and close their connections.
 public final class EnvironmentTransport: Transport {
     private struct Entry: Sendable {
         let transport: any Transport
@@ -30,11 +30,12 @@ public final class EnvironmentTransport: Transport {
     private let entries = Locked<[String: Entry]>([:])
     private let switches: Task<Void, Never>
 
-    /// A transport for the environments of that store.
+    /// Creates a transport for the environments of a store.
     ///
     /// - Parameters:
     ///   - store: The environments.
-    ///   - make: Makes the transport of an environment, with its ``ServerEnvironment/tls``; default: the system's transport.
+    ///   - make: Makes the transport of an environment, with its ``ServerEnvironment/tls``; default: the system's
+    ///     transport.
     public init(
         _ store: EnvironmentStore,
         make: (@Sendable (ServerEnvironment) -> any Transport)? = nil
@@ -45,7 +46,8 @@ public final class EnvironmentTransport: Transport {
         switches = store.onEachChange { [entries] current in
             // Released outside the lock.
             _ = entries.withLock { entries in
-                // Read with the lock held, or the transport of the environment that is selected meanwhile would be released.
+                // Read with the lock held, or the transport of the environment that is selected meanwhile would be
+                // released.
                 let current = current().name
                 let unused = entries.filter { $0.key != current && $0.value.calls == 0 }
                 for name in unused.keys { entries[name] = nil }
@@ -72,7 +74,7 @@ public final class EnvironmentTransport: Transport {
 
     /// Performs one exchange by the transport of the request's environment.
     ///
-    /// - Throws: What that transport throws.
+    /// - Throws: The transport's error.
     public func send(_ request: TransportRequest) async throws -> TransportResponse {
         let environment = store.environment(of: request.urlRequest.url) ?? store.current
         let transport = begin(environment)

@@ -31,7 +31,7 @@ public struct ServerEnvironment: Sendable, Hashable {
     /// The trust policy of an ``EnvironmentTransport`` for these servers; default: that of the system.
     public var tls: TLSPolicy
 
-    /// An environment.
+    /// Creates an environment.
     ///
     /// A text that is not a URL becomes a URL with the scheme `invalid`: each call to it fails with
     /// `InvalidRequest.unsupportedURL(_:)`, which contains the text.
@@ -81,7 +81,7 @@ extension URL {
         self = URL(escaped: text) ?? URL(uncallable: "invalid", text)
     }
 
-    /// A URL with a scheme that cannot be called, so that calls fail with an error that contains the text.
+    /// Creates a URL with a scheme that cannot be called, so that calls fail with an error that contains the text.
     init(uncallable scheme: String, _ text: String) {
         let escaped = text.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
         self = URL(string: "\(scheme):\(escaped)") ?? URL(filePath: "/")

@@ -2,10 +2,10 @@
 
 /// Counts durations by their length, for percentiles, in little memory.
 ///
-/// Microseconds are counted in buckets: one for each up to 63, then 32 of the same width for each doubling. A percentile is the
-/// middle of its bucket, so it is wrong by 1/64 at most, 1.6 %, or by half a microsecond where that is more. Durations below
-/// zero count as zero, those over 19 hours as 19 hours. A histogram takes at most 8 KiB, and 1.5 KiB where all is below a
-/// millisecond.
+/// Microseconds are counted in buckets: one for each up to 63, then 32 of the same width for each doubling. A
+/// percentile is the middle of its bucket, so it is wrong by 1/64 at most, 1.6 %, or by half a microsecond where that
+/// is more. Durations below zero count as zero, those over 19 hours as 19 hours. A histogram takes at most 8 KiB, and
+/// 1.5 KiB where all is below a millisecond.
 package struct DurationHistogram: Sendable, Hashable {
     private static let subBuckets: UInt64 = 32
     private static let largest = Duration.microseconds((1 << 36) - 1)
@@ -20,7 +20,7 @@ package struct DurationHistogram: Sendable, Hashable {
     /// The sum of the durations.
     package private(set) var total = Duration.zero
 
-    /// An empty histogram.
+    /// Creates an empty histogram.
     package init() {}
 
     /// The mean; `nil` when there is none.
@@ -50,8 +50,8 @@ package struct DurationHistogram: Sendable, Hashable {
         total += other.total
     }
 
-    /// The duration that this share of the durations does not exceed: `percentile(0.9)` is p90. It is always between ``shortest``
-    /// and ``longest``.
+    /// The duration that this share of the durations does not exceed: `percentile(0.9)` is p90. It is always between
+    /// ``shortest`` and ``longest``.
     ///
     /// - Parameter share: From 0 to 1; other numbers count as 0 or 1.
     /// - Returns: `nil` when there are no durations.

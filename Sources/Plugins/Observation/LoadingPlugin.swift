@@ -6,7 +6,7 @@ import TargetKit
 import FoundationNetworking
 #endif
 
-/// Shows that something is loading while calls run that a person waits for.
+/// Shows a loading indicator while calls are in flight.
 ///
 /// ```swift
 /// LoadingPlugin(delay: .milliseconds(200), shortest: .milliseconds(500)) { isLoading in
@@ -14,24 +14,25 @@ import FoundationNetworking
 /// }
 /// ```
 ///
-/// `true` and `false` alternate, starting with `true`, never at the same time, on any thread. The main queue keeps their order; a
-/// `Task { @MainActor in … }` for each may not.
+/// `true` and `false` alternate, starting with `true`, never at the same time, on any thread. The main queue keeps
+/// their order; a `Task { @MainActor in … }` for each may not.
 ///
-/// A call counts from its `prepare` to its end, with all attempts and the delays between them, and a stream to the end of its body.
-/// A call that fails before `prepare` does not count. A call opts out by `CallOptions.showsLoading`. One plugin may serve any
-/// number of providers; it then shows their calls together.
+/// A call counts from its `prepare` to its end, with all attempts and the delays between them, and a stream to the end
+/// of its body. A call that fails before `prepare` does not count. A call opts out by `CallOptions.showsLoading`. One
+/// plugin may serve any number of providers; it then shows their calls together.
 public struct LoadingPlugin: Plugin {
     private let indicator: LoadingIndicator
     private let isCounted = PluginStorage<Bool>()
 
-    /// `PluginPlace.start`, so that time in the `prepare` of other plugins counts, for example while a token is refreshed.
+    /// `PluginPlace.start`, so that time in the `prepare` of other plugins counts, for example while a token is
+    /// refreshed.
     public var place: PluginPlace { .start }
 
-    /// A plugin that shows that calls run.
+    /// Creates a plugin that shows a loading indicator.
     ///
     /// - Parameters:
-    ///   - delay: How long calls run before they are shown, so that short calls do not flicker; calls that end before are not shown.
-    ///     Default zero: at once.
+    ///   - delay: How long calls run before they are shown, so that short calls do not flicker; calls that end before
+    ///     are not shown. Default zero: at once.
     ///   - shortest: How long loading is shown at least; default zero: until the last call ends.
     ///   - clock: Measures both; default: the continuous clock.
     ///   - onChange: Shows (`true`) and hides (`false`).

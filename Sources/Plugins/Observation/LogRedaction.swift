@@ -2,7 +2,7 @@
 import Foundation
 import TargetKit
 
-/// What a log redacts: the values of secret header fields, query items, and fields of JSON and form bodies.
+/// The secrets to redact in a log: the values of header fields, query items, and fields of JSON and form bodies.
 ///
 /// ```swift
 /// var redaction = LogRedaction()
@@ -10,17 +10,17 @@ import TargetKit
 /// NetworkLoggerPlugin(level: .body, redaction: redaction)
 /// ```
 public struct LogRedaction: Sendable, Hashable {
-    /// Which header fields are secret; default: `HeaderRedaction.standard`. A field whose name is in ``fields`` is secret too, and so are the provider's plugins'
-    /// `Plugin.secretHeaders`, unless no header field is secret here.
+    /// The secret header fields; default: `HeaderRedaction.standard`. A field whose name is in ``fields`` is
+    /// secret too, and so are the provider's plugins' `Plugin.secretHeaders`, unless no header field is secret here.
     public var headers: HeaderRedaction
 
-    /// Which query items and fields of bodies are secret; default: the names that are commonly used for secrets.
+    /// The secret query items and body fields; default: the names that are commonly used for secrets.
     ///
-    /// - A name stands for the field of that name at any depth, with its whole value.
-    /// - A key path, names separated by dots, stands for the field at that place alone. Arrays are skipped: the path `cards.number`
-    ///   stands for the number of each card.
+    /// - A name matches all fields with the name, at any depth.
+    /// - A key path, which consists of names separated by dots, matches only the field at the key path. Array indices
+    ///   are omitted: `cards.number` matches the number of each card.
     ///
-    /// Names are compared without regard to case, `-` and `_`: `api_key` also stands for `apiKey` and `API-Key`.
+    /// Letter case, `-` and `_` are ignored: `api_key` also matches `apiKey` and `API-Key`.
     public var fields: Set<String> {
         didSet { index() }
     }
@@ -30,7 +30,8 @@ public struct LogRedaction: Sendable, Hashable {
     /// The number of names in the longest key path.
     private(set) var longestPath = 0
 
-    /// A redaction with the defaults of ``headers`` and ``fields``. User and password of a URL are redacted, too.
+    /// Creates a redaction with the defaults of ``headers`` and ``fields``. User and password of a URL are redacted,
+    /// too.
     public init() {
         self.init(headers: .standard, fields: SecretFields.standard)
     }
@@ -41,7 +42,7 @@ public struct LogRedaction: Sendable, Hashable {
         index()
     }
 
-    /// Nothing is redacted: the log then contains passwords and tokens.
+    /// Redacts nothing. The log then contains passwords and tokens.
     public static let none = LogRedaction(headers: HeaderRedaction(secretNames: []), fields: [])
 
     private mutating func index() {
@@ -55,7 +56,8 @@ public struct LogRedaction: Sendable, Hashable {
 extension LogRedaction {
     var isNone: Bool { headers.secretNames.isEmpty && fields.isEmpty }
 
-    /// This redaction with the fields in which plugins put secrets. Of the standard fields, those that this redaction has stay.
+    /// This redaction with the fields in which plugins put secrets. Of the standard fields, those that this redaction
+    /// has stay.
     func adding(_ secretHeaders: Set<HTTPHeaderName>) -> LogRedaction {
         guard !headers.secretNames.isEmpty else { return self }
         var redaction = self

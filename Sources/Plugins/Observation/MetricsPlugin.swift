@@ -6,8 +6,8 @@ import TargetKit
 import FoundationNetworking
 #endif
 
-/// Measures every call: its duration, the bytes sent and received, its attempts and its result; each call for a closure, and
-/// summarized by endpoint.
+/// Measures every call: its duration, the bytes sent and received, its attempts and its result; each call for a
+/// closure, and summarized by endpoint.
 ///
 /// ```swift
 /// let metrics = MetricsPlugin { call in
@@ -17,11 +17,12 @@ import FoundationNetworking
 /// print(metrics.summaries["GET Orders.latest"]?.percentile(0.9) ?? .zero)
 /// ```
 ///
-/// Each call is reported exactly once, at its end, also when it was cancelled or failed before it was sent; a stream at the end of
-/// its body. One plugin may serve any number of providers; it then counts their calls together. It takes at most 8 KiB for each
-/// endpoint (percentiles are within 1/64, 1.6 %, of the exact value), and the number of endpoints is limited.
+/// Each call is reported exactly once, at its end, even if it was cancelled or failed before it was sent; a stream at
+/// the end of its body. A plugin can be used by several providers; it then counts their calls together. It takes at
+/// most 8 KiB for each endpoint (percentiles are within 1/64, 1.6 %, of the exact value), and the number of endpoints
+/// is limited.
 ///
-/// On Apple's systems `SignpostPlugin` shows the calls in Instruments.
+/// On Apple platforms `SignpostPlugin` shows the calls in Instruments.
 public struct MetricsPlugin: Plugin {
     /// The attempts of a call. A shared exchange adds its attempts to those of the call that began it.
     private struct Attempts: Sendable {
@@ -42,14 +43,15 @@ public struct MetricsPlugin: Plugin {
     /// `PluginPlace.start`.
     public var place: PluginPlace { .start }
 
-    /// A plugin that measures calls.
+    /// Creates a plugin that measures calls.
     ///
     /// - Parameters:
-    ///   - endpointLimit: The number of endpoints that have summaries of their own; default 200. Calls of further endpoints are
-    ///     summed up as `other`.
-    ///   - report: Is called with each call, once, at its end, on any thread; default: does nothing.
-    ///   - name: The name of a target's endpoint. It should contain no identifiers, for example `GET /users/:id`, so that the number
-    ///     of endpoints stays small. Default `nil`: method, type and case of the target, `GET Orders.latest`.
+    ///   - endpointLimit: The number of endpoints that have summaries of their own; default 200. Calls of further
+    ///     endpoints are summed up as `other`.
+    ///   - report: Called with each call, once, at its end, on any thread; default: does nothing.
+    ///   - name: The name of a target's endpoint. It should contain no identifiers, for example `GET /users/:id`, so
+    ///     that the number of endpoints stays small. Default `nil`: method, type and case of the target, `GET
+    ///     Orders.latest`.
     public init(
         endpointLimit: Int = 200,
         report: @escaping @Sendable (CallMetrics) -> Void = { _ in },
@@ -58,7 +60,7 @@ public struct MetricsPlugin: Plugin {
         self.init(clock: ContinuousClock(), endpointLimit: endpointLimit, report: report, name: name)
     }
 
-    /// A plugin that measures attempts by a clock of the test's.
+    /// Creates a plugin that measures attempts by a clock of the test's.
     package init(
         clock: any Clock<Duration>,
         endpointLimit: Int = 200,
@@ -71,7 +73,7 @@ public struct MetricsPlugin: Plugin {
         self.report = report
     }
 
-    /// The figures of the calls of each endpoint, since the plugin was made or since ``reset()``.
+    /// The figures of the calls of each endpoint, since the plugin was created or since ``reset()``.
     public var summaries: [String: EndpointSummary] { endpoints.withLock { $0 } }
 
     /// Returns the summaries and starts over, for example for a report every minute.

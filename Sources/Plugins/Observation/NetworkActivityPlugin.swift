@@ -13,9 +13,9 @@ import FoundationNetworking
 /// NetworkActivityPlugin { change, target in meter.record(change, target) }
 /// ```
 ///
-/// A call is reported as ``Change/began`` once, when it is first sent, and as ``Change/ended`` once, at its end: later attempts
-/// belong to the same call, and so do the delays between them and the body of a stream. A call that fails before it is sent is not
-/// reported. Calls that share an exchange are reported as one, while the exchange runs.
+/// A call is reported as ``Change/began`` once, when it is first sent, and as ``Change/ended`` once, at its end: later
+/// attempts belong to the same call, and so do the delays between them and the body of a stream. A call that fails
+/// before it is sent is not reported. Calls that share an exchange are reported as one, while the exchange runs.
 ///
 /// One plugin may serve any number of providers. The closure runs on any thread.
 public struct NetworkActivityPlugin: Plugin {
@@ -33,10 +33,10 @@ public struct NetworkActivityPlugin: Plugin {
     /// `PluginPlace.observation`.
     public var place: PluginPlace { .observation }
 
-    /// A plugin that reports each call.
+    /// Creates a plugin that reports each call.
     ///
-    /// - Parameter onChange: Is called with `began` and `ended` of each call, in that order; for different calls possibly at the
-    ///   same time.
+    /// - Parameter onChange: Called with `began` and `ended` of each call, in that order; for different calls possibly
+    ///   at the same time.
     public init(_ onChange: @escaping @Sendable (_ change: Change, _ target: any TargetType) -> Void) {
         callback = onChange
     }
@@ -53,7 +53,8 @@ public struct NetworkActivityPlugin: Plugin {
     }
 }
 
-/// The network activity of a call. That of a shared exchange, which has no `didFinish`, ends when its context releases it.
+/// The network activity of a call. That of a shared exchange, which has no `didFinish`, ends when its context releases
+/// it.
 private final class Activity: Sendable {
     private let target: any TargetType
     private let callback: @Sendable (NetworkActivityPlugin.Change, any TargetType) -> Void

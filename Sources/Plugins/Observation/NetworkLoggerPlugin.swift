@@ -19,11 +19,11 @@ import FoundationNetworking
 /// [7.0] ← 200 Catalog.search, 1532 bytes, 12.3 ms
 /// ```
 ///
-/// Each line starts with the number of the call in the process and the number of its attempt, from 0; `→` was sent, `←` was
-/// received, `✗` failed. The time is from `willSend` to `didReceive`. A body is shown up to a limit; binary and multipart bodies
-/// are described in one line. A failure that no attempt has shown is logged at the end of the call, for example a body that could
-/// not be decoded, a stream that broke off, or a call that was not sent. An exchange that calls share has a number of its own. The
-/// target is named without its associated values.
+/// Each line starts with the number of the call in the process and the number of its attempt, from 0; `→` was sent, `←`
+/// was received, `✗` failed. The time is from `willSend` to `didReceive`. A body is shown up to a limit; binary and
+/// multipart bodies are described in one line. A failure that no attempt has shown is logged at the end of the call,
+/// for example a body that could not be decoded, a stream that broke off, or a call that was not sent. An exchange that
+/// calls share has a number of its own. The target is named without its associated values.
 ///
 /// Secrets are found in header fields (also those of plugins, `Plugin.secretHeaders`), query items, form bodies and
 /// JSON (``LogRedaction``), not in XML or free text.
@@ -47,15 +47,17 @@ public struct NetworkLoggerPlugin: Plugin {
     /// `PluginPlace.observation`: the request is logged as it is sent.
     public var place: PluginPlace { .observation }
 
-    /// A logger.
+    /// Creates a logger.
     ///
     /// - Parameters:
-    ///   - level: What is logged; default: a line for each request, response and failure.
-    ///   - redaction: What is redacted; default: `LogRedaction()`.
-    ///   - bodyLimit: How many bytes of a body are shown; default 4096. A longer body is cut off, and its size is shown.
-    ///   - output: Gets each line, without a line break at its end, on any thread; default: prints it to standard output. A curl
-    ///     command is one line, in which a body may have line breaks.
-    ///   - isEnabled: Whether the logger is enabled, evaluated at each hook; default: always. A disabled logger makes no texts.
+    ///   - level: The parts of a call to log; default: a line for each request, response and failure.
+    ///   - redaction: The secrets to redact; default: `LogRedaction()`.
+    ///   - bodyLimit: The maximum number of body bytes to log; default 4096. A longer body is truncated, and its size
+    ///     is logged.
+    ///   - output: Receives each line, without a line break at its end, on any thread; default: prints it to standard
+    ///     output. A curl command is one line, in which a body may have line breaks.
+    ///   - isEnabled: Whether the logger is enabled, evaluated at each hook; default: always. A disabled logger creates
+    ///     no text.
     public init(
         level: Level = .basic,
         redaction: LogRedaction = LogRedaction(),
@@ -73,7 +75,7 @@ public struct NetworkLoggerPlugin: Plugin {
         )
     }
 
-    /// A logger that measures durations by a clock of the test's.
+    /// Creates a logger that measures durations by a clock of the test's.
     package init(
         level: Level = .basic,
         redaction: LogRedaction = LogRedaction(),

@@ -4,8 +4,8 @@ import Foundation
 import TargetKit
 import os
 
-/// Shows calls in Instruments: an interval for each attempt, in the track of a subsystem, with the name of the target and the
-/// number of the attempt.
+/// Shows calls in Instruments: an interval for each attempt, in the track of a subsystem, with the name of the target
+/// and the number of the attempt.
 ///
 /// ```swift
 /// let provider = Provider<Orders>(plugins: [SignpostPlugin(subsystem: "com.example.shop")])
@@ -18,7 +18,7 @@ public struct SignpostPlugin: Plugin {
     /// `PluginPlace.observation`.
     public var place: PluginPlace { .observation }
 
-    /// A plugin that writes to the category `Network` of a subsystem, usually the app's identifier.
+    /// Creates a plugin that writes to the category `Network` of a subsystem, usually the app's identifier.
     public init(subsystem: String) {
         self.subsystem = subsystem
     }

@@ -6,8 +6,8 @@ import TargetKit
 import FoundationNetworking
 #endif
 
-/// Adds `User-Agent`, `Accept-Language` and `Accept` to each request: the app, the person's languages, and the media types that
-/// the app understands. A field that the request has already is not changed.
+/// Adds `User-Agent`, `Accept-Language` and `Accept` to each request: the app, the person's languages, and the media
+/// types that the app understands. A field that the request has already is not changed.
 ///
 /// ```swift
 /// Provider<Shop>(plugins: [DefaultHeadersPlugin()])
@@ -21,13 +21,15 @@ public struct DefaultHeadersPlugin: Plugin {
     private let languages: @Sendable () -> [String]
     private let others: HTTPHeaders
 
-    /// A plugin that sets these fields if they are missing.
+    /// Creates a plugin that sets these fields if they are missing.
     ///
     /// - Parameters:
     ///   - accept: The value of `Accept` (RFC 9110 §12.5.1); default: JSON is preferred; `nil`: the field is not set.
-    ///   - userAgent: The value of `User-Agent` (RFC 9110 §10.1.5); default: ``systemUserAgent``; `nil`: the field is not set.
-    ///   - languages: Language tags or locale identifiers, the preferred one first, evaluated at each request; default: the person's
-    ///     languages, on Linux by `LANGUAGE`, `LC_ALL`, `LC_MESSAGES` and `LANG`. Without languages the field is not set.
+    ///   - userAgent: The value of `User-Agent` (RFC 9110 §10.1.5); default: ``systemUserAgent``; `nil`: the field is
+    ///     not set.
+    ///   - languages: Language tags or locale identifiers, the preferred one first, evaluated at each request; default:
+    ///     the person's languages, on Linux by `LANGUAGE`, `LC_ALL`, `LC_MESSAGES` and `LANG`. Without languages the
+    ///     field is not set.
     ///   - others: More fields for every request, for example the app's version or platform; default: none.
     public init(
         accept: String? = "application/json, */*;q=0.8",
@@ -53,8 +55,9 @@ public struct DefaultHeadersPlugin: Plugin {
         return request
     }
 
-    /// The value of `Accept-Language` (RFC 9110 §12.5.4): the first language without a weight, each further one with 0.1 less,
-    /// down to 0.1; `nil` without languages. Texts that are not language tags, and languages after the tenth, are omitted.
+    /// The value of `Accept-Language` (RFC 9110 §12.5.4): the first language without a weight, each further one with
+    /// 0.1 less, down to 0.1; `nil` without languages. Texts that are not language tags, and languages after the tenth,
+    /// are omitted.
     package static func acceptLanguage(_ languages: [String]) -> String? {
         let tags = languages.compactMap(PreferredLanguages.tag).reduce(into: [String]()) { tags, tag in
             if tags.count < 10, !tags.contains(tag) { tags.append(tag) }
@@ -67,7 +70,8 @@ public struct DefaultHeadersPlugin: Plugin {
 }
 
 extension DefaultHeadersPlugin {
-    /// Name and version of the app, and the system: `Shop/2.4 (iOS 17.5.0)`. A program without a bundle is named by its process.
+    /// The name and version of the app, and the system: `Shop/2.4 (iOS 17.5.0)`. Without a bundle, the name is that of
+    /// the process.
     public static var systemUserAgent: String {
         let info = Bundle.main.infoDictionary ?? [:]
         let name = info["CFBundleName"] as? String ?? info["CFBundleExecutable"] as? String

@@ -17,16 +17,17 @@ import FoundationNetworking
 /// }
 /// ```
 ///
-/// - The closure gets the request after the other plugins' `prepare`, with a body of any kind: bytes, a file, a form with files.
-///   ``SignableRequest/readBody(_:)`` reads it in pieces.
-/// - Each attempt is signed, so a call that is repeated has a new date and a new signature. An exchange that calls share is signed
-///   once.
-/// - A redirect within the origin is followed with the signature of the first request; a redirect to another origin without it,
-///   because the fields count as secret. For a server that checks the signature of the second request, use `redirects: .none` and a
-///   call of its own.
+/// - The closure gets the request after the other plugins' `prepare`, with a body of any kind: bytes, a file, a form
+///   with files. ``SignableRequest/readBody(_:)`` reads it in pieces.
+/// - Each attempt is signed, so a call that is repeated has a new date and a new signature. An exchange that calls
+///   share is signed once.
+/// - A redirect within the origin is followed with the signature of the first request; a redirect to another origin
+///   without it, because the fields count as secret. For a server that checks the signature of the second request, use
+///   `redirects: .none` and a call of its own.
 /// - Loggers and other plugins see the signed request in `willSend`.
 ///
-/// Several of these plugins sign in the order of the provider's array, and a later one gets the fields of the earlier ones.
+/// Several of these plugins sign in the order of the provider's array, and a later one gets the fields of the earlier
+/// ones.
 public struct RequestSigningPlugin: Plugin {
     private typealias Signature = @Sendable (SignableRequest, RequestContext) async throws -> HTTPHeaders
 
@@ -37,12 +38,12 @@ public struct RequestSigningPlugin: Plugin {
     /// `PluginPlace.signing`.
     public var place: PluginPlace { .signing }
 
-    /// A plugin that signs by a closure.
+    /// Creates a plugin that signs with a closure.
     ///
     /// - Parameters:
     ///   - fields: The fields that the closure may set; any other one is an error. They are not sent to another origin.
-    ///   - signature: Returns the fields to set, which replace fields of the same name. An error that it throws ends the call, with
-    ///     stage `.request`.
+    ///   - signature: Returns the fields to set, which replace fields of the same name. An error that it throws ends
+    ///     the call, with stage `.request`.
     public init(
         fields: Set<HTTPHeaderName>,
         signature: @escaping @Sendable (SignableRequest, RequestContext) async throws -> HTTPHeaders
@@ -53,7 +54,8 @@ public struct RequestSigningPlugin: Plugin {
 
     /// Sets the fields of the signature.
     ///
-    /// - Throws: What the closure throws; `InvalidRequest` for a value with a line break; an error for a field that was not named.
+    /// - Throws: The closure's error; `InvalidRequest` for a value with a line break; an error for a field that was not
+    ///   named.
     public func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
         guard let signable = SignableRequest(request, bodyOutsideRequest: context.bodyOutsideRequest) else {
             return request
@@ -72,7 +74,8 @@ public struct RequestSigningPlugin: Plugin {
 
 /// Why a request could not be signed.
 package enum RequestSigningError: Error, Sendable, Hashable {
-    /// The signature has a header field that the plugin does not know as secret: a redirect would send it to another origin.
+    /// The signature has a header field that the plugin does not know as secret: a redirect would send it to another
+    /// origin.
     case undeclaredField(name: String)
 }
 

@@ -6,8 +6,8 @@ import TargetKit
 import FoundationNetworking
 #endif
 
-/// The server's time, estimated from the `Date` field of its responses (RFC 9110 §6.6.1), for signatures and tokens of a device
-/// whose clock is wrong.
+/// The server's time, estimated from the `Date` field of its responses (RFC 9110 §6.6.1), for signatures and tokens of
+/// a device whose clock is wrong.
 ///
 /// ```swift
 /// let clock = ServerClockPlugin()
@@ -15,12 +15,13 @@ import FoundationNetworking
 /// let date = clock.now
 /// ```
 ///
-/// `Date` has whole seconds and was written between sending and receiving. So each response gives a range for the difference of
-/// the clocks, which is as long as the exchange and one second. Several responses narrow the range, usually to some tenths of a
-/// second.
+/// `Date` has whole seconds and was written between sending and receiving. So each response gives a range for the
+/// difference of the clocks, which is as long as the exchange and one second. Several responses narrow the range,
+/// usually to some tenths of a second.
 ///
-/// Responses from a cache (`Age` above 0, RFC 9111 §5.1) and from another host after a redirect do not count. One response whose
-/// `Date` contradicts the others is ignored; when the next one agrees with it, one of the clocks has been set, and both count.
+/// Responses from a cache (`Age` above 0, RFC 9111 §5.1) and from another host after a redirect do not count. One
+/// response whose `Date` contradicts the others is ignored; when the next one agrees with it, one of the clocks has
+/// been set, and both count.
 ///
 /// Use one plugin for each server; the providers of a server share it. It can be read from any thread.
 public struct ServerClockPlugin: Plugin {
@@ -36,7 +37,7 @@ public struct ServerClockPlugin: Plugin {
     /// `PluginPlace.observation`.
     public var place: PluginPlace { .observation }
 
-    /// A clock that has seen no response.
+    /// Creates a clock that has seen no response.
     ///
     /// - Parameter date: The device's clock; default: the system's.
     public init(date: @escaping @Sendable () -> Date = { Date() }) {
@@ -96,9 +97,9 @@ public struct ServerClockPlugin: Plugin {
 
 /// The difference between two clocks, estimated from samples.
 ///
-/// Each sample is a range that contains the difference. The difference is in the intersection of all samples, which becomes smaller
-/// than any single one. A sample that contradicts the others is ignored; when the next one agrees with it, these two replace all
-/// earlier samples.
+/// Each sample is a range that contains the difference. The difference is in the intersection of all samples, which
+/// becomes smaller than any single one. A sample that contradicts the others is ignored; when the next one agrees with
+/// it, these two replace all earlier samples.
 struct ClockOffset: Sendable {
     /// How fast two clocks may drift apart: 100 ppm, more than quartz clocks do.
     private static let drift = 1e-4

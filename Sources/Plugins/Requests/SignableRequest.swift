@@ -12,13 +12,13 @@ public struct SignableRequest: Sendable {
     public let method: HTTPMethod
     /// The URL, with its query.
     public let url: URL
-    /// The header fields, also those of the other plugins. Later the transport adds `Host` and `Content-Length`, `User-Agent` and
-    /// `Accept-Encoding` if they are missing, and the cookies of a `CookieStore`.
+    /// The header fields, also those of the other plugins. Later the transport adds `Host` and `Content-Length`,
+    /// `User-Agent` and `Accept-Encoding` if they are missing, and the cookies of a `CookieStore`.
     public let headers: HTTPHeaders
     /// The body.
     public let body: TransportRequest.Body
 
-    /// A request made by hand, to test a signature.
+    /// Creates a request, to test a signature.
     package init(method: HTTPMethod, url: URL, headers: HTTPHeaders = [:], body: TransportRequest.Body = .none) {
         self.method = method
         self.url = url
@@ -26,10 +26,11 @@ public struct SignableRequest: Sendable {
         self.body = body
     }
 
-    /// Reads the body from its start, in pieces, so that a large file costs no memory. It can be read any number of times; it is
-    /// opened again when it is sent.
+    /// Reads the body from its start, in pieces, so that a large file costs no memory. It can be read any number of
+    /// times; it is opened again when it is sent.
     ///
-    /// - Parameter take: Gets up to 64 KiB at a time, which are valid until it returns. It is not called for an empty body.
+    /// - Parameter take: Receives up to 64 KiB at a time, which are valid until it returns. It is not called for an
+    ///   empty body.
     /// - Throws: What opening or reading the body throws, and what the closure throws.
     public func readBody(_ take: (UnsafeRawBufferPointer) throws -> Void) throws {
         switch body {
@@ -46,9 +47,9 @@ public struct SignableRequest: Sendable {
         }
     }
 
-    /// The whole body in memory, for small bodies.
+    /// Returns the complete body in memory, for small bodies.
     ///
-    /// - Throws: What ``readBody(_:)`` throws.
+    /// - Throws: The same errors as ``readBody(_:)``.
     public func bodyData() throws -> Data {
         if case .data(let data) = body { return data }
         var data = Data()

@@ -6,29 +6,30 @@ import TargetKit
 import FoundationNetworking
 #endif
 
-/// Refuses calls to a server that fails, so that they end at once and the server has time to recover.
+/// Rejects calls to a failing server, so that they fail fast and the server has time to recover.
 ///
 /// ```swift
 /// let breaker = CircuitBreakerPlugin { server, state in log.note("\(server) is \(state)") }
 /// ```
 ///
-/// Each server has a circuit of its own. It is *closed* at first, and calls are sent. When enough of them have failed within a
-/// window of time (``CircuitBreakerPolicy``), it *opens*: calls end at once with ``CircuitOpenError``, which says for how
-/// long. After that time it is *half-open*: a few calls are sent as probes, the others are still refused. If the probes succeed, it closes; if
-/// one of them fails, it opens again.
+/// Each server has a circuit of its own. It is *closed* at first, and calls are sent. When enough of them have failed
+/// within a window of time (``CircuitBreakerPolicy``), it *opens*: calls fail immediately with ``CircuitOpenError``,
+/// which says for how long. After that time it is *half-open*: a few calls are sent as probes, the others are still
+/// refused. If the probes succeed, it closes; if one of them fails, it opens again.
 ///
-/// - A failure is a status of the policy, whether the target accepts it or not, or a connection error. A call does not count if it
-///   was cancelled, exceeded a `CallTimeout.wholeCall`, was not sent, or failed for a reason of its own; another probe is
-///   then admitted. Nor does a failure after a redirect to another server count: the first server has answered.
+/// - A failure is a status of the policy, whether the target accepts it or not, or a connection error. A call does not
+///   count if it was cancelled, exceeded a `CallTimeout.wholeCall`, was not sent, or failed for a reason of its own;
+///   another probe is then admitted. Nor does a failure after a redirect to another server count: the first server has
+///   answered.
 /// - Calls that share an exchange count once, when it ends. A stream whose body fails counts as a failure when it ends.
-/// - A refresh of an ``AuthenticationPlugin`` passes a half-open circuit and does not count as a probe: the call that waits for it
-///   may be the only one that is allowed.
+/// - A refresh of an ``AuthenticationPlugin`` passes a half-open circuit and does not count as a probe: the call that
+///   waits for it may be the only one that is allowed.
 /// - Calls that were sent before the circuit last changed do not count when they end.
-/// - ``CircuitOpenError`` is thrown in `prepare`, before the call is sent, so no plugin's `retry` is asked: a call that a
-///   ``RetryPlugin`` repeats ends if the circuit has opened during its delay.
+/// - ``CircuitOpenError`` is thrown in `prepare`, before the call is sent, so no plugin's `retry` is asked: a call that
+///   a ``RetryPlugin`` repeats ends if the circuit has opened during its delay.
 ///
-/// Its place is `PluginPlace.admission`: after a ``HostFailoverPlugin``, so that the circuit is that of the chosen host, and before
-/// plugins whose work would be wasted for a call that is refused, such as fetching a token.
+/// Its place is `PluginPlace.admission`: after a ``HostFailoverPlugin``, so that the circuit is that of the chosen
+/// host, and before plugins whose work would be wasted for a call that is refused, such as fetching a token.
 ///
 /// One plugin can be used by any number of providers; its copies share their circuits.
 public struct CircuitBreakerPlugin: Plugin {
@@ -38,16 +39,16 @@ public struct CircuitBreakerPlugin: Plugin {
     private let registry: OrderedCallback<CircuitRegistry, CircuitChange>
     private let permits = PluginStorage<CircuitPermit>()
 
-    /// A plugin whose circuits are all closed.
+    /// Creates a plugin whose circuits are all closed.
     ///
     /// - Parameters:
     ///   - policy: When a circuit opens, and for how long; default: `CircuitBreakerPolicy()`.
     ///   - clock: Measures the policy's times; default: the continuous clock.
-    ///   - onChange: Called with each change of a circuit and its new state, in order, on any thread. A change from open to half-open
-    ///     is reported with the first call that is sent. An idle circuit may be reported as closed when many other servers are
-    ///     called. Default: does nothing.
-    ///   - key: The circuit of a request; `nil`: the request is not counted and never refused. Default: its server, by scheme, host
-    ///     and port, for example `https://shop.example`.
+    ///   - onChange: Called with each change of a circuit and its new state, in order, on any thread. A change from
+    ///     open to half-open is reported with the first call that is sent. An idle circuit may be reported as closed
+    ///     when many other servers are called. Default: does nothing.
+    ///   - key: The circuit of a request; `nil`: the request is not counted and never refused. Default: its server, by
+    ///     scheme, host and port, for example `https://shop.example`.
     public init(
         policy: CircuitBreakerPolicy = CircuitBreakerPolicy(),
         clock: any Clock<Duration> = ContinuousClock(),
@@ -83,7 +84,7 @@ public struct CircuitBreakerPlugin: Plugin {
     /// `PluginPlace.admission`.
     public var place: PluginPlace { .admission }
 
-    /// Lets the call through, or refuses it.
+    /// Allows or rejects the call.
     ///
     /// - Throws: ``CircuitOpenError``.
     public func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
@@ -98,15 +99,15 @@ public struct CircuitBreakerPlugin: Plugin {
         return request
     }
 
-    /// Counts how the attempt ended.
+    /// Counts the result of the attempt.
     public func didReceive(_ result: Result<Response, TargetKitError>, context: RequestContext) {
         guard let permit = context[permits], permit.end() else { return }
         let (verdict, time) = (verdict(on: AttemptOutcome(result), of: permit.url), elapsedTime.current)
         change(permit.key) { $0.ended(permit.admission, of: permit.key, verdict, at: time) }
     }
 
-    /// Counts a stream whose body has failed, and releases the permit of a call that was not sent. An exchange that the call shares
-    /// keeps it until it ends.
+    /// Counts a stream whose body has failed, and releases the permit of a call that was not sent. An exchange that the
+    /// call shares keeps it until it ends.
     public func didFinish(_ call: FinishedCall, context: RequestContext) {
         if let permit = context[permits], hasFailedInBody(call, of: permit.url) {
             let time = elapsedTime.current

@@ -5,7 +5,7 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// When a ``CircuitBreakerPlugin`` refuses calls, and for how long.
+/// The conditions under which a ``CircuitBreakerPlugin`` rejects calls.
 public struct CircuitBreakerPolicy: Sendable, Hashable {
     package var failures: Int
     package var share: Double
@@ -15,19 +15,21 @@ public struct CircuitBreakerPolicy: Sendable, Hashable {
     package var statuses: Set<Int>
     package var errorCodes: Set<URLError.Code>
 
-    /// A policy.
+    /// Creates a policy.
     ///
     /// - Parameters:
-    ///   - failures: How many failures within the window open the circuit, if they are also the share; default: 5; at least 1.
-    ///   - share: The share of the calls within the window that must fail to open the circuit. Default: 0.5; with 0 only the number
-    ///     of failures counts.
+    ///   - failures: How many failures within the window open the circuit, if they are also the share; default: 5; at
+    ///     least 1.
+    ///   - share: The share of the calls within the window that must fail to open the circuit. Default: 0.5; with 0
+    ///     only the number of failures counts.
     ///   - window: How long the end of a call counts, to a tenth; default: 30 seconds.
     ///   - openFor: How long an open circuit refuses all calls; default: 30 seconds.
-    ///   - probes: How many calls a half-open circuit sends at a time, and how many must succeed to close it; default: 1; at least 1.
+    ///   - probes: How many calls a half-open circuit sends at a time, and how many must succeed to close it; default:
+    ///     1; at least 1.
     ///   - statuses: The status codes that are failures of the server; default: 500, 502, 503, 504.
-    ///   - errorCodes: The `URLError` codes that are failures of the server. Default `nil`: the host was not found, refused the
-    ///     connection, failed the TLS handshake, lost the connection or did not answer in time. An offline device is not a failure of
-    ///     the server.
+    ///   - errorCodes: The `URLError` codes that are failures of the server. Default `nil`: the host was not found,
+    ///     refused the connection, failed the TLS handshake, lost the connection or did not answer in time. An offline
+    ///     device is not a failure of the server.
     public init(
         failures: Int = 5,
         share: Double = 0.5,
@@ -47,7 +49,7 @@ public struct CircuitBreakerPolicy: Sendable, Hashable {
     }
 }
 
-/// Whether a ``CircuitBreakerPlugin`` lets calls through.
+/// The state of a circuit of a ``CircuitBreakerPlugin``.
 public enum CircuitState: Sendable, Hashable {
     /// All calls are sent.
     case closed

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
 
-/// Asks handlers, one after the other, how a call that fails goes on.
+/// Calls handlers that decide how a failed call continues.
 ///
 /// ```swift
 /// let errors = ErrorHandlingPlugin(
@@ -10,20 +10,20 @@ import TargetKit
 /// )
 /// ```
 ///
-/// - The handlers are asked in order after each attempt that failed, also if its response could not be decoded. The first that
-///   returns another decision than `.doNotRetry` decides: `.retry` repeats the call after a delay, on the provider's clock; `.fail`
-///   ends it with that error. If none decides, the call ends with its error.
-/// - They are asked at the end of the call about a failure that came after or before the attempts: a target without a URL, a token
-///   that could not be fetched, what an `ErrorMappingTarget` or another plugin's `process` makes of a response. Such a call cannot
-///   be repeated; `.retry` then counts as `.doNotRetry`.
+/// - The handlers are asked in order after each attempt that failed, also if its response could not be decoded. The
+///   first that returns another decision than `.doNotRetry` decides: `.retry` repeats the call after a delay, on the
+///   provider's clock; `.fail` ends it with that error. If none decides, the call ends with its error.
+/// - They are asked at the end of the call about a failure that came after or before the attempts: a target without a
+///   URL, a token that could not be fetched, what an `ErrorMappingTarget` or another plugin's `process` makes of a
+///   response. Such a call cannot be repeated; `.retry` then counts as `.doNotRetry`.
 /// - They are not asked about cancelled calls.
-/// - They are asked about an exchange that calls share, whose context is its own, and at its end about each of these calls, which
-///   cannot be repeated then.
+/// - They are asked about an exchange that calls share, whose context is its own, and at its end about each of these
+///   calls, which cannot be repeated then.
 ///
 /// Handlers must limit the attempts by `context.attempt`: a handler that always retries never ends.
 ///
-/// Its place is `PluginPlace.errorHandling`: it is asked to retry after the plugins that repeat calls themselves, and its `process`
-/// comes after those that react to the original error and before those that record the result.
+/// Its place is `PluginPlace.errorHandling`: it is asked to retry after the plugins that repeat calls themselves, and
+/// its `process` comes after those that react to the original error and before those that record the result.
 public struct ErrorHandlingPlugin: Plugin {
     private typealias Handler = @Sendable (TargetKitError, RequestContext) async -> RetryDecision
 
@@ -31,7 +31,7 @@ public struct ErrorHandlingPlugin: Plugin {
     /// The last attempt that the handlers were asked about.
     private let lastAttempt = PluginStorage<Int>()
 
-    /// A plugin with those handlers.
+    /// Creates a plugin with handlers.
     ///
     /// - Parameter handlers: Each gets the failure and the call, with the number of the failed attempt.
     public init(

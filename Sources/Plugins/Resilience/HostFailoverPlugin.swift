@@ -12,27 +12,28 @@ import FoundationNetworking
 /// HostFailoverPlugin(hosts: [main, reserve]) { host in log.note("orders now at \(host)") }
 /// ```
 ///
-/// The plugin replaces scheme, host and port of each request by those of ``currentHost``, which is at first the first of the list;
-/// path and query are not changed. When a host fails by the ``HostFailoverPolicy``, all calls use the next one; after the last
-/// comes the first. Calls that fail on one host at the same time leave it only once.
+/// The plugin replaces scheme, host and port of each request by those of ``currentHost``, which is at first the first
+/// of the list; path and query are not changed. When a host fails by the ``HostFailoverPolicy``, all calls use the next
+/// one; after the last comes the first. Calls that fail on one host at the same time leave it only once.
 ///
-/// - A call that has failed on a host is sent at once to one that it has not tried; when it has tried all, it ends with its last
-///   result.
-/// - If no connection was made (the name was not found, the connection was refused, the TLS handshake failed), any call is sent to
-///   the next host. Otherwise the server may have processed the request, and only those calls are sent again for which that is
-///   safe: with an idempotent method (RFC 9110 §9.2.2) or an `Idempotency-Key`. Other calls end with the failure; later ones use the
-///   next host.
-/// - Some time after its failure the first host is tried again, by one call that is safe to repeat, and used again if it works.
+/// - A call that has failed on a host is sent at once to one that it has not tried; when it has tried all, it ends with
+///   its last result.
+/// - If no connection was made (the name was not found, the connection was refused, the TLS handshake failed), any call
+///   is sent to the next host. Otherwise the server may have processed the request, and only those calls are sent again
+///   for which that is safe: with an idempotent method (RFC 9110 §9.2.2) or an `Idempotency-Key`. Other calls end with
+///   the failure; later ones use the next host.
+/// - Some time after its failure the first host is tried again, by one call that is safe to repeat, and used again if
+///   it works.
 /// - A failure after a redirect to another server does not count.
 ///
-/// Tokens, cookies in header fields and all other fields of a request are sent to each host of the list: list only hosts that may
-/// see them. A server cannot add a host.
+/// Tokens, cookies in header fields and all other fields of a request are sent to each host of the list: list only
+/// hosts that may see them. A server cannot add a host.
 ///
-/// Its place is `PluginPlace.failover`: before plugins that read the URL (a ``CircuitBreakerPlugin``, a signature). It is asked to
-/// retry before a ``RetryPlugin``, so that the next host is tried without a delay.
+/// Its place is `PluginPlace.failover`: before plugins that read the URL (a ``CircuitBreakerPlugin``, a signature). It
+/// is asked to retry before a ``RetryPlugin``, so that the next host is tried without a delay.
 ///
-/// A plugin has one list; for several lists use several plugins, each for the targets that its `where` selects. One plugin can be used by any number of
-/// providers; its copies share their current host.
+/// A plugin has one list; for several lists use several plugins, each for the targets that its `where` selects. One
+/// plugin can be used by any number of providers; its copies share their current host.
 public struct HostFailoverPlugin: Plugin {
     /// Why a call could not be given a host.
     package enum Problem: Error, Sendable, Hashable {
@@ -51,16 +52,16 @@ public struct HostFailoverPlugin: Plugin {
     private let calls = PluginStorage<HostPool.Call>()
     private let probes = PluginStorage<HostProbe>()
 
-    /// A plugin for one list of hosts.
+    /// Creates a plugin for a list of hosts.
     ///
     /// - Parameters:
-    ///   - hosts: URLs whose scheme, host and port are used, the preferred one first; their paths are ignored. With an empty list
-    ///     the plugin does nothing. A URL without a host fails each call, with stage `.request`.
+    ///   - hosts: URLs whose scheme, host and port are used, the preferred one first; their paths are ignored. With an
+    ///     empty list the plugin does nothing. A URL without a host fails each call, with stage `.request`.
     ///   - policy: When a host has failed; default: `HostFailoverPolicy()`.
     ///   - clock: Measures the time until the first host is tried again; default: the continuous clock.
     ///   - onMove: Called with each new ``currentHost``, in order, on any thread; default: does nothing.
-    ///   - isMeant: Whether a target's calls use these hosts, for a provider whose targets belong to several servers; default: all
-    ///     do. The target is never a `MultiTarget`, but the one inside.
+    ///   - isMeant: Whether a target's calls use these hosts, for a provider whose targets belong to several servers;
+    ///     default: all do. The target is never a `MultiTarget`, but the one inside.
     public init(
         hosts: [URL],
         policy: HostFailoverPolicy = HostFailoverPolicy(),
@@ -123,7 +124,7 @@ public struct HostFailoverPlugin: Plugin {
         if call.isProbe { context[probes]?.end() }
     }
 
-    /// Asks for an attempt at the next host.
+    /// Asks for another attempt, with the next host.
     public func retry(_ result: Result<Response, TargetKitError>, context: RequestContext) async -> RetryDecision {
         let outcome = AttemptOutcome(result)
         guard let call = context[calls], verdict(on: outcome, of: call) == .failed else {

@@ -12,21 +12,23 @@ import FoundationNetworking
 /// let provider = Provider<Orders>(plugins: [RetryPlugin()])
 /// ```
 ///
-/// - The ``RetryPolicy`` says which failures are repeated, and how often; `CallOptions.retryPolicy` sets another one for a target
-///   or a call. A status counts whether the target accepts it or not.
-/// - Only calls that are safe to repeat are repeated, those with an idempotent method (RFC 9110 §9.2.2) or an `Idempotency-Key`,
-///   from their header fields or from `CallOptions.idempotencyKey`. That is also so after a failure in which nothing was sent.
-/// - The delay is a random time between zero and a bound that doubles with each repetition, so that calls which failed together
-///   are not repeated together. A server's `Retry-After` replaces it; if that is longer than the policy's `retryAfterLimit`, the
-///   call ends with the server's answer.
+/// - The ``RetryPolicy`` says which failures are repeated, and how often; `CallOptions.retryPolicy` sets another one
+///   for a target or a call. A status counts whether the target accepts it or not.
+/// - Only calls that are safe to repeat are repeated, those with an idempotent method (RFC 9110 §9.2.2) or an
+///   `Idempotency-Key`, from their header fields or from `CallOptions.idempotencyKey`. That is also so after a failure
+///   in which nothing was sent.
+/// - The delay is a random time between zero and a bound that doubles with each repetition, so that calls which failed
+///   together are not repeated together. A server's `Retry-After` replaces it; if that is longer than the policy's
+///   `retryAfterLimit`, the call ends with the server's answer.
 /// - The repetitions of a scope are limited by a ``RetryBudget``.
-/// - A call that was cancelled, or failed before it was sent, is not repeated. The delay is measured by the provider's clock and
-///   ends when the call is cancelled.
+/// - A call that was cancelled, or failed before it was sent, is not repeated. The delay is measured by the provider's
+///   clock and ends when the call is cancelled.
 /// - Calls that share an exchange are repeated together.
-/// - All bodies of TargetKit can be sent again; a body source that cannot be opened a second time ends the call with its own error.
+/// - All bodies of TargetKit can be sent again; a body source that cannot be opened a second time ends the call with
+///   its own error.
 ///
-/// Its place is `PluginPlace.retrying`: it is asked to retry after plugins that renew a credential or choose another host, which
-/// need no delay.
+/// Its place is `PluginPlace.retrying`: it is asked to retry after plugins that renew a credential or choose another
+/// host, which need no delay.
 ///
 /// One plugin can be used by any number of providers; its copies share their budget.
 public struct RetryPlugin: Plugin {
@@ -44,14 +46,14 @@ public struct RetryPlugin: Plugin {
     private let generator: Locked<any RandomNumberGenerator & Sendable>
     private let attempts = PluginStorage<Attempts>()
 
-    /// A plugin that repeats calls.
+    /// Creates a plugin that repeats calls.
     ///
     /// - Parameters:
     ///   - policy: Which failures are repeated; default: `RetryPolicy()`.
     ///   - budget: How many repetitions a scope may have; default: `RetryBudget()`.
     ///   - clock: Measures the budget's window; default: the continuous clock. Delays are measured by the provider's.
-    ///   - generator: Makes the random part of a delay; default: the system's generator. It is used by one thread at a time, with a
-    ///     lock held: its `next()` should not wait.
+    ///   - generator: Makes the random part of a delay; default: the system's generator. It is used by one thread at a
+    ///     time, with a lock held: its `next()` should not wait.
     ///   - now: The time of day, for a `Retry-After` with a date in a response without a `Date`.
     public init(
         policy: RetryPolicy = RetryPolicy(),
@@ -133,22 +135,24 @@ extension Result<Response, TargetKitError> {
 }
 
 extension CallOptions {
-    /// How a `RetryPlugin` repeats the call; default `nil`: by the plugin's policy. `RetryPolicy.never` for no repetitions.
+    /// How a `RetryPlugin` repeats the call; default `nil`: by the plugin's policy. `RetryPolicy.never` for no
+    /// repetitions.
     public var retryPolicy: RetryPolicy? {
         get { self[RetryPolicyKey.self] }
         set { self[RetryPolicyKey.self] = newValue }
     }
 
-    /// The key by which the server recognizes a repetition of the call, so that a POST can be sent again; default `nil`: none. A
-    /// `RetryPlugin` sends it as `Idempotency-Key` with every attempt.
+    /// The key by which the server recognizes a repetition of the call, so that a POST can be sent again; default
+    /// `nil`: none. A `RetryPlugin` sends it as `Idempotency-Key` with every attempt.
     ///
     /// ```swift
     /// let receipt = try await provider.request(.pay(draft), options: .setting(\.idempotencyKey, draft.id.uuidString))
     /// ```
     ///
-    /// It must differ for different operations, and be the same when a person starts one again: use a property of what is sent, not
-    /// a random value. It is sent as it is (draft-ietf-httpapi-idempotency-key-header requires quotation marks, many servers do
-    /// not). An empty key is not sent; one with CR, LF or NUL ends the call with stage `.request`.
+    /// It must differ for different operations, and be the same when a person starts one again: use a property of what
+    /// is sent, not a random value. It is sent as it is (draft-ietf-httpapi-idempotency-key-header requires quotation
+    /// marks, many servers do not). An empty key is not sent; one with CR, LF or NUL ends the call with stage
+    /// `.request`.
     public var idempotencyKey: String? {
         get { self[IdempotencyKey.self] }
         set { self[IdempotencyKey.self] = newValue }

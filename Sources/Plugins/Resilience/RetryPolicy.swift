@@ -6,7 +6,7 @@ import TargetKit
 import FoundationNetworking
 #endif
 
-/// Which failures a ``RetryPlugin`` repeats, how often, and after which delay.
+/// The failures after which a ``RetryPlugin`` retries, the number of attempts, and the delays.
 public struct RetryPolicy: Sendable, Hashable {
     package var attempts: Int
     package var baseDelay: Duration
@@ -16,21 +16,22 @@ public struct RetryPolicy: Sendable, Hashable {
     package var errorCodes: Set<URLError.Code>
     package var methods: Set<HTTPMethod>
 
-    /// A policy.
+    /// Creates a policy.
     ///
     /// - Parameters:
-    ///   - attempts: The largest number of times a call is sent, including the first; repetitions that other plugins ask for do not
-    ///     count. Default: 3. With 1 or less, calls are not repeated.
-    ///   - baseDelay: The longest delay before the first repetition; it doubles with each further one. Default: 0.2 seconds.
+    ///   - attempts: The largest number of times a call is sent, including the first; repetitions that other plugins
+    ///     ask for do not count. Default: 3. With 1 or less, calls are not repeated.
+    ///   - baseDelay: The longest delay before the first repetition; it doubles with each further one. Default: 0.2
+    ///     seconds.
     ///   - maximumDelay: The longest delay before any repetition; at most a year. Default: 20 seconds.
-    ///   - retryAfterLimit: The longest delay that a server may ask for by `Retry-After` (RFC 9110 §10.2.3). If it asks for more, the
-    ///     call is not repeated. No delay is longer than a year. Default: 60 seconds.
-    ///   - statuses: The status codes after which a call is repeated, whether the target accepts them or not. Default: 408, 425, 429,
-    ///     500, 502, 503, 504.
-    ///   - errorCodes: The `URLError` codes after which a call is repeated. Default `nil`: the host was not found or refused the
-    ///     connection, the device is offline, the connection was lost, the request timed out.
-    ///   - methods: The methods that are repeated without an idempotency key. Default `nil`: the idempotent methods of RFC 9110
-    ///     §9.2.2, and QUERY.
+    ///   - retryAfterLimit: The longest delay that a server may ask for by `Retry-After` (RFC 9110 §10.2.3). If it asks
+    ///     for more, the call is not repeated. No delay is longer than a year. Default: 60 seconds.
+    ///   - statuses: The status codes after which a call is repeated, whether the target accepts them or not. Default:
+    ///     408, 425, 429, 500, 502, 503, 504.
+    ///   - errorCodes: The `URLError` codes after which a call is repeated. Default `nil`: the host was not found or
+    ///     refused the connection, the device is offline, the connection was lost, the request timed out.
+    ///   - methods: The methods that are repeated without an idempotency key. Default `nil`: the idempotent methods of
+    ///     RFC 9110 §9.2.2, and QUERY.
     public init(
         attempts: Int = 3,
         baseDelay: Duration = .milliseconds(200),
@@ -49,7 +50,7 @@ public struct RetryPolicy: Sendable, Hashable {
         self.methods = methods ?? Self.idempotentMethods
     }
 
-    /// No repetitions.
+    /// No retries.
     public static let never = RetryPolicy(attempts: 1)
 
     /// GET, HEAD, OPTIONS, TRACE, PUT and DELETE (RFC 9110 §9.2.2), and QUERY, which is safe.
@@ -74,8 +75,8 @@ public struct RetryPolicy: Sendable, Hashable {
 enum RetryAfter {
     /// The delay; zero for a date in the past, `nil` without the field or if it is malformed.
     ///
-    /// - Parameter now: The device's time. A date is compared with the response's `Date` if there is one, so that a wrong clock does
-    ///   not matter.
+    /// - Parameter now: The device's time. A date is compared with the response's `Date` if there is one, so that a
+    ///   wrong clock does not matter.
     static func delay(in headers: HTTPHeaders, now: Date) -> Duration? {
         guard let text = headers["Retry-After"]?.trimmingCharacters(in: .whitespaces), !text.isEmpty else { return nil }
         if text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {

@@ -53,7 +53,7 @@ struct RetryTracker: Sendable {
     }
 }
 
-/// How many repetitions a ``RetryPlugin`` may add to the calls of a scope, so that repetitions do not prolong an outage.
+/// A limit for the retries of a ``RetryPlugin`` within a scope, so that retries do not prolong an outage.
 public struct RetryBudget: Sendable, Hashable {
     /// The repetitions per call. Default: 0.2, so at most 20 % more requests.
     let share: Double
@@ -62,19 +62,20 @@ public struct RetryBudget: Sendable, Hashable {
     /// How long calls and repetitions count, to a tenth. Default: 60 seconds.
     let window: Duration
 
-    /// A budget. Within its window it allows repetitions up to a share of the calls, or up to a minimum if that is more.
+    /// Creates a budget. Within its window it allows retries up to a share of the calls, or up to a minimum if that is
+    /// more.
     ///
     /// - Parameters:
-    ///   - share: The repetitions per call; default: 0.2.
-    ///   - minimum: The number of repetitions that is always allowed; default: 10.
-    ///   - window: How long calls and repetitions count, to a tenth; default: 60 seconds.
+    ///   - share: The number of retries per call; default: 0.2.
+    ///   - minimum: The number of retries that are always allowed; default: 10.
+    ///   - window: How long calls and retries are counted, with a precision of a tenth; default: 60 seconds.
     public init(share: Double = 0.2, minimum: Int = 10, window: Duration = .seconds(60)) {
         self.share = share
         self.minimum = minimum
         self.window = window
     }
 
-    /// No limit but the number of attempts of the ``RetryPolicy``.
+    /// No limit other than the number of attempts of the ``RetryPolicy``.
     public static let unlimited = RetryBudget(minimum: .max)
 
     /// Whether one more repetition is allowed.

@@ -2,8 +2,8 @@
 
 /// How many events there were within a window of time that ends now, and how many of them were marked.
 ///
-/// The window is counted in tenths, so that the memory does not grow with the number of events: an event counts for nine to ten
-/// tenths of the window.
+/// The window is counted in tenths, so that the memory does not grow with the number of events: an event counts for
+/// nine to ten tenths of the window.
 struct RollingCount: Sendable {
     private struct Slot: Sendable {
         var number = Int64.min
@@ -15,7 +15,7 @@ struct RollingCount: Sendable {
     private let slotLength: Duration
     private var slots: [Slot] = []
 
-    /// An empty count.
+    /// Creates an empty count.
     ///
     /// - Parameter length: The length of the window; zero or less counts the events of one instant.
     init(length: Duration) {

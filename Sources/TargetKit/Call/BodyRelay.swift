@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 
-/// Hands the pieces of a body from the task of its call to its reader, one at a time: the next piece is asked for when the
-/// last one has been taken.
+/// Passes the pieces of a body from the call's task to the reader, one at a time. The next piece is requested when the
+/// reader has taken the last one.
 final class BodyRelay: BodyProducer {
     private typealias Reader = UnsafeContinuation<Result<Data?, TargetKitError>, Never>
 
@@ -20,7 +20,7 @@ final class BodyRelay: BodyProducer {
     private let handle: RequestHandle
     private let state = Locked(State())
 
-    /// A relay between the task of that call and its reader.
+    /// Creates a relay for the call with this handle.
     init(_ handle: RequestHandle) {
         self.handle = handle
     }
@@ -28,8 +28,10 @@ final class BodyRelay: BodyProducer {
     /// The bytes that the reader has received.
     var byteCount: Int64 { state.withLock(\.byteCount) }
 
-    /// Gives a piece away and waits until it is taken; `false` when nobody reads any more, and when the task is cancelled: a
-    /// reader who holds the stream and does not read must not keep a cancelled call alive.
+    /// Passes a piece to the reader and waits until the reader takes it.
+    ///
+    /// Returns `false` if there is no reader any more, or if the task is cancelled: a reader that holds the stream
+    /// without reading must not keep a cancelled call alive.
     func write(_ piece: Data) async -> Bool {
         let (reader, isAbandoned) = state.withLock { state -> (Reader?, Bool) in
             if state.isAbandoned { return (nil, true) }
@@ -61,7 +63,7 @@ final class BodyRelay: BodyProducer {
         return !state.withLock(\.isAbandoned) && !Task.isCancelled
     }
 
-    /// Takes back the piece that nobody has taken.
+    /// Takes back a piece that the reader has not taken.
     private func withdraw() {
         let writer = state.withLock { state in
             state.piece = nil
@@ -71,7 +73,7 @@ final class BodyRelay: BodyProducer {
         writer?.resume()
     }
 
-    /// Says that there are no more pieces.
+    /// Ends the body, with or without an error.
     func finish(_ end: Result<Void, TargetKitError>) {
         let reader = state.withLock { state -> Reader? in
             state.end = end
@@ -93,7 +95,7 @@ final class BodyRelay: BodyProducer {
                     return (.success(piece), state.writer)
                 }
                 if let end = state.end { return (end.map { nil }, nil) }
-                // ``ResponseBody`` lets only one reader wait.
+                // ``ResponseBody`` allows only one reader at a time.
                 state.reader = reader
                 return (nil, nil)
             }
@@ -103,8 +105,8 @@ final class BodyRelay: BodyProducer {
         return try result.get()
     }
 
-    /// Ends the call, and lets go of what is left: in this order, so that the call's task, when it finds nobody who takes a
-    /// piece, knows that this is no end of the body.
+    /// Cancels the call, then discards the remaining pieces. In this order the call's task, when it finds no reader,
+    /// can tell that this is not the end of the body.
     func abandon() {
         handle.cancel()
         state.withLock { $0.isAbandoned = true }

@@ -5,7 +5,7 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// The last response of an exchange, the request that it answers, and the redirects before it.
+/// The final response of an exchange, its request, and the redirects before it.
 struct ExchangeResult: Sendable {
     var response: TransportResponse
     let request: TransportRequest
@@ -15,7 +15,7 @@ struct ExchangeResult: Sendable {
 extension Call {
     /// Sends a prepared request: signing → cookies → `willSend` → transport and redirects → validation → `didReceive`.
     ///
-    /// - Throws: What a signing plugin throws, before `willSend`.
+    /// - Throws: The error of a signing plugin, before `willSend`.
     func exchange(
         _ prepared: TransportRequest,
         with target: Resolved,
@@ -59,7 +59,7 @@ extension Call {
         }
     }
 
-    /// Downloads the response to a file, which is replaced when the target accepts the response.
+    /// Downloads the response to a file. An existing file is replaced only if the target accepts the response.
     private func download(
         _ request: TransportRequest,
         to file: URL,
@@ -73,7 +73,7 @@ extension Call {
         return try download.end(result, context.target.validation)
     }
 
-    /// The response, if the target accepts it.
+    /// Returns the response if the target accepts its status code.
     private func response(_ result: ExchangeResult) throws -> Response {
         try checkCancellation()
         let decoder = context.options.decoder
@@ -87,7 +87,7 @@ extension Call {
 extension Call {
     /// Sends a request within its timeout and follows its redirects.
     private func transfer(_ request: TransportRequest, to target: Resolved) async throws -> ExchangeResult {
-        // A stub measures its delay and its timeout itself.
+        // A stub applies its delay and timeout itself.
         guard target.stub == .never, !delivery.isStream, let timeout = request.timeout,
             let clock = configuration.exchangeClock
         else { return try await follow(request, to: target) }
@@ -96,7 +96,7 @@ extension Call {
         return try await transfer(request, to: target, within: timeout, on: clock)
     }
 
-    /// Ends the transfer after the timeout on a clock that transports do not know.
+    /// Applies the timeout on a clock other than the continuous one, which transports do not support.
     private func transfer(
         _ request: TransportRequest,
         to target: Resolved,
@@ -123,7 +123,7 @@ extension Call {
             let step: RedirectFollower.Step
             do {
                 let response = try await send(request, to: target, after: redirects, before: deadline)
-                // A sample is the result of the call: a redirect in it is not followed.
+                // A redirect in a sample response is not followed.
                 guard target.stub == .never,
                     let next = try configuration.redirects.step(after: response.head, to: request)
                 else { return ExchangeResult(response: response, request: request, redirects: redirects) }
@@ -136,7 +136,7 @@ extension Call {
         }
     }
 
-    /// Sends one request; an error after a redirect says so.
+    /// Sends one request. An error after a redirect records the redirects.
     private func send(
         _ request: TransportRequest,
         to target: Resolved,
@@ -155,7 +155,7 @@ extension Call {
 
     /// Performs one exchange.
     private func send(_ request: TransportRequest, to target: Resolved) async throws -> TransportResponse {
-        // A plugin's `willSend` may have cancelled the call, before the handle has its task.
+        // A plugin's `willSend` may have cancelled the call before its task was attached to the handle.
         try checkCancellation()
         let transport = transport(for: target)
         let response =
@@ -176,7 +176,7 @@ extension Call {
 }
 
 extension URLError {
-    /// This error of a request that redirects have led to.
+    /// This error, with the redirects that led to the request.
     fileprivate func after(_ redirects: [Redirect], of request: URLRequest) -> URLError {
         var userInfo = userInfo
         userInfo[FailureMark.redirects] = redirects.count
@@ -188,7 +188,9 @@ extension URLError {
 }
 
 extension ContinuousClock.Instant {
-    /// - Throws: `URLError(.timedOut)` when there is none.
+    /// The time until this instant.
+    ///
+    /// - Throws: `URLError(.timedOut)` if the instant has passed.
     fileprivate var timeLeft: Duration {
         get throws {
             let left = ContinuousClock.now.duration(to: self)
@@ -220,10 +222,10 @@ extension CookieStore {
 // MARK: - The request of the transport
 
 extension Call {
-    /// What the transport is asked to do, after a check of what closures and plugins have made of the request.
+    /// Creates the transport's request after checking what closures and plugins have changed.
     func transportRequest(_ request: URLRequest, to endpoint: Endpoint) throws -> TransportRequest {
         let body = try endpoint.body(of: request)
-        // A request that is as its endpoint has made it has been checked.
+        // A request that no closure or plugin has changed was checked by its endpoint.
         if !configuration.waitsForTransportOnly {
             let hasBody = if case .none = body { false } else { true }
             try RequestCheck(of: request, hasBody: hasBody).check(request)
@@ -247,10 +249,10 @@ extension Call {
         return task.destination
     }
 
-    /// The limit of the call, else of the endpoint or of its request, else of target or provider.
+    /// The call's limit, else that of the endpoint or its request, else that of the target or provider.
     private func exchangeTimeout(of request: URLRequest, _ endpoint: Endpoint) throws -> Duration? {
         if let exchangeTimeout { return exchangeTimeout }
-        // `URLRequest` cannot express "the transport's own limits": its 60 seconds mean that, unless the endpoint has a timeout.
+        // 60 seconds is the default of `URLRequest`, so it stands for "no limit set" unless the endpoint has a timeout.
         let seconds = request.timeoutInterval
         if endpoint.timeout == nil, seconds == 60 { return context.options.timeout.exchange }
         guard seconds.isFinite, seconds < 1e9 else { return context.options.timeout.exchange }

@@ -5,15 +5,15 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// One call of a provider, from its target to its result: ``run(_:)`` is the path that every call takes.
+/// One call of a provider, from its target to its result. Every call goes through ``run(_:)``.
 ///
-/// It does not know the provider's target type, so it is compiled once.
+/// The type is not generic over the target, so it is compiled once.
 final class Call: Sendable {
     /// How the body of the response reaches the caller.
     enum Delivery: Sendable {
-        /// Whole, in memory or in a file, as the task says.
+        /// Complete, in memory or in a file, depending on the task.
         case response
-        /// As it arrives; at most about that many bytes wait for the reader.
+        /// As it arrives. About `buffer` bytes at most wait for the reader.
         case stream(buffer: Int)
 
         var isStream: Bool {
@@ -21,38 +21,38 @@ final class Call: Sendable {
         }
     }
 
-    /// Makes the caller's value of a response, and keeps it.
+    /// Decodes the caller's value from a response, and stores it.
     struct Decoding: Sendable {
-        // A type of its own, since an optional function with typed throws needs macOS 15.
+        // A wrapper, because an optional function with typed throws requires macOS 15.
         let decode: @Sendable (Response) throws(TargetKitError) -> Void
     }
 
-    /// What the provider's closures make of a target.
+    /// The results of the provider's closures for a target.
     struct Resolved: Sendable {
         let endpoint: Endpoint
         let stub: StubBehavior
     }
 
-    /// What the call shares with the other calls of its provider.
+    /// The provider's configuration.
     let configuration: CallConfiguration
-    /// What plugins see of the call; of its first attempt.
+    /// The context of the first attempt, which plugins receive.
     let context: RequestContext
-    /// Whether its scope has accepted it.
+    /// Whether the scope has accepted the call.
     let isAccepted: Bool
-    /// When it started; `nil` when there is no plugin to tell.
+    /// When the call started, or `nil` if there are no plugins.
     let start: ContinuousClock.Instant?
     let delivery: Delivery
-    /// Whether it shares its exchange with identical calls.
+    /// Whether the call shares its exchange with identical calls.
     let isShared: Bool
-    /// Whether it is such an exchange. Each of the calls explains its failure by an envelope of its own.
+    /// Whether the call is itself a shared exchange. Its waiters each apply their own envelope to a failure.
     let isSharedExchange: Bool
-    /// Whether the call has a task of its own, so that cancelling that task ends whatever the call waits for. Otherwise it runs in
-    /// its caller's task and waits for nothing but the transport.
+    /// Whether the call has its own task; cancelling it cancels whatever the call waits for. Otherwise the call runs in
+    /// the caller's task and waits only for the transport.
     let hasOwnTask: Bool
-    /// The limit of an exchange that is set for this call alone.
+    /// The exchange timeout from the call's own options.
     let exchangeTimeout: Duration?
     let progress: (@Sendable (TransferProgress) -> Void)?
-    /// `nil` if the caller wants the response itself.
+    /// Decodes the value; `nil` if the caller asked for the response.
     let decoding: Decoding?
 
     var handle: RequestHandle { context.handle }
@@ -83,7 +83,7 @@ final class Call: Sendable {
         self.decoding = decoding
     }
 
-    /// The path of a call: endpoint → request → attempts → error mapping → plugins' `process`.
+    /// Runs the call: endpoint → request → attempts → error mapping → the plugins' `process`.
     func run(_ resolve: () throws -> Resolved) async -> Result<Response, TargetKitError> {
         var context = context
         var result: Result<Response, TargetKitError>
@@ -98,9 +98,9 @@ final class Call: Sendable {
         return await process(mapped(ended(result)), context)
     }
 
-    /// One attempt after another, until no plugin asks for one more.
+    /// Repeats attempts until no plugin asks for a retry.
     ///
-    /// - Parameter prepared: What the first attempt sends, if it has been prepared before.
+    /// - Parameter prepared: The prepared request of the first attempt, if there is one.
     func attempts(
         of original: URLRequest,
         to target: Resolved,
@@ -116,7 +116,7 @@ final class Call: Sendable {
                 let received =
                     if let shared { shared } else { try await exchange(request, with: target, &context) }
                 let result = decoded(received)
-                // A shared exchange has asked the plugins about its own failures.
+                // A shared exchange asks the plugins about its own failures.
                 let isAsked = shared == nil || received.isSuccess && !result.isSuccess
                 guard isAsked, try await isRetried(result, context) else { return isSharedExchange ? received : result }
                 context.attempt += 1
@@ -141,7 +141,7 @@ extension Call {
         }
     }
 
-    /// The request of the endpoint, which each attempt begins with.
+    /// Returns the endpoint's request, from which each attempt starts.
     private func originalRequest(of endpoint: Endpoint) async throws -> URLRequest {
         let request =
             if let requestClosure = configuration.requestClosure {
@@ -149,7 +149,7 @@ extension Call {
             } else {
                 try endpoint.urlRequest()
             }
-        // Encoding a body may take its time.
+        // Encoding a body may have taken long.
         try checkCancellation()
         return request
     }
@@ -168,7 +168,7 @@ extension Call {
         }
     }
 
-    /// The result with the caller's value made of its response, or with what the envelope says about a refused status.
+    /// Decodes the response of a success. Adds the envelope's error details to a failure.
     private func decoded(_ result: Result<Response, TargetKitError>) -> Result<Response, TargetKitError> {
         switch result {
         case .success(let response):
@@ -185,7 +185,7 @@ extension Call {
         }
     }
 
-    /// Whether there is another attempt, after the delay that the plugins ask for.
+    /// Returns whether to retry, after any delay a plugin requests.
     private func isRetried(_ result: Result<Response, TargetKitError>, _ context: RequestContext) async throws -> Bool {
         guard !plugins.isEmpty, interruption == nil else { return false }
         switch await plugins.retry(result, context: context) {
@@ -202,13 +202,13 @@ extension Call {
         }
     }
 
-    /// The result with the error that the target makes of it.
+    /// Maps an error with the target's ``ErrorMappingTarget``.
     func mapped(_ result: Result<Response, TargetKitError>) -> Result<Response, TargetKitError> {
         guard configuration.mapsErrors, let target = context.target as? any ErrorMappingTarget else { return result }
         return target.mapped(result)
     }
 
-    /// What the plugins make of the result. A response that they replace is decoded.
+    /// Passes the result through the plugins' `process`. A response that they replace is decoded again.
     private func process(
         _ result: Result<Response, TargetKitError>,
         _ context: RequestContext
@@ -223,7 +223,7 @@ extension Call {
 }
 
 extension Call {
-    /// The response of a plugin that answers in the server's place, with the call's target and decoder.
+    /// Adds the call's target and decoder to a response that a plugin has created.
     private func completed(_ response: Response) -> Response {
         response.target == nil ? response.of(context.target, decoder: context.options.decoder) : response
     }
@@ -232,7 +232,7 @@ extension Call {
 // MARK: - Cancellation
 
 extension Call {
-    /// Why the call is to end early, if it is.
+    /// Why the call was interrupted, or `nil`.
     var interruption: RequestHandle.Interruption? {
         handle.interruption ?? (Task.isCancelled ? .cancelled : nil)
     }
@@ -241,7 +241,7 @@ extension Call {
         if interruption != nil { throw CancellationError() }
     }
 
-    /// The result, or the interruption of a call that was interrupted before it had one.
+    /// Returns the result, or the interruption if the call was interrupted first.
     func ended(_ result: Result<Response, TargetKitError>) -> Result<Response, TargetKitError> {
         guard let interruption else { return result }
         guard case .failure(let error) = result else {
@@ -251,7 +251,7 @@ extension Call {
         return .failure(error.ended(by: interruption))
     }
 
-    /// The error of a stage that threw; the interruption if the call was interrupted.
+    /// Returns the error of a failed stage, or the interruption if the call was interrupted.
     func failure(_ error: any Error, at stage: TargetKitError.Stage, request: URLRequest? = nil) -> TargetKitError {
         let failure = TargetKitError(error, at: stage, target: context.target, request: request)
         return interruption.map { failure.ended(by: $0) } ?? failure
@@ -259,7 +259,7 @@ extension Call {
 }
 
 extension TargetKitError {
-    /// This error as the end of a call that was interrupted.
+    /// This error, with the stage and cause of the interruption.
     fileprivate func ended(by interruption: RequestHandle.Interruption) -> TargetKitError {
         var error = self
         switch interruption {
@@ -284,7 +284,7 @@ extension Result<Response, TargetKitError> {
 }
 
 extension Response {
-    /// Whether this is the response of that result, with the same bytes in memory.
+    /// Whether this is the response of `result`, with the same bytes in memory.
     fileprivate func isUnchanged(from result: Result<Response, TargetKitError>) -> Bool {
         guard case .success(let other) = result, isOfSameExchange(as: other), statusCode == other.statusCode,
             data.count == other.data.count

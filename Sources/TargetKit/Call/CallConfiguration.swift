@@ -5,22 +5,22 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// What all calls of a provider share.
+/// The configuration that all calls of a provider share.
 final class CallConfiguration: Sendable {
-    /// Makes the request of an endpoint; `nil`: ``Endpoint/urlRequest()`` does.
+    /// Creates the request of an endpoint; `nil` uses ``Endpoint/urlRequest()``.
     let requestClosure: (@Sendable (Endpoint) async throws -> URLRequest)?
     let transport: any Transport
     let plugins: PluginChain
     let redirects: RedirectFollower
     let cookies: CookieStore?
     let clock: any Clock<Duration>
-    /// Whether a target may be an ``ErrorMappingTarget``: asked once, because the answer is a search.
+    /// Whether a target may be an ``ErrorMappingTarget``. Computed once, because a conformance check is slow.
     let mapsErrors: Bool
     let sharedExchanges = SharedExchanges()
 
-    /// The clock that measures the timeout of an exchange; `nil`: the transport does, on the continuous clock.
+    /// The clock for the exchange timeout; `nil` if the transport measures it on the continuous clock.
     var exchangeClock: (any Clock<Duration>)? { clock is ContinuousClock ? nil : clock }
-    /// Whether a call waits for nothing but the transport.
+    /// Whether a call waits only for the transport.
     let waitsForTransportOnly: Bool
 
     init<Target: TargetType>(
@@ -38,7 +38,7 @@ final class CallConfiguration: Sendable {
         self.redirects = RedirectFollower(policy: redirects, secretNames: plugins.secretHeaders)
         self.cookies = cookies
         self.clock = clock
-        // A MultiTarget holds any target, and an object may be of a subclass.
+        // A `MultiTarget` wraps any target, and an object may be an instance of a subclass.
         mapsErrors = type == MultiTarget.self || type is AnyObject.Type || type is any ErrorMappingTarget.Type
         waitsForTransportOnly = requestClosure == nil && plugins.isEmpty && clock is ContinuousClock
     }

@@ -5,16 +5,16 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// The body of a response that has not been accepted yet, in a temporary file beside its destination. The file is
-/// removed with the last reference.
+/// The body of a response that has not been accepted yet, in a temporary file next to its destination. The file is
+/// removed when the object is deallocated.
 final class PendingDownload: Sendable {
-    /// The size of a refused body that is kept in memory, in bytes; larger than any error body.
+    /// The number of bytes of a rejected body that are kept in memory: 1 MiB, more than any typical error body.
     static let excerptSize = 1 << 20
 
     /// The temporary file.
     let part: URL
     private let file: URL
-    /// The file to replace: where a symbolic link at the destination leads.
+    /// The file to replace, after resolving a symbolic link at the destination.
     private let place: URL
 
     init(of file: URL) {
@@ -28,7 +28,9 @@ final class PendingDownload: Sendable {
         unlink(part.path)
     }
 
-    /// - Throws: `InvalidRequest.missingFolder(path:)` or `InvalidRequest.notAFile(path:)`, before anything is sent.
+    /// Checks the destination before anything is sent.
+    ///
+    /// - Throws: `InvalidRequest.missingFolder(path:)` or `InvalidRequest.notAFile(path:)`.
     static func check(_ file: URL) throws(InvalidRequest) {
         guard file.isFileURL else { return }
         let folder = file.deletingLastPathComponent().path
@@ -40,8 +42,8 @@ final class PendingDownload: Sendable {
         if stat(file.path, &status) == 0, status.st_mode & S_IFMT != S_IFREG { throw .notAFile(path: file.path) }
     }
 
-    /// Moves the body to its destination if the response is an accepted success (RFC 9110 §15.3). Otherwise the
-    /// destination is unchanged, and the response has the first bytes of its body in memory.
+    /// Moves the body to its destination if the response is an accepted success (RFC 9110 §15.3). Otherwise leaves the
+    /// destination unchanged, and returns the response with the first bytes of its body in memory.
     func end(
         _ result: ExchangeResult,
         _ validation: StatusValidation
@@ -51,7 +53,7 @@ final class PendingDownload: Sendable {
         guard case .file = response.body else { return result }
         let status = response.head.statusCode
         if (200...299).contains(status), validation.accepts(status) {
-            // The file keeps its permissions.
+            // Keep the permissions of the replaced file.
             var old = stat()
             if stat(place.path, &old) == 0 { chmod(part.path, old.st_mode & 0o777) }
             guard rename(part.path, place.path) == 0 else {
@@ -65,7 +67,7 @@ final class PendingDownload: Sendable {
         return result
     }
 
-    /// The first bytes of the body; empty when they cannot be read.
+    /// The first bytes of the body; empty if they cannot be read.
     private var excerpt: Data {
         guard let opened = try? OpenedFile(path: part.path), let size = try? opened.size() else { return Data() }
         var data = Data(count: Int(min(size, Int64(Self.excerptSize))))

@@ -15,15 +15,15 @@ public final class RequestHandle: Sendable {
     private struct State: Sendable {
         /// The task of the call, if it has one of its own.
         var task: (any CancellableTask)?
-        /// Ends the exchange that is under way in a task of the caller's.
+        /// Cancels the exchange in flight, for a call that runs in its caller's task.
         var cancelExchange: (@Sendable () -> Void)?
         var interruption: Interruption?
         var outcome: Outcome?
         var waiters: [UnsafeContinuation<Outcome, Never>] = []
-        /// What plugins store in the call's context. It is here so that a call has one lock.
+        /// The values that plugins store in the call's context. They are here so that a call needs only one lock.
         var storage: [ObjectIdentifier: any Sendable] = [:]
         var attempt = 0
-        /// What the task's priority is raised to when it is attached.
+        /// The priority to raise the task to when it is attached.
         var priority: TaskPriority?
     }
 
@@ -31,9 +31,9 @@ public final class RequestHandle: Sendable {
 
     init() {}
 
-    /// Cancels the call, from any thread, at any time; a call that has ended is not changed.
+    /// Cancels the call, which then fails with stage `.cancelled`.
     ///
-    /// The call then ends with an error of stage `.cancelled`.
+    /// You can call this method from any thread. It has no effect on a call that has ended.
     public func cancel() {
         interrupt(.cancelled)
     }
@@ -41,11 +41,11 @@ public final class RequestHandle: Sendable {
     /// Whether ``cancel()`` was called before the call timed out.
     public var isCancelled: Bool { interruption == .cancelled }
 
-    /// Waits for the response of this call. Any number of tasks may wait for it, also after it has arrived.
+    /// Waits for the response of this call. Any number of tasks can wait, before or after the response arrives.
     ///
-    /// Cancelling the task that waits cancels the call.
+    /// Cancelling a waiting task cancels the call.
     ///
-    /// - Throws: ``TargetKitError``, the same that the call's completion gets.
+    /// - Throws: The same ``TargetKitError`` that is passed to the call's completion.
     public func response() async throws(TargetKitError) -> Response {
         let outcome = await withTaskCancellationHandler {
             await withUnsafeContinuation { waiter in
@@ -61,13 +61,14 @@ public final class RequestHandle: Sendable {
         return try outcome.get()
     }
 
-    /// Sets what ends the exchange of this call, for a transport that implements ``Transport/send(_:cancelledBy:)``. A call has
-    /// one exchange at a time: the action replaces the one before.
+    /// Sets the action that cancels the exchange, for a transport that implements ``Transport/send(_:cancelledBy:)``.
     ///
-    /// - Parameter action: Is called once at most, on any thread: when the call is cancelled or times out, or right away if
-    ///   that has happened before.
+    /// A call has one exchange at a time, so a new action replaces the previous one.
+    ///
+    /// - Parameter action: Called at most once, on any thread, when the call is cancelled or times out; called
+    ///   immediately if that has already happened.
     public func onCancel(_ action: @escaping @Sendable () -> Void) {
-        // The action before is released outside the lock.
+        // The previous action is released outside the lock.
         let (isInterrupted, _) = state.withLock { state in
             defer { if state.interruption == nil { state.cancelExchange = action } }
             return (state.interruption != nil, state.cancelExchange)
@@ -78,7 +79,7 @@ public final class RequestHandle: Sendable {
     /// Why the call is to end early, if it is.
     var interruption: Interruption? { state.withLock(\.interruption) }
 
-    /// The first reason stays.
+    /// Interrupts the call. Only the first reason is recorded.
     func interrupt(_ reason: Interruption) {
         let (task, cancelExchange) = state.withLock { state in
             if state.interruption == nil { state.interruption = reason }
@@ -89,7 +90,7 @@ public final class RequestHandle: Sendable {
         task?.cancel()
     }
 
-    /// Ties the call's task to this handle; if the call was interrupted before, the task is cancelled now.
+    /// Attaches the call's task to this handle, and cancels it if the call has already been interrupted.
     func attach(_ task: some CancellableTask) {
         let (isInterrupted, priority) = state.withLock { state in
             state.task = task
@@ -99,7 +100,7 @@ public final class RequestHandle: Sendable {
         if let priority { Task(priority: priority) { await task.end() } }
     }
 
-    /// Runs the call's task with at least that priority: awaiting a task escalates it (SE-0304).
+    /// Raises the call's task to at least this priority. Awaiting a task escalates it (SE-0304).
     func escalateTask(to priority: TaskPriority) {
         let task = state.withLock { state in
             if state.task == nil { state.priority = priority }
@@ -135,7 +136,7 @@ extension RequestHandle {
     }
 
     func store(_ value: (any Sendable)?, for key: ObjectIdentifier) {
-        // The old value is released outside the lock: its end may run code of the plugin.
+        // The old value is released outside the lock, because its deinitializer may run plugin code.
         _ = state.withLock { state in
             defer { state.storage[key] = value }
             return state.storage[key]
@@ -147,7 +148,7 @@ extension RequestHandle {
         state.withLock { $0.storage = storage }
     }
 
-    /// Releases what plugins have stored, at the end of the call: the caller may keep the handle.
+    /// Releases the plugins' stored values at the end of the call, since the caller may keep the handle.
     func removeStorage() {
         _ = state.withLock { state in
             defer { state.storage = [:] }
@@ -156,13 +157,13 @@ extension RequestHandle {
     }
 }
 
-/// A task, whatever its result.
+/// A task of any result type.
 protocol CancellableTask: Sendable {
     func cancel()
     func end() async
 }
 
 extension Task: CancellableTask {
-    /// Waits for the end of the task.
+    /// Waits until the task has finished.
     func end() async { _ = await result }
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 
 extension RequestScope {
-    /// The number of calls in flight: the present one at once, then each that it changes to. A reader that is slower than the
-    /// changes sees the newest.
+    /// The number of calls in flight: the current count, then every change. A slow reader receives only the newest
+    /// count.
     ///
     /// ```swift
     /// for await count in scope.inFlightCounts { spinner.isHidden = count == 0 }
@@ -21,21 +21,21 @@ extension RequestScope {
         }
     }
 
-    /// Whether new calls are refused, by this scope or by one above.
+    /// Whether this scope or one of its ancestors rejects new calls.
     public var isShutDown: Bool { state.withLock(\.isShutDown) || parent?.isShutDown == true }
 
-    /// Ends the work of this scope, for the end of the program or of a session.
+    /// Shuts down the scope, for example at the end of a session or before the program exits.
     ///
-    /// From now on new calls fail with stage `.shutDown`. Those in flight may finish for the time of grace; then they are
-    /// cancelled, and this returns when none is left: each has had its plugins' hooks and its completion has been handed to
-    /// its queue. Cancelling the task that waits ends the time of grace. A plugin's hook must not wait for it: its own call is
-    /// among those that are waited for.
+    /// From now on, new calls fail with stage `.shutDown`. Calls in flight can finish within the grace period and are
+    /// then cancelled. The method returns when no call is left: all plugin hooks have run, and every completion has
+    /// been submitted to its queue. Cancelling the waiting task ends the grace period. Don't call this method from a
+    /// plugin's hook: it would wait for its own call.
     ///
     /// ```swift
     /// await session.shutdown(grace: .seconds(3))
     /// ```
     ///
-    /// - Parameter grace: How long calls may go on; zero cancels them at once.
+    /// - Parameter grace: How long calls in flight can continue. Zero cancels them immediately.
     public func shutdown(grace: Duration) async {
         state.withLock { $0.isShutDown = true }
         if grace > .zero, !state.withLock(\.isIdle) { await waitUntilIdle(atMost: grace) }
@@ -43,7 +43,7 @@ extension RequestScope {
         await waitUntilIdle()
     }
 
-    /// Takes new calls again, after a ``shutdown(grace:)``.
+    /// Accepts new calls again after ``shutdown(grace:)``.
     public func reopen() {
         state.withLock { $0.isShutDown = false }
     }
@@ -73,7 +73,7 @@ extension RequestScope {
         }
     }
 
-    /// Changes the state, and wakes those that wait for the last call's end if that was it.
+    /// Changes the state. If no calls are left, resumes those that wait for it.
     func settle(_ change: (inout State) -> Void) {
         let waiters = state.withLock { state -> [UnsafeContinuation<Void, Never>] in
             change(&state)
@@ -91,7 +91,7 @@ extension RequestScope.State {
         countHasChanged()
     }
 
-    /// Under the lock, so that the counts come in their order; a stream's `yield` calls nobody back.
+    /// Yields the new count. This runs under the lock to keep the counts in order; `yield` makes no callbacks.
     func countHasChanged() {
         if counters.isEmpty { return }
         for counter in counters.values { counter.yield(calls.count) }

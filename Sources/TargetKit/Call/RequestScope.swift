@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// The calls that belong together, of any number of providers: those of an app, a session, a screen.
+/// A group of calls of one or more providers, such as those of an app, a session or a screen.
 ///
 /// ```swift
 /// let session = RequestScope()
@@ -9,7 +9,8 @@
 /// session.cancelAll()                              // both
 /// ```
 ///
-/// A call belongs to its provider's scope and to each scope above: it is counted there, and cancelled with it.
+/// A call belongs to its provider's scope and to every ancestor of that scope: each of them counts it and can cancel
+/// it.
 public final class RequestScope: Sendable {
     struct Call: Sendable {
         let context: RequestContext
@@ -19,14 +20,14 @@ public final class RequestScope: Sendable {
 
     struct State: Sendable {
         var calls: [RequestContext.ID: Call] = [:]
-        /// Shared exchanges that are in flight, and calls that have ended and whose completion is being handed out.
+        /// Shared exchanges in flight, and calls that have ended but whose completion has not been submitted yet.
         var pendingCount = 0
         var isShutDown = false
         var counters: [UInt64: AsyncStream<Int>.Continuation] = [:]
         var waiters: [UInt64: UnsafeContinuation<Void, Never>] = [:]
         var lastNumber: UInt64 = 0
 
-        /// Nothing is left that ``RequestScope/shutdown(grace:)`` has to wait for.
+        /// Whether ``RequestScope/shutdown(grace:)`` has nothing to wait for.
         var isIdle: Bool { calls.isEmpty && pendingCount == 0 }
 
         mutating func nextNumber() -> UInt64 {
@@ -35,38 +36,39 @@ public final class RequestScope: Sendable {
         }
     }
 
-    /// The scope that this one belongs to; `nil` when it stands alone.
+    /// The parent scope, or `nil` if there is none.
     public let parent: RequestScope?
     let clock: any Clock<Duration>
     let state = Locked(State())
 
-    /// A scope without calls.
+    /// Creates a scope without calls.
     ///
     /// - Parameters:
-    ///   - parent: The scope that it is a part of, the session's for a screen's; default `nil`: none. Cancelling or shutting
-    ///     down the parent does the same to the calls of this one.
-    ///   - clock: What the grace time of ``shutdown(grace:)`` is measured by; default the parent's, else the continuous clock.
+    ///   - parent: The parent scope, for example the session's for a screen; default `nil`: none. Cancelling or
+    ///     shutting down the parent does the same to the calls of this one.
+    ///   - clock: Measures the grace period of ``shutdown(grace:)``; default: the parent's clock, else the continuous
+    ///     clock.
     public init(parent: RequestScope? = nil, clock: (any Clock<Duration>)? = nil) {
         self.parent = parent
         self.clock = clock ?? parent?.clock ?? ContinuousClock()
     }
 
     deinit {
-        // A reader of the counts would wait for ever.
+        // Otherwise a reader of the counts would wait forever.
         for counter in state.withLock(\.counters).values { counter.finish() }
     }
 
-    /// The number of calls that have started and have not ended, those of scopes below included.
+    /// The number of calls in flight, including those of child scopes.
     public var inFlightCount: Int { state.withLock(\.calls.count) }
 
-    /// Cancels every call in flight. Each ends with an error of stage `.cancelled`; this does not wait for it.
+    /// Cancels every call in flight, without waiting for it to end. Each call fails with stage `.cancelled`.
     public func cancelAll() {
         cancel { _ in true }
     }
 
-    /// Cancels every call in flight for which the closure says so.
+    /// Cancels every call in flight for which the closure returns `true`.
     ///
-    /// - Parameter isMeant: Sees each call as its plugins do at the first attempt.
+    /// - Parameter isMeant: Receives the context of each call's first attempt.
     public func cancelAll(where isMeant: (RequestContext) -> Bool) {
         cancel { isMeant($0.context) }
     }
@@ -86,7 +88,7 @@ public final class RequestScope: Sendable {
         for call in calls where isMeant(call) { call.handle.cancel() }
     }
 
-    /// Takes a call in, here and in the scopes above; `false` when one of them is shut down.
+    /// Adds a call to this scope and its ancestors. Returns `false` if one of them is shut down.
     func insert(_ context: RequestContext, owner: AnyObject, handle: RequestHandle) -> Bool {
         if let parent, !parent.insert(context, owner: owner, handle: handle) { return false }
         let call = Call(context: context, owner: ObjectIdentifier(owner), handle: handle)
@@ -100,7 +102,7 @@ public final class RequestScope: Sendable {
         return isTaken
     }
 
-    /// Lets go of a call that has ended. Its completion runs when it is not counted any more, and before
+    /// Removes a call that has ended. Its completion runs after the call is no longer counted, and before
     /// ``shutdown(grace:)`` returns.
     func remove(_ id: RequestContext.ID, _ completion: (() -> Void)? = nil) {
         if let parent {
@@ -120,7 +122,7 @@ public final class RequestScope: Sendable {
         settle { $0.pendingCount -= 1 }
     }
 
-    /// Counts a shared exchange, which ``shutdown(grace:)`` waits for, here and in the scopes above.
+    /// Counts a shared exchange in this scope and its ancestors, so that ``shutdown(grace:)`` waits for it.
     func beginExchange() {
         state.withLock { $0.pendingCount += 1 }
         parent?.beginExchange()

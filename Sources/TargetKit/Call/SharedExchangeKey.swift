@@ -5,7 +5,7 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// What has to be equal for two calls to share an exchange.
+/// The properties that must be equal for two calls to share an exchange.
 struct SharedExchangeKey: Hashable {
     private enum Body: Hashable {
         case none
@@ -14,7 +14,7 @@ struct SharedExchangeKey: Hashable {
         case form(MultipartForm)
     }
 
-    /// A stubbed call never shares with a real one, or with one that has another sample.
+    /// A stubbed call never shares with a real one, or with one that has a different sample.
     private enum Responder: Hashable {
         case transport
         case sample(StubBehavior, status: Int, headers: HTTPHeaders, data: Data)
@@ -26,12 +26,12 @@ struct SharedExchangeKey: Hashable {
     private let headers: [String: String]
     private let body: Body
     private let destination: TransportRequest.Destination
-    /// A call must not fail by the limit of another one, nor exceed its own.
+    /// Calls with different timeouts do not share: each must keep to its own.
     private let timeout: Duration?
-    /// Whether a status is an error is part of the result.
+    /// The validation decides whether a status is an error, so it is part of the result.
     private let validation: StatusValidation
 
-    /// `nil` for a call that cannot be shared: a stream, or one whose body or sample cannot be compared.
+    /// Returns `nil` for a call that cannot be shared: a stream, or a call whose body or sample cannot be compared.
     init?(_ request: TransportRequest, to target: Call.Resolved, validation: StatusValidation) {
         if case .stream = request.destination { return nil }
         if target.stub == .never {

@@ -5,10 +5,10 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// The exchanges in flight that calls of a provider may share.
+/// The shared exchanges of a provider that are in flight.
 ///
-/// An exchange is a call of its own, in its own task: it ends with the last of the calls that wait for it, not with the first.
-/// Joining and leaving are decided under one lock, so an exchange whose last waiter has left is not joined.
+/// An exchange is a call of its own, in its own task. It is cancelled when the last call that waits for it is
+/// cancelled. Joining and leaving take the same lock, so a call cannot join an exchange whose last waiter has left.
 final class SharedExchanges: Sendable {
     private typealias Outcome = Result<Response, TargetKitError>
     private typealias ID = UInt64
@@ -16,7 +16,7 @@ final class SharedExchanges: Sendable {
     typealias Progress = @Sendable (TransferProgress) -> Void
 
     private enum Waiter: Sendable {
-        /// It has joined and does not wait yet.
+        /// The call has joined and is not suspended yet.
         case joined
         case waiting(Continuation)
     }
@@ -29,15 +29,15 @@ final class SharedExchanges: Sendable {
         var listeners: [RequestContext.ID: Progress] = [:]
         /// The latest step of each direction, for a call that joins later.
         var latest: [TransferProgress.Direction: TransferProgress] = [:]
-        /// What has arrived, for waiters that have joined and do not wait yet.
+        /// The result, for waiters that have joined and are not suspended yet.
         var outcome: Outcome?
     }
 
     private struct Table: Sendable {
         var exchanges: [ID: Exchange] = [:]
         var byKey: [SharedExchangeKey: ID] = [:]
-        /// Numbers the exchanges. The calls that begin them do not: a call that is retried can begin a second one while the
-        /// first still hands out its result.
+        /// The last exchange number. A call's own number would not be unique: a retried call can begin a second
+        /// exchange while the first still delivers its result.
         var lastID: ID = 0
 
         mutating func remove(_ id: ID) -> Exchange? {
@@ -49,20 +49,20 @@ final class SharedExchanges: Sendable {
 
     private let table = Locked(Table())
 
-    /// The number of exchanges that can be joined or whose result is being handed out.
+    /// The number of exchanges that are in flight or deliver their result.
     var count: Int { table.withLock(\.exchanges.count) }
 
-    /// The number of calls that wait for them.
+    /// The number of calls that wait for these exchanges.
     var waiterCount: Int { table.withLock { $0.exchanges.values.reduce(0) { $0 + $1.waiters.count } } }
 
-    /// Joins the exchange for the key, or begins one. Returns its result, or `nil` if the call was cancelled before.
+    /// Joins the exchange for the key, or begins one. Returns its result, or `nil` if the call was cancelled first.
     ///
     /// - Parameters:
-    ///   - key: What the call asks for.
-    ///   - id: The call that asks.
-    ///   - progress: Gets the exchange's progress, and first the latest steps before the call joined.
-    ///   - begin: Begins the exchange, and returns what performs it. It gets the handle that cancels it, and what to call with
-    ///     its progress.
+    ///   - key: Identifies equal requests.
+    ///   - id: The identifier of the call.
+    ///   - progress: Receives the latest progress from before the call joined, then that of the exchange.
+    ///   - begin: Begins the exchange and returns the function that performs it. It receives the handle that cancels
+    ///     the exchange, and the closure to report progress to.
     func result(
         for key: SharedExchangeKey,
         id: RequestContext.ID,
@@ -122,7 +122,8 @@ final class SharedExchanges: Sendable {
         if let outcome { continuation.resume(returning: outcome) }
     }
 
-    /// Removes a waiter, which gets no result. The exchange is cancelled with the last one, and is not joined any more.
+    /// Removes a waiter without a result. Removing the last waiter cancels the exchange, and no call can join it any
+    /// more.
     private func leave(_ id: RequestContext.ID, _ exchange: ID) {
         let (waiter, handle) = table.withLock { table -> (Waiter?, RequestHandle?) in
             guard table.exchanges[exchange]?.outcome == nil,
@@ -164,7 +165,7 @@ final class SharedExchanges: Sendable {
 }
 
 extension Call {
-    /// The result of an exchange that identical calls share; `nil` if the request cannot be compared.
+    /// Returns the result of the exchange that identical calls share, or `nil` if the request cannot be compared.
     func sharedExchange(
         _ request: TransportRequest,
         of original: URLRequest,
@@ -183,7 +184,7 @@ extension Call {
                 exchangeTimeout: exchangeTimeout,
                 progress: report
             )
-            // Here and not in the exchange's task, which may start after its calls have left.
+            // Counted here, because the exchange's task may start after its calls have left.
             context.scope.beginExchange()
             return { await call.runExchange(request, of: original, with: target) }
         }
@@ -191,7 +192,7 @@ extension Call {
         return result.of(context)
     }
 
-    /// The path of a shared exchange: its attempts alone. Its scope waits for it.
+    /// Runs a shared exchange, which consists of attempts only. Its scope waits for it.
     private func runExchange(
         _ request: TransportRequest,
         of original: URLRequest,
@@ -207,7 +208,7 @@ extension Call {
 }
 
 extension Result<Response, TargetKitError> {
-    /// The result of a shared exchange, as that of one of its calls.
+    /// The result of a shared exchange, with the target and decoder of one of its calls.
     fileprivate func of(_ call: RequestContext) -> Self {
         let decoder = call.options.decoder
         switch self {

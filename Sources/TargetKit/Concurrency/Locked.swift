@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 
-/// A value behind a lock: the package's only lock, so no other file has to say why it is safe.
+/// A value protected by a lock. It is the only lock of the package.
 ///
-/// The closure runs with the lock held: it neither calls back into other code nor waits.
+/// The closure runs with the lock held, so it must not call other code back or wait.
 ///
-/// It is pthread's mutex because `Synchronization.Mutex` needs iOS 18, and because the thread sanitizer sees this one on Linux
-/// (of `Mutex` it reports races that are none, Swift 6.3.1).
+/// The lock is a `pthread_mutex_t` because `Synchronization.Mutex` requires iOS 18, and because the thread sanitizer
+/// reports false races for `Mutex` on Linux (Swift 6.3.1).
 ///
-/// It is `@unchecked Sendable` because nothing can check this: the value is only touched between lock and unlock, in
-/// ``withLock(_:)``, and made before anybody else has the lock. A value that is no `Sendable` itself is refused.
+/// The type is `@unchecked Sendable` because the compiler cannot check the lock: the value is accessed only in
+/// ``withLock(_:)``, and initialized before the lock is shared. The value must be `Sendable`.
 package struct Locked<Value: Sendable>: @unchecked Sendable {
-    // Both in one piece of memory, and reached by pointer: Swift would note each access to a class's property, to find those
-    // that overlap.
+    // Both are in one allocation and accessed by pointer, which avoids the exclusivity checks of class properties.
     private let storage: ManagedBuffer<Value, pthread_mutex_t>
 
     package init(_ value: Value) {
@@ -46,6 +45,6 @@ package struct Locked<Value: Sendable>: @unchecked Sendable {
 }
 
 extension Locked: CustomReflectable {
-    /// Empty: the value may only be read under the lock, and can be a secret.
+    /// An empty mirror, because the value may only be read under the lock and can be a secret.
     package var customMirror: Mirror { Mirror(self, children: [:] as KeyValuePairs<String, Any>) }
 }

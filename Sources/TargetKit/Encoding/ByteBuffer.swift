@@ -2,17 +2,17 @@
 
 import Foundation
 
-/// Bytes that grow at the end: what every encoder writes into.
+/// The growing buffer that every encoder writes into.
 ///
-/// An `[UInt8]` asks at each append whether it is shared and whether there is room, which costs more than the byte. Here a
-/// writer reserves for a whole value once and then stores bytes. It cannot be copied, so it has one owner that frees it.
+/// Each append to an `[UInt8]` checks uniqueness and capacity, which costs more than storing the byte. Here a writer
+/// reserves capacity for a whole value once. The buffer is noncopyable, so it has one owner that frees it.
 struct ByteBuffer: ~Copyable {
-    /// `nil` until there is room for something.
+    /// The memory; `nil` while the capacity is zero.
     private var base: UnsafeMutablePointer<UInt8>?
     private var capacity: Int
     private(set) var count = 0
 
-    /// An empty buffer with room for some bytes.
+    /// Creates an empty buffer with a capacity in bytes.
     init(capacity: Int) {
         self.capacity = max(capacity, 0)
         base = capacity > 0 ? .allocate(capacity: capacity) : nil
@@ -24,18 +24,18 @@ struct ByteBuffer: ~Copyable {
 
     var isEmpty: Bool { count == 0 }
 
-    /// The bytes as text; they are UTF-8 since only UTF-8 is ever written.
+    /// The bytes as a string. Encoders write only UTF-8.
     var string: String { String(decoding: UnsafeBufferPointer(start: base, count: count), as: UTF8.self) }
 
     var data: Data { Data(UnsafeBufferPointer(start: base, count: count)) }
 
-    /// Lets a reader see the bytes, for as long as the call.
+    /// Calls a closure with the bytes, which are valid only during the call.
     @inline(__always)
     borrowing func read(_ body: (UnsafeBufferPointer<UInt8>) -> Void) {
         body(UnsafeBufferPointer(start: base, count: count))
     }
 
-    /// Lets a writer store bytes past the end. It gets room for `limit` of them, and says how many it has stored.
+    /// Reserves `limit` bytes and calls a closure that stores bytes at the end and returns their number.
     @inline(__always)
     mutating func append(upTo limit: Int, _ write: (UnsafeMutablePointer<UInt8>) -> Int) {
         if capacity - count < limit { grow(by: limit) }
@@ -71,7 +71,7 @@ struct ByteBuffer: ~Copyable {
         append(UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
     }
 
-    /// Cuts off what was written since the count was `count`.
+    /// Removes all bytes after the first `count`.
     mutating func truncate(to count: Int) {
         self.count = min(self.count, max(count, 0))
     }
@@ -88,25 +88,25 @@ struct ByteBuffer: ~Copyable {
     }
 }
 
-/// A text's bytes where they are.
+/// Access to the UTF-8 bytes of a string without copying them.
 enum ContiguousText {
     @inline(__always)
     static func read<Result>(_ text: some StringProtocol, _ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
         if let result = text.utf8.withContiguousStorageIfAvailable(body) { return result }
-        // A text bridged from NSString is not contiguous UTF-8: it is copied once.
+        // A string bridged from `NSString` is not contiguous UTF-8, and is copied once.
         return Array(text.utf8).withUnsafeBufferPointer(body)
     }
 }
 
-/// Numbers as text, the same in every format: as short as reads back to the same number (`1.0` is `1`).
+/// The text of numbers, the same in every format: the shortest text that reads back to the number (`1` for `1.0`).
 enum NumberText {
-    /// Appends an integer's digits without making a `String` first.
+    /// Appends an integer's digits without creating a `String`.
     static func append(_ value: Int64, to buffer: inout ByteBuffer) {
         if value < 0 { buffer.append(UInt8(ascii: "-")) }
         append(value.magnitude, to: &buffer)
     }
 
-    /// Appends an integer's digits without making a `String` first.
+    /// Appends an integer's digits without creating a `String`.
     static func append(_ value: UInt64, to buffer: inout ByteBuffer) {
         var count = 1
         var larger = value / 10
@@ -126,7 +126,8 @@ enum NumberText {
 
     /// The shortest text that reads back to the same number.
     ///
-    /// - Throws: ``ParameterEncodingError`` for NaN and the infinities, which neither JSON (RFC 8259 §6) nor a form has.
+    /// - Throws: ``ParameterEncodingError`` for NaN and infinity, which neither JSON (RFC 8259 §6) nor forms can
+    ///   represent.
     static func text(_ value: some BinaryFloatingPoint & LosslessStringConvertible) throws -> Substring {
         guard value.isFinite else { throw ParameterEncodingError(.notFinite) }
         let text = value.description

@@ -2,7 +2,7 @@
 
 import Foundation
 
-/// The `Encoder` that an `Encodable` sees when it is written as a form.
+/// The `Encoder` for forms.
 struct FormEncoder: Encoder {
     let node: FormNode
     let codingPath: [any CodingKey]
@@ -24,7 +24,7 @@ struct FormEncoder: Encoder {
         FormValueContainer(encoder: self)
     }
 
-    /// The encoder for the place under a key.
+    /// The encoder for the value of a key.
     func nested(_ key: any CodingKey) -> Self {
         let path = codingPath + [key]
         return Self(node: node.child(named: rules.keyEncoding.name(of: path)), codingPath: path, rules: rules)
@@ -38,7 +38,7 @@ struct FormEncoder: Encoder {
 }
 
 extension FormEncoder {
-    /// Writes any value: those that Foundation would encode in its own private form by our rules, others by their own.
+    /// Encodes a value. Types that Foundation would encode in a private format, such as `Date`, use TargetKit's format.
     func encode<Value: Encodable>(_ value: Value) throws {
         guard codingPath.count < ParameterEncodingError.maximumDepth else { throw failure(.tooDeep) }
         switch value {
@@ -90,7 +90,7 @@ extension FormEncoder {
     }
 }
 
-/// Writes values under keys.
+/// Encodes values for keys.
 struct FormKeyedContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
     let encoder: FormEncoder
 
@@ -119,7 +119,7 @@ struct FormKeyedContainer<Key: CodingKey>: KeyedEncodingContainerProtocol {
     func superEncoder(forKey key: Key) -> any Encoder { encoder.nested(key) }
 }
 
-/// Writes values one after the other.
+/// Encodes values in order.
 struct FormUnkeyedContainer: UnkeyedEncodingContainer {
     let encoder: FormEncoder
 
@@ -141,14 +141,14 @@ struct FormUnkeyedContainer: UnkeyedEncodingContainer {
         encoder.nestedElement().unkeyedContainer()
     }
 
-    /// An element of its own, unless the place already holds named values: then it writes beside those.
+    /// Returns an encoder for a new element, or for the same node if it already has named values.
     func superEncoder() -> any Encoder {
         if case .object = encoder.node.content { return encoder }
         return encoder.nestedElement()
     }
 }
 
-/// Writes the one value of a place.
+/// Encodes a single value.
 struct FormValueContainer: SingleValueEncodingContainer {
     let encoder: FormEncoder
 
@@ -172,7 +172,7 @@ struct FormValueContainer: SingleValueEncodingContainer {
     func encode<Value: Encodable>(_ value: Value) throws { try encoder.encode(value) }
 }
 
-/// The position of an array's element, as a coding key.
+/// The index of an array element, as a coding key.
 struct IndexKey: CodingKey {
     let intValue: Int?
     let stringValue: String

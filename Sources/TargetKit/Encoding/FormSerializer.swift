@@ -47,17 +47,17 @@ struct FormSerializer: ~Copyable {
         }
     }
 
-    /// The values under their names, sorted when the rules say so.
+    /// The values and their names, sorted if the options require it.
     private func named(_ object: FormObject) -> [(name: String, node: FormNode)] {
         var children = object.children
         if rules.alphabetizeKeyValuePairs { KeyOrder.sort(&children, by: \.name) }
         return children
     }
 
-    /// The elements that hold something, in their order: order is data.
+    /// The elements that are not empty, in their order.
     ///
-    /// Only where no reader can tell the elements apart, arrays within an array whose names carry no index, are they
-    /// grouped by how deep they go, deepest first, then objects, as Alamofire's sorting has it.
+    /// Nested arrays without an index in their names cannot be told apart by a reader. These are grouped by depth,
+    /// deepest first, followed by objects, as Alamofire sorts them.
     private func arranged(_ nodes: [FormNode]) -> [FormNode] {
         let written = nodes.filter { if case .empty = $0.content { false } else { true } }
         guard rules.alphabetizeKeyValuePairs, hasAnonymousElements, written.contains(where: { $0.listDepth > 0 }) else {
@@ -77,7 +77,7 @@ struct FormSerializer: ~Copyable {
 }
 
 extension FormNode {
-    /// How many arrays stand in each other from here.
+    /// The number of levels of nested arrays.
     fileprivate var listDepth: Int {
         guard case .list(let nodes) = content else { return 0 }
         return 1 + (nodes.first?.listDepth ?? 0)
@@ -86,8 +86,8 @@ extension FormNode {
 
 /// A node in the tree of values that an `Encodable` encodes.
 ///
-/// It is a class because an `Encodable` can have several containers for one node at the same time. It exists only during
-/// one call of `encode`.
+/// It is a class because an `Encodable` can have several containers for the same node at the same time. It exists only
+/// during one call of `encode`.
 final class FormNode {
     enum Content {
         /// Nothing has been written.
@@ -139,14 +139,14 @@ final class FormNode {
         return node
     }
 
-    /// How many elements the list has.
+    /// The number of elements in the list.
     var count: Int {
         if case .list(let nodes) = content { return nodes.count }
         return 0
     }
 }
 
-/// Named places, in the order of their first use.
+/// The named children of a node, in the order of their first use.
 final class FormObject {
     private(set) var children: [(name: String, node: FormNode)] = []
     private var positions: [String: Int] = [:]

@@ -2,16 +2,16 @@
 
 /// Writes escaped `name=value` pairs into one buffer.
 ///
-/// A name within a name is kept, already escaped, in a second buffer, so that the name of an array or of a dictionary is
-/// escaped once for all of its elements.
+/// The escaped name of the current array or dictionary is in a second buffer, so that it is escaped only once for all
+/// elements.
 struct FormWriter: ~Copyable {
     private var bytes: ByteBuffer
     private var name = ByteBuffer(capacity: 0)
-    /// A name at the root that has not been written to `name` yet: most are written straight to `bytes`.
+    /// A root name that is not in `name` yet. Most root names are written directly to `bytes`.
     private var root: String?
     private let arrays: URLEncodedFormEncoder.ArrayEncoding
     private let spaceAsPlus: Bool
-    /// How many pairs have been written.
+    /// The number of pairs that have been written.
     private(set) var pairCount = 0
 
     /// Creates a writer that appends pairs to a text.
@@ -36,14 +36,14 @@ struct FormWriter: ~Copyable {
         root = text
     }
 
-    /// Goes into a dictionary's value: `[text]` is added to the name.
+    /// Appends `[text]` to the name, for a dictionary's value.
     mutating func appendName(bracketed text: String) {
         name.append(literal: "%5B")
         PercentEncoding.append(text, to: &name, spaceAsPlus: spaceAsPlus)
         name.append(literal: "%5D")
     }
 
-    /// Goes into an array's element.
+    /// Appends an array element's suffix to the name.
     mutating func appendName(elementAt index: Int) {
         switch arrays {
         case .plain: break
@@ -65,7 +65,7 @@ struct FormWriter: ~Copyable {
         return name.count
     }
 
-    /// Shortens the name to the length that it had at the mark.
+    /// Restores the length that the name had at the mark.
     mutating func restore(_ mark: Int) {
         name.truncate(to: mark)
     }

@@ -6,12 +6,12 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// Writes parameters as a JSON object (RFC 8259) into the body.
+/// Encodes parameters as a JSON object (RFC 8259) in the body.
 ///
-/// Strings are escaped only where RFC 8259 §7 requires it, so `/` and non-ASCII text are unchanged. `nil` and `NSNull` are
-/// `null`. Numbers are exact: integers of any width and `Decimal` in all their digits, `Double` and `Float` as the shortest
-/// decimal that reads back to the same number (`1` for `1.0`). `Data` is a Base64 string, `URL` and `UUID` are strings, a
-/// `RawRepresentable` is its raw value. NaN, infinity and any other type are errors with the key path.
+/// Strings are escaped only where RFC 8259 §7 requires it, so `/` and non-ASCII text are unchanged. `nil` and `NSNull`
+/// are `null`. Numbers are exact: integers of any width and `Decimal` in all their digits, `Double` and `Float` as the
+/// shortest decimal that reads back to the same number (`1` for `1.0`). `Data` is a Base64 string, `URL` and `UUID` are
+/// strings, a `RawRepresentable` is its raw value. NaN, infinity and any other type are errors with the key path.
 public struct JSONEncoding: ParameterEncoding {
     let sortedKeys: Bool
     let pretty: Bool
@@ -20,9 +20,10 @@ public struct JSONEncoding: ParameterEncoding {
     /// Creates an encoding.
     ///
     /// - Parameters:
-    ///   - sortedKeys: Whether names are sorted at every level; default: yes, so that equal parameters give equal bytes.
-    ///   - pretty: Whether the text is broken into lines and indented by two spaces; default: no.
-    ///   - dates: How a `Date` is written; default: a number of seconds since 1970.
+    ///   - sortedKeys: Whether names are sorted at every level; default: yes, so that equal parameters give equal
+    ///     bytes.
+    ///   - pretty: Whether the JSON has line breaks and an indentation of two spaces; default: no.
+    ///   - dates: The format of dates; default: the number of seconds since 1970.
     public init(
         sortedKeys: Bool = true,
         pretty: Bool = false,
@@ -33,7 +34,7 @@ public struct JSONEncoding: ParameterEncoding {
         self.dates = dates
     }
 
-    /// The request with the parameters as its body, and the Content-Type `application/json` unless it has one.
+    /// Returns the request with the parameters as its body, and the Content-Type `application/json` unless it has one.
     ///
     /// - Throws: An error with the key path of the parameter that cannot be encoded, or the error of a closure.
     public func encode(_ parameters: [String: any Sendable], into request: URLRequest) throws -> URLRequest {
@@ -58,7 +59,7 @@ extension ParameterEncoding where Self == JSONEncoding {
 }
 
 extension JSONEncoding {
-    /// Writes the object that is the whole text.
+    /// Writes the top-level object.
     func write(root parameters: [String: any Sendable], to json: inout ByteBuffer) throws {
         try writeObject(to: &json, depth: 0) { body in
             try KeyOrder.forEach(in: parameters, sorted: sortedKeys) { try body($0, $1) }
@@ -84,7 +85,7 @@ extension JSONEncoding {
         }
     }
 
-    /// Writes an object out of the pairs that `forEach` hands to the closure that it is given.
+    /// Writes an object with the pairs that `forEach` passes to its closure.
     private func writeObject(
         to json: inout ByteBuffer,
         depth: Int,
@@ -145,11 +146,11 @@ extension JSONEncoding {
 }
 
 extension JSONEncoder {
-    /// The value as JSON with sorted keys, so that equal values give equal bytes: otherwise the order of a dictionary's
+    /// Encodes a value with sorted keys, so that equal values give equal bytes. Otherwise the order of a dictionary's
     /// keys varies.
     ///
-    /// The encoder itself is not changed, because other code may be using it: if it does not sort keys, a copy of its
-    /// settings is used. A subclass of `JSONEncoder` is used as it is.
+    /// The encoder itself is not changed, because other code may be using it. If it does not sort keys, a new encoder
+    /// with the same settings is used. A subclass of `JSONEncoder` is used unchanged.
     func encodeWithSortedKeys(_ value: some Encodable) throws -> Data {
         guard type(of: self) == JSONEncoder.self, !outputFormatting.contains(.sortedKeys) else {
             return try encode(value)

@@ -2,11 +2,11 @@
 
 /// Sorts names by their UTF-8 bytes, which for composed text is also the order of `String`.
 ///
-/// Comparing two strings costs some tens of instructions. So the first sixteen bytes of each name are read once, what all
-/// names begin with is cut off, and the next six bytes are compared as one number; those that agree in them are sorted by the
-/// next ones. Only names that agree in sixteen bytes are compared as strings.
+/// Comparing two strings takes tens of instructions. Therefore the first 16 bytes of each name are read once, the
+/// common prefix is removed, and the next 6 bytes are compared as one number; ties are sorted by the following bytes.
+/// Only names with 16 equal bytes are compared as strings.
 enum KeyOrder {
-    /// The first sixteen bytes of a name as numbers, zeros past its end, and where its pair is.
+    /// The first 16 bytes of a name as numbers, padded with zeros, and the index of its pair.
     private struct Beginning<Index> {
         let high: UInt64
         let low: UInt64
@@ -18,7 +18,7 @@ enum KeyOrder {
             self.index = index
         }
 
-        /// The eight bytes after as many as all names share, zeros past the sixteenth.
+        /// The eight bytes after the common prefix, padded with zeros.
         @inline(__always)
         func rank(after shared: Int) -> UInt64 {
             shared < 8 ? high << UInt64(shared * 8) | low >> UInt64(64 - shared * 8) : low << UInt64(shared * 8 - 64)
@@ -69,14 +69,14 @@ enum KeyOrder {
         }
     }
 
-    /// An entry is one number, so that sorting compares and moves nothing else: six bytes of the name, then the position.
+    /// The mask of the position. A sort entry is one number: six bytes of the name, then the position.
     private static let positionMask: UInt64 = 0xFFFF
 
     private static func position(of entry: UInt64) -> Int {
         Int(truncatingIfNeeded: entry & positionMask)
     }
 
-    /// Sorts by what comes after the bytes that all of them share, and then in the same way those that still agree.
+    /// Sorts by the bytes after the common prefix, then sorts ties recursively by the following bytes.
     private static func sort<Index>(
         _ entries: UnsafeMutableBufferPointer<UInt64>,
         by beginnings: UnsafeMutableBufferPointer<Beginning<Index>>,
@@ -110,14 +110,14 @@ enum KeyOrder {
         }
     }
 
-    /// Sorts by a name in the same order.
+    /// Sorts elements by a name, in the same order.
     static func sort<Element>(_ elements: inout [Element], by name: (Element) -> String) {
         guard elements.count > 1 else { return }
         elements.sort { name($0).utf8.lexicographicallyPrecedes(name($1).utf8) }
     }
 
-    /// Bytes 0–7 and 8–15 as numbers that compare as the bytes do. Loads reach back over bytes that are already known, and
-    /// these are shifted out.
+    /// Bytes 0–7 and 8–15 as numbers with the same order as the bytes. For short names, the load starts before the
+    /// missing bytes and shifts out those that are already known.
     @inline(__always)
     private static func numbers(_ bytes: UnsafeRawBufferPointer) -> (high: UInt64, low: UInt64) {
         let count = bytes.count

@@ -18,7 +18,7 @@ protocol ParameterOptional {
 
 extension Array: ParameterList {
     func forEachParameter(_ body: (Any) throws -> Void) rethrows {
-        // An element that is itself an `any Sendable` would arrive boxed twice, and be taken for no known type.
+        // An `any Sendable` element would be boxed twice, and its type would not be recognized.
         if Element.self == (any Sendable).self, let list = (self as Any) as? [any Sendable] {
             for element in list { try body(element) }
         } else if Element.self == Any.self, let list = (self as Any) as? [Any] {
@@ -39,7 +39,7 @@ extension ContiguousArray: ParameterList {
 
 extension Dictionary: ParameterPairs {
     func forEachParameter(sorted: Bool, _ body: (String, Any) throws -> Void) throws {
-        // A cast from `Any` compares the types; a cast from `self` would copy the dictionary.
+        // A cast from `Any` only compares types; a cast from `self` would copy the dictionary.
         if Self.self == [String: any Sendable].self, let known = (self as Any) as? [String: any Sendable] {
             try KeyOrder.forEach(in: known, sorted: sorted, body)
         } else if Self.self == [String: Any].self, let known = (self as Any) as? [String: Any] {
@@ -72,7 +72,7 @@ extension KeyValuePairs: ParameterPairs {
 extension Optional: ParameterOptional {
     var wrappedParameter: Any? {
         guard let self else { return nil }
-        // As in an array, an existential within an existential has to be unpacked.
+        // As in an array, a nested existential must be unwrapped.
         if Wrapped.self == (any Sendable).self { return (([self] as Any) as? [any Sendable])?.first }
         if Wrapped.self == Any.self { return (([self] as Any) as? [Any])?.first }
         return self

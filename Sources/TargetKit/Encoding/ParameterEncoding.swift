@@ -8,8 +8,8 @@ import FoundationNetworking
 
 /// Encodes named parameters into the query or the body of a request.
 ///
-/// TargetKit has ``URLEncoding`` (`.url`, `.query`, `.form`) and ``JSONEncoding`` (`.json`). A format of your own
-/// conforms to this protocol and returns the request with its bytes in it:
+/// TargetKit provides ``URLEncoding`` (`.url`, `.query`, `.form`) and ``JSONEncoding`` (`.json`). For another format,
+/// conform to this protocol and return the request with the encoded parameters:
 /// ```swift
 /// struct LineEncoding: ParameterEncoding {
 ///     func encode(_ parameters: [String: any Sendable], into request: URLRequest) throws -> URLRequest {
@@ -20,14 +20,14 @@ import FoundationNetworking
 ///     }
 /// }
 /// ```
-/// The same parameters should give the same bytes each time: sort the keys, since a dictionary's order changes from one
-/// run to the next. Whether a method may have a body is checked when the endpoint becomes a request, not here.
+/// The same parameters should give the same bytes each time. Sort the keys, because the order of a dictionary changes
+/// between runs. TargetKit checks later whether the method allows a body.
 public protocol ParameterEncoding: Sendable {
-    /// The request with the parameters in it.
+    /// Returns the request with the parameters added.
     ///
     /// - Parameters:
-    ///   - parameters: Names and values. Which types a value may have, the encoding says.
-    ///   - request: The request so far; what it has (a query, a Content-Type) is kept.
+    ///   - parameters: The names and values. The encoding determines which types it supports.
+    ///   - request: The request. Keep its existing query and Content-Type.
     /// - Throws: An error that names the parameter that cannot be encoded.
     func encode(_ parameters: [String: any Sendable], into request: URLRequest) throws -> URLRequest
 }
@@ -36,34 +36,34 @@ public protocol ParameterEncoding: Sendable {
 ///
 /// It contains types and names, never a value: a parameter can be a password.
 package struct ParameterEncodingError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What was wrong.
+    /// The reason for the failure.
     package enum Reason: Sendable, Hashable {
-        /// The format has no form for a value of that type.
+        /// The format does not support values of the type.
         case unsupportedType(String)
-        /// A dictionary's key of that type has no text.
+        /// The type cannot be converted to a dictionary key.
         case unsupportedKey(String)
         /// A number or a date that is NaN or infinite.
         case notFinite
         /// A date outside the years 1 to 9999, which ISO 8601 cannot write in four digits.
         case dateOutOfRange
-        /// More containers in each other than ``ParameterEncodingError/maximumDepth``.
+        /// The nesting is deeper than ``ParameterEncodingError/maximumDepth``.
         case tooDeep
-        /// A form is made of names and values, so its root must have names; the text says what came instead.
+        /// The top-level value of a form has no names. The associated value describes the value.
         case rootWithoutKeys(String)
-        /// The request has no URL to put a query into, or one that holds characters no URL may hold.
+        /// The request has no URL, or its URL contains invalid characters.
         case invalidURL
     }
 
-    /// How deep dictionaries and arrays may be nested: 512, as deep as Foundation's JSON reader goes.
+    /// The maximum nesting depth of dictionaries and arrays: 512, the limit of Foundation's JSON parser.
     package static let maximumDepth = 512
 
-    /// What was wrong.
+    /// The reason for the failure.
     package let reason: Reason
 
-    /// The name of the value in a form: `user[tags][0]`. Empty for the whole.
+    /// The name of the value in a form, for example `user[tags][0]`. Empty for the top-level value.
     package let keyPath: String
 
-    /// Makes an error about the value at a key path.
+    /// Creates an error for the value at a key path.
     package init(_ reason: Reason, at keyPath: String = "") {
         self.reason = reason
         self.keyPath = keyPath
@@ -83,17 +83,17 @@ package struct ParameterEncodingError: Error, Sendable, Hashable, CustomStringCo
         }
     }
 
-    /// The same error, seen from the container that holds the value under a name.
+    /// This error with the name of an enclosing container added to its key path.
     func inside(_ name: String, isRoot: Bool) -> Self {
         Self(reason, at: (isRoot ? name : "[\(name)]") + keyPath)
     }
 }
 
 extension URLRequest {
-    /// Appends a query to the URL's own, which is kept byte for byte, before any fragment.
+    /// Appends a query to the URL's own query, which is not changed, before any fragment.
     ///
-    /// - Parameter write: Returns the text it is given with the escaped query after it.
-    /// - Throws: ``ParameterEncodingError`` when the request has no URL, and what `write` throws.
+    /// - Parameter write: Returns its argument followed by the escaped query.
+    /// - Throws: ``ParameterEncodingError`` if the request has no URL, and any error of `write`.
     mutating func appendQuery(_ write: (String) throws -> ByteBuffer) throws {
         guard let (base, fragment) = url?.openForQuery else { throw ParameterEncodingError(.invalidURL) }
         var whole = try write(base)
@@ -103,13 +103,13 @@ extension URLRequest {
         url = longer
     }
 
-    /// Sets a form body, and the Content-Type that the WHATWG URL standard gives it unless there is one.
+    /// Sets a form body, and the Content-Type of the WHATWG URL standard unless there is one.
     mutating func setFormBody(_ data: Data) {
         httpBody = data
         setContentTypeIfAbsent(URLEncoding.contentType)
     }
 
-    /// Sets a JSON body, and the Content-Type that RFC 8259 §11 gives it unless there is one.
+    /// Sets a JSON body, and the Content-Type of RFC 8259 §11 unless there is one.
     mutating func setJSONBody(_ data: Data) {
         httpBody = data
         setContentTypeIfAbsent("application/json")

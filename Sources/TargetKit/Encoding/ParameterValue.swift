@@ -2,7 +2,7 @@
 
 import Foundation
 
-/// What a parameter is, found out once, for every format.
+/// A parameter value, converted once to a type that every format supports.
 enum ParameterValue {
     case text(String)
     case signed(Int64)
@@ -10,7 +10,7 @@ enum ParameterValue {
     case double(Double)
     case float(Float)
     case decimal(Decimal)
-    /// Digits of a number that no type above holds, as JSON writes them.
+    /// The JSON text of a number that the other cases cannot represent.
     case digits(String)
     case bool(Bool)
     case date(Date)
@@ -19,15 +19,15 @@ enum ParameterValue {
     case pairs(any ParameterPairs)
     /// An `Optional` without a value.
     case missing
-    /// `NSNull`: the caller's own "no value".
+    /// `NSNull`, an explicit null.
     case null
 
-    /// Finds out what a value is.
+    /// Converts a value.
     ///
-    /// The common types are asked for first, by comparing types, which is a comparison of pointers; an `as?` costs some
-    /// tens of nanoseconds.
+    /// Common types come first and are compared by metatype, which is a pointer comparison; an `as?` cast takes tens of
+    /// nanoseconds.
     ///
-    /// - Throws: ``ParameterEncodingError`` when no format has a form for the type.
+    /// - Throws: ``ParameterEncodingError`` if no format supports the type.
     static func of<T>(_ value: T) throws -> Self {
         if let text = same(value, as: String.self) {
             return .text(text)
@@ -55,7 +55,7 @@ enum ParameterValue {
         }
     }
 
-    /// The value, when its type is exactly the known one.
+    /// The value, if it has exactly this type.
     @inline(__always)
     private static func same<T, Known>(_ value: T, as type: Known.Type) -> Known? {
         guard T.self == Known.self else { return nil }
@@ -66,7 +66,7 @@ enum ParameterValue {
         let type = type(of: value)
         if type == Float.self, let number = value as? Float { return .float(number) }
         if type == Decimal.self, let number = value as? Decimal { return .decimal(number) }
-        // On Apple's systems every number casts to NSNumber, so the class is asked, not the cast.
+        // On Apple platforms every number can be cast to `NSNumber`, so the class is checked instead.
         if type is NSNumber.Type, let number = value as? NSNumber { return .init(number: number) }
         if let number = value as? any BinaryInteger {
             if let small = Int64(exactly: number) { return .signed(small) }
@@ -88,7 +88,7 @@ enum ParameterValue {
         case let character as Character: .text(String(character))
         case let scalar as Unicode.Scalar: .text(String(Character(scalar)))
         case is NSNull: .null
-        // An existential inside an existential (`[any Encodable]`) hides its type from the comparisons above.
+        // A nested existential, for example from `[any Encodable]`, is not matched by the comparisons above.
         case let flag as Bool: .bool(flag)
         case let number as Int: .signed(Int64(number))
         case let number as Double: .double(number)
@@ -98,10 +98,10 @@ enum ParameterValue {
         }
     }
 
-    /// A boxed number, by the type that it was boxed from.
+    /// Creates a value from an `NSNumber`, with the type that it was created from.
     ///
-    /// `NSNumber(value: 1) is Bool`, and on Apple's systems an `Int8` has a Bool's `objCType`, so neither tells. The two
-    /// boxed Bools are single objects on every platform.
+    /// `NSNumber(value: 1) is Bool` is true, and on Apple platforms an `Int8` has the `objCType` of a `Bool`, so
+    /// neither can identify a `Bool`. The two Boolean `NSNumber` objects are singletons on every platform.
     private init(number: NSNumber) {
         if number === NSNumber(value: true) {
             self = .bool(true)
@@ -121,7 +121,7 @@ enum ParameterValue {
 }
 
 extension ParameterValue {
-    /// A dynamic value as what it stands for.
+    /// Creates a value from JSON.
     init(_ json: JSONValue) {
         switch json {
         case .null: self = .null
@@ -133,7 +133,7 @@ extension ParameterValue {
         }
     }
 
-    /// A number in all its digits.
+    /// Creates a value from a JSON number, with all digits.
     init(_ number: JSONNumber) {
         switch number.form {
         case .signed(let value): self = .signed(value)

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
 
-/// Percent-encoding (RFC 3986 §2.1): one pass over the UTF-8 bytes, written to a buffer that was reserved before.
+/// Percent-encoding (RFC 3986 §2.1) in one pass over the UTF-8 bytes.
 ///
-/// Foundation's `addingPercentEncoding` takes four to six times as long, which is why it is not used here.
+/// Foundation's `addingPercentEncoding` takes four to six times as long.
 enum PercentEncoding {
-    /// The bytes that stand as they are; every other byte is written as `%XX`.
+    /// The bytes that are not escaped. Every other byte is written as `%XX`.
     enum Allowed: Sendable {
-        /// Letters, digits, `-`, `.`, `_` and `~` (RFC 3986 §2.3): what one path segment may hold of caller's text.
+        /// Letters, digits, `-`, `.`, `_` and `~` (RFC 3986 §2.3), for interpolated path segments.
         case unreserved
-        /// The unreserved characters, and `/` and `?`, which RFC 3986 §3.4 lets a query hold as data.
+        /// The unreserved characters, and `/` and `?`, which RFC 3986 §3.4 allows in a query.
         case query
 
-        /// One bit for each ASCII byte tells; a test of ranges takes twice the instructions.
+        /// Looks the byte up in a bit set; comparing ranges takes twice the instructions.
         @inline(__always)
         func contains(_ byte: UInt8) -> Bool {
             let low: UInt64 = self == .query ? 0x83FF_E000_0000_0000 : 0x03FF_6000_0000_0000
@@ -19,11 +19,11 @@ enum PercentEncoding {
             return byte < 128 && (bits &>> UInt64(byte & 63)) & 1 == 1
         }
 
-        /// How many of eight bytes, from the lowest place on, are letters, digits, `-`, `.` or `_`, of which most text is
-        /// made. The bytes stand in one number.
+        /// The number of leading bytes, of eight in one integer (least significant first), that are letters, digits,
+        /// `-`, `.` or `_`.
         ///
-        /// Adding to a byte below 128 never reaches its neighbour, and sets its highest bit when the byte is at or above a
-        /// bound; so all eight are compared at once.
+        /// Adding a constant to a byte below 128 never carries into the next byte, and sets the highest bit if the byte
+        /// is at or above a bound. All eight bytes are therefore compared at once.
         @inline(__always)
         static func commonCount(_ word: UInt64) -> Int {
             let each: UInt64 = 0x0101_0101_0101_0101
@@ -39,7 +39,7 @@ enum PercentEncoding {
         }
     }
 
-    /// The escaped form of a text.
+    /// Returns the escaped text.
     ///
     /// - Parameters:
     ///   - text: Any text.
@@ -82,7 +82,8 @@ enum PercentEncoding {
         }
     }
 
-    /// Stores the escaped form at a place that has room for three times the bytes, and returns how many it took.
+    /// Stores the escaped text in memory with a capacity of three times its bytes, and returns the number of bytes
+    /// stored.
     private static func store(
         _ bytes: UnsafeBufferPointer<UInt8>,
         at start: UnsafeMutablePointer<UInt8>,
@@ -93,8 +94,8 @@ enum PercentEncoding {
         let sourceEnd = source + bytes.count
         var end = start
         while source < sourceEnd {
-            // Most text comes in runs that need no escaping: these are copied eight bytes at a time. What is stored past
-            // the run's end is room that the bytes after it are stored into.
+            // Runs that need no escaping are copied eight bytes at a time. Bytes stored past the end of a run are
+            // overwritten by the following ones.
             if sourceEnd - source >= 8 {
                 let word = UnsafeRawPointer(source).loadUnaligned(as: UInt64.self)
                 let run = Allowed.commonCount(UInt64(littleEndian: word))
@@ -109,7 +110,7 @@ enum PercentEncoding {
         return end - start
     }
 
-    /// Stores one byte, escaped if it has to be, and returns how many bytes it took.
+    /// Stores one byte, escaped if needed, and returns the number of bytes stored.
     @inline(__always)
     private static func store(
         _ byte: UInt8,
@@ -131,7 +132,7 @@ enum PercentEncoding {
         return 3
     }
 
-    /// The text whose escaped form the bytes are: the reverse of ``encode(_:allowing:spaceAsPlus:)``.
+    /// Returns the unescaped text, the inverse of ``encode(_:allowing:spaceAsPlus:)``.
     static func decode(_ text: String, spaceAsPlus: Bool = false) -> String {
         var decoded: [UInt8] = []
         decoded.reserveCapacity(text.utf8.count)
@@ -148,7 +149,7 @@ enum PercentEncoding {
         return String(decoding: decoded, as: UTF8.self)
     }
 
-    /// The upper-case digit, as RFC 3986 §2.1 asks of producers.
+    /// The uppercase hexadecimal digit, as RFC 3986 §2.1 recommends.
     @inline(__always)
     private static func hexDigit(_ value: UInt8) -> UInt8 {
         value < 10 ? UInt8(ascii: "0") &+ value : UInt8(ascii: "A") &- 10 &+ value
@@ -156,8 +157,8 @@ enum PercentEncoding {
 }
 
 extension PercentEncoding {
-    /// The escaped form of a text that is a path and a query already: what RFC 3986 §3.3 and §3.4 allow in them stands,
-    /// escapes included, and every other byte is escaped.
+    /// Returns a path and query with invalid bytes escaped. Bytes that RFC 3986 §3.3 and §3.4 allow, including percent
+    /// escapes, are not changed.
     static func encode(escapedText text: String) -> String {
         let bytes = text.utf8
         guard !bytes.allSatisfy(\.isAllowedInPathAndQuery) else { return text }
@@ -180,7 +181,7 @@ extension PercentEncoding {
 }
 
 extension UInt8 {
-    /// RFC 3986 §3.3 `pchar` without escapes, the `/` between segments, and the `?` before the query.
+    /// Whether the byte is a `pchar` (RFC 3986 §3.3) other than `%`, a `/`, or a `?`.
     fileprivate var isAllowedInPathAndQuery: Bool {
         switch self {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "@")...UInt8(ascii: "Z"),

@@ -3,33 +3,33 @@
 import Foundation
 
 extension URLEncodedFormEncoder {
-    /// How the name of an array's element is written. There is no standard; each server framework reads one of these.
+    /// The format of the names of array elements. There is no standard; each server framework accepts one of these.
     public enum ArrayEncoding: Sendable {
-        /// `key[]=1&key[]=2`, the default, as PHP and Rails read it.
+        /// `key[]=1&key[]=2`, the format of PHP and Rails. The default.
         case brackets
-        /// `key=1&key=2`, as most of Java, Go and .NET read it.
+        /// `key=1&key=2`, the format of most Java, Go and .NET frameworks.
         case plain
-        /// `key[0]=1&key[1]=2`, as ASP.NET and Node's `qs` read it.
+        /// `key[0]=1&key[1]=2`, the format of ASP.NET and Node's `qs`.
         case indexed
     }
 
-    /// How a `Bool` is written.
+    /// The format of a `Bool`.
     public enum BoolEncoding: Sendable {
-        /// `1` and `0`, the default.
+        /// `1` and `0`. The default.
         case numeric
         /// `true` and `false`.
         case literal
     }
 
-    /// How a `Date` is written.
+    /// The format of a `Date`.
     public enum DateEncoding: Sendable {
-        /// Seconds since 1 January 1970 UTC, as short as reads back to the same number: `978307323.456`. The default.
+        /// Seconds since 1 January 1970 UTC, for example `978307323.456`. The default.
         case secondsSince1970
-        /// Milliseconds since 1 January 1970 UTC, as short as reads back to the same number.
+        /// Milliseconds since 1 January 1970 UTC.
         case millisecondsSince1970
         /// ISO 8601 (RFC 3339) in UTC with whole seconds: `2001-01-01T00:02:03Z`.
         case iso8601
-        /// The text that a closure returns. The caller receives its error unchanged.
+        /// The text that a closure returns. Errors of the closure are passed to the caller unchanged.
         case custom(@Sendable (Date) throws -> String)
     }
 }
@@ -47,7 +47,7 @@ extension URLEncodedFormEncoder.DateEncoding {
         case .secondsSince1970: return .number(date.timeIntervalSince1970)
         case .millisecondsSince1970: return .number(date.timeIntervalSince1970 * 1000)
         case .iso8601:
-            // Foundation's formatter traps on dates that are too far away for its integers.
+            // Foundation's formatter traps on dates that overflow its integers.
             guard (-62_135_596_800..<253_402_300_800).contains(date.timeIntervalSince1970) else {
                 throw ParameterEncodingError(.dateOutOfRange)
             }
@@ -58,8 +58,8 @@ extension URLEncodedFormEncoder.DateEncoding {
 }
 
 extension JSONEncoder.KeyEncodingStrategy {
-    /// The name of a coding path's last key: `one_two_three` for `oneTwoThree`, `my_url_path` for `myURLPath`, `_a_` for
-    /// `_a_`, when converted to snake case.
+    /// The name of a coding path's last key: `one_two_three` for `oneTwoThree`, `my_url_path` for `myURLPath`, `_a_`
+    /// for `_a_`, when converted to snake case.
     func name(of codingPath: [any CodingKey]) -> String {
         let key = codingPath.last?.stringValue ?? ""
         switch self {
@@ -70,8 +70,8 @@ extension JSONEncoder.KeyEncodingStrategy {
         }
     }
 
-    /// The words of a camel-case key, lower-case. A run of capitals is one word, but for its last one where a small
-    /// letter follows: `myURLPath` is `my`, `url`, `path`.
+    /// The lowercase words of a camel-case key. A run of capitals is one word, except for the last one before a
+    /// lowercase letter: `myURLPath` is `my`, `url`, `path`.
     private static func words(of key: String) -> [String] {
         let letters = Array(key)
         var words: [String] = []

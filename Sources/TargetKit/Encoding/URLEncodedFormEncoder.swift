@@ -5,10 +5,10 @@ import Foundation
 /// Encodes an `Encodable` value as `name=value&name=value`, for a query or a form body.
 ///
 /// The options have the names of Alamofire's encoder. Values are written as ``URLEncoding`` writes them: the shortest
-/// decimal that reads back to a number (`1` for `1.0`), a `Bool` as `1` or `0`, a `Date` as seconds since 1970, `Data` as
-/// Base64, `URL` as its absolute string. `nil` is omitted.
+/// decimal that reads back to a number (`1` for `1.0`), a `Bool` as `1` or `0`, a `Date` as seconds since 1970, `Data`
+/// as Base64, `URL` as its absolute string. `nil` is omitted.
 ///
-/// A form is flat, so the values that a class encodes through `superEncoder()` are written beside its own.
+/// A form is flat, so values that a class encodes with `superEncoder()` are on the same level as its own.
 /// ```swift
 /// struct Search: Encodable { var text: String; var tags: [String] }
 /// let query: String = try URLEncodedFormEncoder().encode(Search(text: "a b", tags: ["x", "y"]))
@@ -25,12 +25,12 @@ public struct URLEncodedFormEncoder: Sendable {
     /// Creates an encoder.
     ///
     /// - Parameters:
-    ///   - alphabetizeKeyValuePairs: Whether names are sorted at every level; default: yes. Otherwise values are written in
-    ///     the order in which they are encoded, which for a `Dictionary` changes from one run to the next.
-    ///   - arrayEncoding: How the name of an array's element is written; default: `key[]`.
-    ///   - boolEncoding: How a `Bool` is written; default: `1` and `0`.
-    ///   - dateEncoding: How a `Date` is written; default: seconds since 1970.
-    ///   - keyEncoding: How a coding key becomes a name; default: unchanged.
+    ///   - alphabetizeKeyValuePairs: Whether names are sorted at every level; default: yes. Otherwise values are
+    ///     written in the order in which they are encoded, which for a `Dictionary` changes from one run to the next.
+    ///   - arrayEncoding: The format of the names of array elements; default: `key[]`.
+    ///   - boolEncoding: The format of a `Bool`; default: `1` and `0`.
+    ///   - dateEncoding: The format of a `Date`; default: seconds since 1970.
+    ///   - keyEncoding: The conversion of coding keys to names; default: unchanged.
     ///   - encodesSpacesAsPlus: Whether a space is written as `+`, as the WHATWG URL Standard's form serializer does;
     ///     default: no, as `%20` (RFC 3986), which is read the same in a query and in a form.
     public init(
@@ -49,17 +49,17 @@ public struct URLEncodedFormEncoder: Sendable {
         self.encodesSpacesAsPlus = encodesSpacesAsPlus
     }
 
-    /// The value as an escaped query, without a leading `?`.
+    /// Encodes a value as an escaped query, without a leading `?`.
     ///
-    /// - Throws: As ``encode(_:)`` does.
+    /// - Throws: The same errors as ``encode(_:)``.
     package func encode(_ value: some Encodable) throws -> String {
         try bytes(value).string
     }
 
-    /// The value as the bytes of a form body.
+    /// Encodes a value as a form body.
     ///
-    /// - Throws: An error with the coding path if the value has no names, or contains NaN or infinity; or the error of the
-    ///   value's `encode(to:)` or of a closure.
+    /// - Throws: An error with the coding path if the value has no names, or contains NaN or infinity; or the error of
+    ///   the value's `encode(to:)` or of a closure.
     public func encode(_ value: some Encodable) throws -> Data {
         try bytes(value).data
     }

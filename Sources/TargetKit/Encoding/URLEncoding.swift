@@ -6,10 +6,10 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// Writes parameters as `name=value&name=value`, into the query or as a form body.
+/// Encodes parameters as `name=value&name=value`, in the query or in a form body.
 ///
-/// The same parameters give the same bytes each time: names are sorted at every level, by their UTF-8 bytes.
-/// Names and values are escaped but for RFC 3986's unreserved characters, `/` and `?`.
+/// The same parameters give the same bytes each time: names are sorted at every level by their UTF-8 bytes. In names
+/// and values, all characters except RFC 3986's unreserved characters, `/` and `?` are escaped.
 ///
 /// | value | written as |
 /// |---|---|
@@ -29,7 +29,7 @@ import FoundationNetworking
 ///
 /// Any other type is an error with the key path.
 public struct URLEncoding: ParameterEncoding {
-    /// Where the parameters go.
+    /// The destination of the parameters.
     public enum Destination: Sendable {
         /// In the query of GET, HEAD and DELETE, otherwise in the body. The default.
         case methodDependent
@@ -48,10 +48,10 @@ public struct URLEncoding: ParameterEncoding {
     /// Creates an encoding.
     ///
     /// - Parameters:
-    ///   - destination: Where the parameters go; default: as the request's method requires.
-    ///   - arrays: How the name of an array's element is written; default: `key[]`.
-    ///   - bools: How a `Bool` is written; default: `1` and `0`.
-    ///   - dates: How a `Date` is written; default: seconds since 1970.
+    ///   - destination: The destination of the parameters; default: depends on the request's method.
+    ///   - arrays: The format of the names of array elements; default: `key[]`.
+    ///   - bools: The format of a `Bool`; default: `1` and `0`.
+    ///   - dates: The format of a `Date`; default: seconds since 1970.
     ///   - encodesSpacesAsPlus: Whether a space is written as `+`; default: no, as `%20`.
     public init(
         destination: Destination = .methodDependent,
@@ -67,9 +67,9 @@ public struct URLEncoding: ParameterEncoding {
         self.encodesSpacesAsPlus = encodesSpacesAsPlus
     }
 
-    /// The request with the parameters in its query or its body.
+    /// Returns the request with the parameters in its query or body.
     ///
-    /// A query that the URL already has is kept byte for byte, and appended to. A body comes with the Content-Type
+    /// Parameters are appended to an existing query, which is not changed. A body sets the Content-Type
     /// `application/x-www-form-urlencoded; charset=utf-8`, unless the request has a Content-Type.
     ///
     /// - Throws: An error with the key path of the parameter that cannot be encoded, or the error of a closure.
@@ -83,7 +83,7 @@ public struct URLEncoding: ParameterEncoding {
         return request
     }
 
-    /// The parameters as an escaped query, names sorted at every level, without a leading `?`.
+    /// Returns the parameters as an escaped query without a leading `?`, sorted by name at every level.
     ///
     /// - Throws: An error with the key path of the parameter that cannot be encoded, or the error of a closure.
     public func queryString(_ parameters: [String: any Sendable]) throws -> String {
@@ -122,24 +122,24 @@ extension URLEncoding {
 }
 
 extension ParameterEncoding where Self == URLEncoding {
-    /// Into the query for GET, HEAD and DELETE, else into a form body.
+    /// Encodes in the query for GET, HEAD and DELETE, otherwise in a form body.
     public static var url: URLEncoding { URLEncoding() }
-    /// Into the query, whatever the method.
+    /// Encodes in the query for every method.
     public static var query: URLEncoding { URLEncoding(destination: .query) }
-    /// Into a form body, whatever the method.
+    /// Encodes in a form body for every method.
     public static var form: URLEncoding { URLEncoding(destination: .body) }
 }
 
 extension URLEncoding {
-    /// Writes a dictionary that has no name before its own, sorted.
+    /// Writes the top-level dictionary, sorted by name.
     func write(root parameters: [String: any Sendable], to form: inout FormWriter) throws {
-        // The types are spelled out since a call opens an existential, as `write` needs it, only where its type is known.
+        // The explicit types let the call to `write` open the existential.
         try KeyOrder.forEach(in: parameters, sorted: true) { (key: String, value: any Sendable) in
             try write(root: key, value, to: &form)
         }
     }
 
-    /// Writes one pair that has no name before its own.
+    /// Writes one top-level pair.
     func write<T>(root key: String, _ value: T, to form: inout FormWriter) throws {
         form.startName(key)
         do {
@@ -181,7 +181,7 @@ extension URLEncoding {
                 throw error.inside("\(index)", isRoot: false)
             }
             form.restore(mark)
-            // An element that is left out leaves no gap in the numbers.
+            // An omitted element leaves no gap in the indices.
             if form.pairCount > written { index += 1 }
         }
     }

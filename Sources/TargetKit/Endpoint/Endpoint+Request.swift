@@ -6,13 +6,13 @@ import FoundationNetworking
 #endif
 
 extension Endpoint {
-    /// The request of this endpoint, with its query, its header fields, and the body where that is in memory.
+    /// Returns the request of this endpoint, with its query, its header fields, and a body that is in memory.
     ///
-    /// The body of a file, and of a form with files, is not part of a `URLRequest`: the provider hands it to the transport, so
-    /// that it is read as it is sent.
+    /// A body from a file, or from a form with files, is not part of the `URLRequest`. The provider passes it to the
+    /// transport, which reads it while it sends.
     ///
-    /// - Throws: ``TargetKitError`` of stage `.request`, whose `underlying` says what is wrong: a value that cannot be
-    ///   encoded, a body on a GET, a method or header field that RFC 9110 does not allow, …
+    /// - Throws: ``TargetKitError`` with stage `.request`. Its `underlying` error has the reason, for example a value
+    ///   that cannot be encoded, a body on a GET, or a method or header field that RFC 9110 does not allow.
     public func urlRequest() throws(TargetKitError) -> URLRequest {
         do {
             return try makeRequest()
@@ -30,7 +30,7 @@ extension Endpoint {
         var request = URLRequest(url: url)
         if method != .get { request.httpMethod = method.rawValue }
         let body = try task.content.encoded()
-        // Each of URLRequest's setters costs, also one that changes nothing.
+        // Setters of `URLRequest` are slow even if they change nothing.
         if let data = body.data { request.httpBody = data }
         var fields = headers.dictionary
         if let type = body.contentType, !headers.contains(.contentType) { fields["Content-Type"] = type }
@@ -41,12 +41,12 @@ extension Endpoint {
             return request
         }
         try add(parameters, to: &request)
-        // An encoding may have set another method.
+        // A parameter encoding may have changed the method.
         try RequestCheck(of: request, hasBody: task.content.isBody || request.httpBody != nil).check(request)
         return request
     }
 
-    /// Lets the encodings of the parameters put them where they belong. Together with the task's content they make one body.
+    /// Applies the encodings of the parameters. They and the task's content may set one body in total.
     private func add(_ parameters: [EncodedParameters], to request: inout URLRequest) throws {
         for parameters in parameters {
             let kept = request.httpBody
@@ -59,7 +59,7 @@ extension Endpoint {
         }
     }
 
-    /// Where the transport takes the body from: the request's own bytes, or what the task names.
+    /// Returns the body for the transport: the request's own bytes, or the task's content.
     func body(of request: URLRequest) throws -> TransportRequest.Body {
         if let data = request.httpBody { return .data(data) }
         switch task.content {
@@ -69,7 +69,7 @@ extension Endpoint {
         }
     }
 
-    /// What two endpoints are compared by. An endpoint that cannot become a request is compared by the reason.
+    /// The value by which endpoints are compared. An endpoint that cannot become a request is compared by its error.
     var fingerprint: Fingerprint {
         var endpoint = self
         var form: MultipartForm?
@@ -108,7 +108,7 @@ extension Endpoint {
 }
 
 extension HTTPTask {
-    /// The query's text, and the parameters that are not URL-encoded into it.
+    /// Returns the query string, and the parameters that are not encoded into it.
     fileprivate func query(for method: HTTPMethod) throws -> (text: String, rest: [EncodedParameters]) {
         var text = ""
         for values in queries { text.appendQuery(try values.encoded()) }

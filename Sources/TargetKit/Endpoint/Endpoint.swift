@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 
-/// A call with nothing left open: where it goes, how, with what. The provider's endpoint closure makes one from a target.
+/// A complete description of a call's request. The provider's endpoint closure creates one from a target.
 ///
 /// ```swift
 /// let provider = Provider<Catalog>(endpointClosure: { target in
@@ -9,20 +9,20 @@ import Foundation
 /// })
 /// ```
 ///
-/// Two endpoints are equal when method, URL, header fields and body are: what goes out is the same. Timeout, destination and
-/// sample do not count.
+/// Two endpoints are equal if they send the same method, URL, header fields and body. Timeout, destination and sample
+/// are not compared.
 public struct Endpoint: Sendable {
-    /// The URL without what ``task`` adds to its query.
+    /// The URL, without the query items of ``task``.
     public var url: URL
     /// The method.
     public var method: HTTPMethod
-    /// What goes out in query and body, and where the response's body goes.
+    /// The query, the request body, and the destination of the response body.
     public var task: HTTPTask
-    /// Header fields of the call.
+    /// The header fields of the call.
     public var headers: HTTPHeaders
-    /// How long the exchange may take; default `nil`: as the options of the call set it (``CallOptions/timeout``).
+    /// The time limit of the exchange; default `nil`: the limit in the call's options (``CallOptions/timeout``).
     public var timeout: Duration?
-    /// What a stubbed call answers with. That of a target is asked for when it is needed: it may read a file.
+    /// The response of a stubbed call. A target's sample is evaluated lazily, because it may read a file.
     public var sampleResponse: SampleResponse {
         get {
             switch sample {
@@ -40,7 +40,7 @@ public struct Endpoint: Sendable {
         case given(SampleResponse)
     }
 
-    /// An endpoint made by hand.
+    /// Creates an endpoint.
     public init(
         url: URL,
         method: HTTPMethod = .get,
@@ -57,10 +57,10 @@ public struct Endpoint: Sendable {
         sample = .given(sampleResponse)
     }
 
-    /// The endpoint of a target: its path below its base URL, everything else as the target says.
+    /// Creates the endpoint of a target.
     ///
-    /// - Throws: ``TargetKitError`` of stage `.endpoint` when path and base URL make no URL, or the path has a segment `.`
-    ///   or `..`.
+    /// - Throws: ``TargetKitError`` with stage `.endpoint` if the base URL and path do not form a valid URL, or the
+    ///   path has a `.` or `..` segment.
     public init(target: some TargetType) throws(TargetKitError) {
         do {
             url = try target.path.url(below: target.baseURL)
@@ -74,14 +74,14 @@ public struct Endpoint: Sendable {
         sample = .of(target)
     }
 
-    /// This endpoint with those header fields set over its own.
+    /// Returns this endpoint with additional header fields, which replace those of the same name.
     public func adding(headers: HTTPHeaders) -> Endpoint {
         var endpoint = self
         endpoint.headers = self.headers.merging(headers)
         return endpoint
     }
 
-    /// This endpoint with another task.
+    /// Returns this endpoint with another task.
     public func replacing(task: HTTPTask) -> Endpoint {
         var endpoint = self
         endpoint.task = task
@@ -90,12 +90,12 @@ public struct Endpoint: Sendable {
 }
 
 extension Endpoint: Hashable {
-    /// Whether both send the same: method, URL, header fields and body.
+    /// Whether both endpoints send the same method, URL, header fields and body.
     public static func == (left: Self, right: Self) -> Bool {
         left.method == right.method && left.fingerprint == right.fingerprint
     }
 
-    /// Feeds method, URL, header fields and body.
+    /// Hashes the method, URL, header fields and body.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(fingerprint)
     }

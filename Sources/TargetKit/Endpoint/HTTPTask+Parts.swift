@@ -2,31 +2,31 @@
 import Foundation
 
 extension HTTPTask {
-    /// Those bytes as the body.
+    /// Returns this task with the bytes as its body.
     ///
     /// - Parameters:
     ///   - data: The bytes.
-    ///   - contentType: The media type for `Content-Type`; default `nil`: the target's headers say it, or nobody.
+    ///   - contentType: The value of `Content-Type`; default `nil`: the one in the target's headers, if any.
     public func data(_ data: Data, contentType: String? = nil) -> HTTPTask {
         adding(.data(data, contentType: contentType))
     }
 
-    /// The value as JSON in the body, with `Content-Type: application/json` unless the headers name another.
+    /// Returns this task with a JSON body, and `Content-Type: application/json` unless the headers set another one.
     ///
     /// - Parameters:
-    ///   - value: What is encoded, when the call is made.
-    ///   - encoder: Default: a plain `JSONEncoder`. Keys are always sorted, so that equal values give equal bytes,
-    ///     unless the encoder is a subclass of `JSONEncoder`.
+    ///   - value: The value, which is encoded when the call is made.
+    ///   - encoder: The encoder; default: a `JSONEncoder`. Keys are always sorted, so that equal values give equal
+    ///     bytes, unless the encoder is a subclass of `JSONEncoder`.
     public func json(_ value: some Encodable & Sendable, encoder: JSONEncoder? = nil) -> HTTPTask {
         adding(.json(value, encoder ?? Self.jsonEncoder))
     }
 
-    /// The JSON as the body, also a literal: `.json(["name": "Ann", "tags": ["x", nil]])`.
+    /// Returns this task with a JSON body, for example from a literal: `.json(["name": "Ann", "tags": ["x", nil]])`.
     public func json(_ value: JSONValue) -> HTTPTask {
         adding(.json(value, Self.jsonEncoder))
     }
 
-    /// The value as `application/x-www-form-urlencoded` in the body.
+    /// Returns this task with the value as its `application/x-www-form-urlencoded` body.
     public func form(
         _ value: some Encodable & Sendable,
         encoder: URLEncodedFormEncoder = URLEncodedFormEncoder()
@@ -34,28 +34,29 @@ extension HTTPTask {
         adding(.form(value, encoder))
     }
 
-    /// The dictionary as `application/x-www-form-urlencoded` in the body, keys sorted.
+    /// Returns this task with the dictionary as its `application/x-www-form-urlencoded` body, sorted by key.
     public func form(_ values: [String: any Sendable]) -> HTTPTask {
         parameters(values, encoding: .form)
     }
 
-    /// The pairs as `application/x-www-form-urlencoded` in the body, in their order, repeated names kept.
+    /// Returns this task with the pairs as its `application/x-www-form-urlencoded` body, in order and with duplicate
+    /// names.
     public func form(ordered pairs: KeyValuePairs<String, any Sendable>) -> HTTPTask {
         adding(.formPairs(pairs.map { ($0.key, $0.value) }, URLEncoding()))
     }
 
-    /// The form as `multipart/form-data` in the body (RFC 7578). A form with files is read as it is sent.
+    /// Returns this task with a `multipart/form-data` body (RFC 7578). Files are read while they are sent.
     public func multipart(_ form: MultipartForm) -> HTTPTask {
         adding(.multipart(form))
     }
 
-    /// Sends the contents of a regular file as the body, read as they are sent.
+    /// Returns this task with the contents of a regular file as its body, read while they are sent.
     public func upload(file: URL) -> HTTPTask {
         adding(.file(file))
     }
 
-    /// The dictionary, put where its encoding says: `.url` by the method (query for GET, HEAD and DELETE, else a form
-    /// body), `.query`, `.form`, `.json`.
+    /// Returns this task with parameters in the query or body, depending on the encoding: `.url` (by method: query for
+    /// GET, HEAD and DELETE, otherwise a form body), `.query`, `.form` or `.json`.
     public func parameters(
         _ values: [String: any Sendable],
         encoding: some ParameterEncoding = .url
@@ -65,7 +66,7 @@ extension HTTPTask {
         return task
     }
 
-    /// The value's fields as a query, after what is there already.
+    /// Returns this task with the value's properties appended to the query.
     public func query(
         _ value: some Encodable & Sendable,
         encoder: URLEncodedFormEncoder = URLEncodedFormEncoder()
@@ -73,31 +74,31 @@ extension HTTPTask {
         adding(.encodable(value, encoder))
     }
 
-    /// The dictionary as a query, keys sorted, after what is there already.
+    /// Returns this task with the dictionary appended to the query, sorted by key.
     public func query(_ values: [String: any Sendable]) -> HTTPTask {
         adding(.dictionary(values, URLEncoding()))
     }
 
-    /// The pairs as a query, in their order, repeated names kept, after what is there already.
+    /// Returns this task with the pairs appended to the query, in order and with duplicate names.
     public func query(ordered pairs: KeyValuePairs<String, any Sendable>) -> HTTPTask {
         adding(.pairs(pairs.map { ($0.key, $0.value) }, URLEncoding()))
     }
 
-    /// Writes the response's body to a file, which is replaced when the whole body has arrived and the response is an
-    /// accepted success (RFC 9110 §15.3).
+    /// Returns this task with a file as the destination of the response body. An existing file is replaced when the
+    /// complete body has arrived and the response is an accepted success (RFC 9110 §15.3).
     ///
-    /// Any other response leaves the file unchanged, for example a 304 or 404, even if the target accepts its status.
+    /// Any other response, for example a 304 or 404, leaves the file unchanged, even if the target accepts its status.
     /// The first mebibyte of its body is then the response's ``Response/data``, also in an error's response. The file's
-    /// folder must exist; otherwise the call ends with `InvalidRequest.missingFolder(path:)`, and nothing is sent.
-    /// A destination that exists must be a regular file, or a symbolic link to one; otherwise the call ends with
-    /// `InvalidRequest.notAFile(path:)`. A file that is replaced keeps its permissions.
+    /// folder must exist; otherwise the call fails with `InvalidRequest.missingFolder(path:)`, and nothing is sent. An
+    /// existing destination must be a regular file or a symbolic link to one; otherwise the call fails with
+    /// `InvalidRequest.notAFile(path:)`. A replaced file keeps its permissions.
     public func download(to file: URL) -> HTTPTask {
         var task = self
         task.destination = .file(file)
         return task
     }
 
-    /// The response's body stays in memory, but may not be larger than that many bytes, counted after decoding.
+    /// Returns this task with a limit for a response body in memory, in bytes after content decoding.
     public func limit(bytes: Int) -> HTTPTask {
         var task = self
         task.destination = .memory(limit: bytes)
@@ -119,22 +120,22 @@ extension HTTPTask {
 }
 
 extension HTTPTask {
-    /// Those bytes as the body.
+    /// A task with the bytes as its body.
     public static func data(_ data: Data, contentType: String? = nil) -> HTTPTask {
         plain.data(data, contentType: contentType)
     }
 
-    /// The value as JSON in the body.
+    /// A task with a JSON body.
     public static func json(_ value: some Encodable & Sendable, encoder: JSONEncoder? = nil) -> HTTPTask {
         plain.json(value, encoder: encoder)
     }
 
-    /// The JSON as the body, also a literal: `.json(["name": "Ann", "tags": ["x", nil]])`.
+    /// A task with a JSON body, for example from a literal: `.json(["name": "Ann", "tags": ["x", nil]])`.
     public static func json(_ value: JSONValue) -> HTTPTask {
         plain.json(value)
     }
 
-    /// The value as `application/x-www-form-urlencoded` in the body.
+    /// A task with the value as its `application/x-www-form-urlencoded` body.
     public static func form(
         _ value: some Encodable & Sendable,
         encoder: URLEncodedFormEncoder = URLEncodedFormEncoder()
@@ -142,27 +143,27 @@ extension HTTPTask {
         plain.form(value, encoder: encoder)
     }
 
-    /// The dictionary as `application/x-www-form-urlencoded` in the body, keys sorted.
+    /// A task with the dictionary as its `application/x-www-form-urlencoded` body, sorted by key.
     public static func form(_ values: [String: any Sendable]) -> HTTPTask {
         plain.form(values)
     }
 
-    /// The pairs as `application/x-www-form-urlencoded` in the body, in their order.
+    /// A task with the pairs as its `application/x-www-form-urlencoded` body, in order.
     public static func form(ordered pairs: KeyValuePairs<String, any Sendable>) -> HTTPTask {
         plain.form(ordered: pairs)
     }
 
-    /// The form as `multipart/form-data` in the body.
+    /// A task with a `multipart/form-data` body.
     public static func multipart(_ form: MultipartForm) -> HTTPTask {
         plain.multipart(form)
     }
 
-    /// The bytes of a file as the body.
+    /// A task with the contents of a file as its body.
     public static func upload(file: URL) -> HTTPTask {
         plain.upload(file: file)
     }
 
-    /// The dictionary, put where its encoding says.
+    /// A task with parameters in the query or body, depending on the encoding.
     public static func parameters(
         _ values: [String: any Sendable],
         encoding: some ParameterEncoding = .url
@@ -170,7 +171,7 @@ extension HTTPTask {
         plain.parameters(values, encoding: encoding)
     }
 
-    /// The value's fields as a query.
+    /// A task with the value's properties as its query.
     public static func query(
         _ value: some Encodable & Sendable,
         encoder: URLEncodedFormEncoder = URLEncodedFormEncoder()
@@ -178,17 +179,17 @@ extension HTTPTask {
         plain.query(value, encoder: encoder)
     }
 
-    /// The dictionary as a query, keys sorted.
+    /// A task with the dictionary as its query, sorted by key.
     public static func query(_ values: [String: any Sendable]) -> HTTPTask {
         plain.query(values)
     }
 
-    /// The pairs as a query, in their order.
+    /// A task with the pairs as its query, in order.
     public static func query(ordered pairs: KeyValuePairs<String, any Sendable>) -> HTTPTask {
         plain.query(ordered: pairs)
     }
 
-    /// The response's body goes into that file.
+    /// A task with a file as the destination of the response body.
     public static func download(to file: URL) -> HTTPTask {
         plain.download(to: file)
     }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 
-/// What goes out in a call's query and body, and where the response's body goes.
+/// The query and body of a request, and the destination of the response body.
 ///
-/// The three are independent, so a task is made of parts: start with one and add others to it.
+/// The three parts are independent: start with one and add others to it.
 ///
 /// ```swift
 /// .plain
@@ -13,26 +13,26 @@ import Foundation
 /// .download(to: file).parameters(["size": "large"])
 /// ```
 ///
-/// Nothing is encoded until the endpoint becomes a request: a value that cannot be encoded is an error of that call.
+/// Values are encoded when the request is created. A value that cannot be encoded is an error of the call.
 public struct HTTPTask: Sendable {
-    /// No parameters, no body, the response in memory.
+    /// No parameters, no body, and the response in memory.
     public static let plain = HTTPTask()
 
-    /// Values for the query, in the order they were added.
+    /// The query values, in the order in which they were added.
     var queries: [QueryValues] = []
-    /// What the body is made from.
+    /// The content of the body.
     var content = RequestContent.none
-    /// Dictionaries whose encoding decides where they go.
+    /// The parameters whose encoding decides between query and body.
     var parameters: [EncodedParameters] = []
-    /// Where the response's body goes.
+    /// The destination of the response body.
     var destination = TransportRequest.Destination.memory()
     /// Whether a second body was added, which is an error of the call.
     var hasTwoBodies = false
 
-    /// No parameters, no body, the response in memory.
+    /// No parameters, no body, and the response in memory.
     public init() {}
 
-    /// Keys sorted, so that the same value gives the same bytes every time.
+    /// An encoder with sorted keys, so that equal values give equal bytes.
     static let jsonEncoder: JSONEncoder = {
         let encoder = JSONEncoder()
         encoder.outputFormatting = .sortedKeys
@@ -40,14 +40,14 @@ public struct HTTPTask: Sendable {
     }()
 }
 
-/// Values that go into the query.
+/// Values for the query.
 enum QueryValues: Sendable {
     case dictionary([String: any Sendable], URLEncoding)
     case pairs([(String, any Sendable)], URLEncoding)
     case encodable(any Encodable & Sendable, URLEncodedFormEncoder)
 }
 
-/// What a body is made from.
+/// The content of a request body.
 enum RequestContent: Sendable {
     case none
     case data(Data, contentType: String?)
@@ -58,14 +58,14 @@ enum RequestContent: Sendable {
     case file(URL)
 }
 
-/// A dictionary and the encoding that puts it into the request.
+/// A dictionary and its encoding.
 struct EncodedParameters: Sendable {
     let values: [String: any Sendable]
     let encoding: any ParameterEncoding
 }
 
 extension HTTPTask: ReflectsDescription {
-    /// The kinds of its parts, without their values.
+    /// The kinds of the task's parts, without their values.
     public var description: String {
         var parts: [String] = []
         if !queries.isEmpty { parts.append("a query") }

@@ -5,8 +5,8 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// What a request must keep before it may go out. It is looked at when the endpoint becomes a request, and again where a request
-/// closure or plugins have had it, since Foundation lets a header field with a line break through (and with it a second request).
+/// Validates a request before it is sent: when the endpoint creates it, and again after a request closure or plugins
+/// may have changed it. Foundation accepts line breaks in header fields, which allow request splitting.
 struct RequestCheck {
     let method: HTTPMethod
     let hasBody: Bool
@@ -16,7 +16,7 @@ struct RequestCheck {
         self.hasBody = hasBody
     }
 
-    /// The check of what a request says itself.
+    /// Creates the check of a request.
     init(of request: URLRequest, hasBody: Bool) {
         self.init(method: HTTPMethod(rawValue: request.httpMethod ?? HTTPMethod.get.rawValue), hasBody: hasBody)
     }
@@ -26,7 +26,7 @@ struct RequestCheck {
         try check(request.url, request.allHTTPHeaderFields)
     }
 
-    /// The same for a caller that has URL and fields at hand: asking a request for them makes copies.
+    /// Checks a request whose URL and fields the caller already has, since `URLRequest` copies them on each access.
     func check(_ url: URL?, _ fields: [String: String]?) throws(InvalidRequest) {
         guard let url, url.isCallable else { throw .unsupportedURL(url?.absoluteString ?? "") }
         guard method == .get || method.rawValue.isToken else { throw .invalidMethod(method.rawValue) }
@@ -43,7 +43,8 @@ struct RequestCheck {
 }
 
 extension HTTPMethod {
-    /// GET, HEAD and TRACE do not allow a body, in any case: Foundation uppercases the first two.
+    /// Whether the method allows a body. GET, HEAD and TRACE do not, in any letter case: Foundation uppercases the
+    /// first two.
     var allowsBody: Bool {
         !["GET", "HEAD", "TRACE"].contains { rawValue.equalsIgnoringASCIICase($0) }
     }
@@ -51,7 +52,7 @@ extension HTTPMethod {
 
 extension URL {
     /// Whether the URL has a host and the scheme http or https. Base URLs, requests, redirects and transports all use
-    /// this check: libcurl, or joining a path, would take the host of a URL without one from its path.
+    /// this check: without a host, libcurl or a joined path would take the host from the path.
     var isCallable: Bool {
         absoluteString.namesPlainHost || hasHTTPScheme && host()?.isEmpty == false
     }
@@ -63,8 +64,8 @@ extension URL {
 }
 
 extension String {
-    /// Whether it begins with `http://` or `https://`, a letter or a digit, and has no user before its host: what most URLs
-    /// do. Asking the URL for scheme and host makes two strings of it.
+    /// Whether the URL begins with `http://` or `https://` and a letter or digit, and has no user, as most URLs do.
+    /// Reading `scheme` and `host` would create two strings.
     fileprivate var namesPlainHost: Bool {
         ContiguousText.read(self) { text in
             guard text.count > 8, text.holds("http", at: 0) else { return false }
@@ -90,8 +91,8 @@ extension UnsafeBufferPointer<UInt8> {
 }
 
 extension String {
-    /// Whether the field frames the message (RFC 9112 §6), which is the transport's to say: a second opinion is how requests
-    /// are smuggled.
+    /// Whether the field frames the message (RFC 9112 §6). Only the transport may set such a field; conflicting framing
+    /// enables request smuggling.
     fileprivate var isReserved: Bool {
         switch utf8.count {
         case 14: equalsIgnoringASCIICase("Content-Length")

@@ -20,15 +20,16 @@ import FoundationNetworking
 /// ```
 ///
 /// The error becomes ``TargetKitError/appError``; stage, kind, response and underlying error do not change. If it is a
-/// `LocalizedError`, it also provides ``TargetKitError/errorDescription``. If both methods return `nil`, nothing changes.
+/// `LocalizedError`, it also provides ``TargetKitError/errorDescription``. If both methods return `nil`, nothing
+/// changes.
 ///
-/// The methods are called once for each call, after the last attempt and before the plugins' `process`, which sees the error.
-/// They are not called for a cancelled call. A response whose body is in a file or a stream has no data.
+/// The methods are called once for each call, after the last attempt and before the plugins' `process`, which sees the
+/// error. They are not called for a cancelled call. A response whose body is in a file or a stream has no data.
 public protocol ErrorMappingTarget: TargetType {
     /// Returns the app's error for a response, by its status, header fields or body; `nil` if there is none.
     ///
-    /// It is called for every response, including one whose status the target's validation accepts. The call then fails with
-    /// stage `.status` if the status is 400 or more, otherwise with stage `.envelope`.
+    /// It is called for every response, including one whose status the target's validation accepts. The call then fails
+    /// with stage `.status` if the status is 400 or more, otherwise with stage `.envelope`.
     func appError(for response: Response) -> (any Error)?
 
     /// Returns the app's error for a failed exchange; `nil` if there is none.
@@ -42,7 +43,7 @@ extension ErrorMappingTarget {
     /// Returns `nil`.
     public func appError(for code: URLError.Code) -> (any Error)? { nil }
 
-    /// The result as this target sees it.
+    /// The result with the target's error added.
     func mapped(_ result: Result<Response, TargetKitError>) -> Result<Response, TargetKitError> {
         switch result {
         case .success(let response):

@@ -12,15 +12,15 @@ package enum InvalidRequest: Error, Sendable, Hashable {
     case invalidMethod(String)
     /// The name of a header field is not a token (RFC 9110 §5.6.2).
     case invalidHeaderName(String)
-    /// The value of that header field holds CR, LF or NUL (RFC 9110 §5.5).
+    /// The value of the header field contains CR, LF or NUL (RFC 9110 §5.5).
     case invalidHeaderValue(name: String)
-    /// That header field frames the message, and is the transport's to set (RFC 9112 §6).
+    /// The header field frames the message, and only the transport may set it (RFC 9112 §6).
     case reservedHeader(name: String)
     /// The method does not allow a body (RFC 9110 §9.3.1, §9.3.2, §9.3.8).
     case bodyNotAllowed(method: String)
-    /// The task holds two bodies.
+    /// The task has two bodies.
     case twoBodies
-    /// A closure or plugin has set the request's `httpBodyStream`, which can be read only once, and is not sent.
+    /// A closure or plugin has set the request's `httpBodyStream`, which can be read only once and is not supported.
     case bodyStream
     /// The file to upload does not exist, cannot be read, or is not a regular file, for example a folder, pipe or
     /// device.
@@ -33,12 +33,12 @@ package enum InvalidRequest: Error, Sendable, Hashable {
     case unencodable(String)
     /// The timeout is zero or less.
     case invalidTimeout(Duration)
-    /// The task wants the response in a file, and the call wants it as a stream.
+    /// The task downloads to a file, but the call is a stream.
     case streamedDownload
 }
 
 extension InvalidRequest: ReflectsDescription {
-    /// What is wrong and what to do, in one line; the URL's query and the values of header fields are left out.
+    /// The reason and the remedy, in one line, without the URL's query and the values of header fields.
     package var description: String {
         switch self {
         case .unsupportedURL(let url):

@@ -5,21 +5,21 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// The piece of a body's JSON that could not be decoded, in one short line for a developer.
+/// An excerpt of the JSON that could not be decoded, in one short line for the developer.
 ///
-/// The values of secret fields are left out, and so is whatever repeats what the request has sent: a server may echo a password
-/// under any name. A body that is no JSON is not shown, since nothing tells what in it is a secret.
+/// The values of secret fields are omitted, and so is text that repeats the request, because a server may echo a
+/// password under any name. A body that is not JSON is not shown, because its secrets cannot be identified.
 struct JSONExcerpt {
-    /// The most characters of a piece.
+    /// The maximum length of an excerpt in characters.
     static let limit = 80
-    /// The most bytes that are looked at, so that a description stays cheap.
+    /// The maximum number of bytes that are parsed.
     private static let largestValue = 1 << 18
 
     private let sent: SentTexts
     private var text = ""
     private var count = 0
 
-    /// The piece around the place that the error names; `nil` when there is none.
+    /// The excerpt at the error's coding path, or `nil`.
     static func text(about error: DecodingError, in data: Data, sent request: URLRequest?) -> String? {
         guard let path = error.path else { return nil }
         let keys = path.map { key in key.intValue.map { String($0) } ?? key.stringValue }
@@ -48,7 +48,7 @@ struct JSONExcerpt {
         count += part.count
     }
 
-    /// Each level writes a character, so the limit bounds the depth, too.
+    /// Each level writes a character, so the limit also bounds the depth.
     private mutating func write(_ value: JSONValue) {
         guard !isFull else { return }
         switch value {
@@ -75,7 +75,7 @@ struct JSONExcerpt {
     }
 
     private mutating func writeMember(_ key: String, _ value: JSONValue) {
-        // Keys are names, and in the coding path already.
+        // Keys are not secret; they are in the coding path already.
         append(String(decoding: JSONValue.string(String(key.prefix(Self.limit))).jsonData(), as: UTF8.self))
         append(":")
         write(SecretFields.isSecret(key) ? .string(HeaderRedaction.placeholder) : value)
@@ -87,7 +87,7 @@ struct JSONExcerpt {
     }
 }
 
-/// What a request has sent beside its path, to find it again in an answer.
+/// The words that a request has sent outside its path, to find them in the response.
 struct SentTexts {
     private let texts: [String]
 
@@ -113,7 +113,7 @@ struct SentTexts {
 }
 
 extension DecodingError {
-    /// The place to show: for a missing key the object that lacks it; `nil` when the whole body is no JSON.
+    /// The coding path to show: for a missing key, that of the object; `nil` if the body is not JSON.
     fileprivate var path: [any CodingKey]? {
         switch self {
         case .keyNotFound(_, let context), .valueNotFound(_, let context), .typeMismatch(_, let context):
@@ -123,7 +123,7 @@ extension DecodingError {
         }
     }
 
-    /// The same error of a value that lies at that place.
+    /// This error with a prefix added to its coding path.
     func below(_ keys: [String]) -> DecodingError {
         guard !keys.isEmpty else { return self }
         func moved(_ context: Context) -> Context {

@@ -28,7 +28,7 @@ public struct HeaderRedaction: Sendable, Hashable {
     }
 }
 
-/// The names of query items and fields of bodies that hold secrets by wide custom.
+/// The names of query items and body fields that usually contain secrets.
 package enum SecretFields {
     /// The names; see ``isSecret(_:)`` for how they are compared.
     package static let standard: Set<String> = [
@@ -44,12 +44,12 @@ package enum SecretFields {
         standard.map { normalized($0) } + HeaderRedaction.standard.secretNames.map { normalized($0.rawValue) }
     )
 
-    /// Whether a field of that name is secret: as one of those, or named like a header field that is.
+    /// Whether the field is secret: one of the standard names, or the name of a secret header field.
     package static func isSecret(_ name: String) -> Bool {
         normalizedNames.contains(normalized(name))
     }
 
-    /// The name as names are compared: letters without regard to case, without `-` and `_`.
+    /// The name for comparison: in lowercase, without `-` and `_`.
     package static func normalized(_ name: some StringProtocol) -> String {
         String(unsafeUninitializedCapacity: name.utf8.count) { text in
             var count = 0
@@ -61,7 +61,7 @@ package enum SecretFields {
         }
     }
 
-    /// The items of a query as they are escaped, with the values of secret ones redacted.
+    /// The escaped query, with the values of secret items redacted.
     static func redacted(query: Substring) -> String {
         query.split(separator: "&", omittingEmptySubsequences: false).map { item in
             let name = item.prefix { $0 != "=" }
@@ -81,7 +81,8 @@ extension ReflectsDescription {
     public var customMirror: Mirror { Mirror(describing: self) }
 }
 
-/// A value with secrets that its textual forms omit: interpolation, `debugPrint` and `dump` show the redacted description.
+/// A value with secrets that its textual forms omit: interpolation, `debugPrint` and `dump` show the redacted
+/// description.
 package protocol RedactedDescription: ReflectsDescription, CustomDebugStringConvertible {
     /// The value on one line, without its secrets.
     var redactedDescription: String { get }
@@ -119,7 +120,7 @@ package struct RedactedURL: Sendable, CustomStringConvertible {
             .joined()
     }
 
-    /// What follows `://`, without the user and the password.
+    /// The text after `://`, without the user and the password.
     private static func withoutUser(_ text: String) -> Substring {
         guard let at = text.prefix(while: { $0 != "/" }).lastIndex(of: "@") else { return text[...] }
         return text[text.index(after: at)...]

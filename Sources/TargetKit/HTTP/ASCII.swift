@@ -6,7 +6,7 @@ extension UInt8 {
         (0x41...0x5A).contains(self) ? self | 0x20 : self
     }
 
-    /// Whether it is one of A–Z, a–z and 0–9.
+    /// Whether the byte is one of A–Z, a–z and 0–9.
     var isLetterOrDigit: Bool {
         switch self {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

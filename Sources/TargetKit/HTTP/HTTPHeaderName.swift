@@ -8,12 +8,12 @@ public struct HTTPHeaderName: RawRepresentable, Hashable, Sendable, ExpressibleB
     /// The name as it is sent, for example `Content-Type`.
     public let rawValue: String
 
-    /// Creates a name, which is sent as it is written.
+    /// Creates a name. It is sent unchanged.
     public init(rawValue: String) {
         self.rawValue = rawValue
     }
 
-    /// Creates a name, which is sent as it is written.
+    /// Creates a name. It is sent unchanged.
     public init(stringLiteral value: String) {
         rawValue = value
     }

@@ -9,8 +9,8 @@
 /// headers["accept"]                            // "application/json, text/plain"
 /// ```
 ///
-/// Two lists are equal when they hold the same values for each name; the order of fields with different names does not
-/// count (RFC 9110 §5.3).
+/// Two lists are equal if they contain the same values for each name; the order of fields with different names is
+/// ignored (RFC 9110 §5.3).
 public struct HTTPHeaders: Sendable {
     /// One header field.
     public struct Field: Sendable, Hashable {

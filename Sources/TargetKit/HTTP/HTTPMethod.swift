@@ -2,18 +2,18 @@
 
 /// The method of a request (RFC 9110 §9). Any other token can be created with `init(rawValue:)` or a literal.
 ///
-/// Methods are case-sensitive: `"get"` is not `GET` (RFC 9110 §9.1). One that is not an RFC 9110 token is an error when the
-/// request is built.
+/// Methods are case-sensitive: `"get"` is not `GET` (RFC 9110 §9.1). One that is not an RFC 9110 token is an error when
+/// the request is built.
 public struct HTTPMethod: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral, CustomStringConvertible {
     /// The method as it is sent, for example `GET`.
     public let rawValue: String
 
-    /// Creates a method, which is sent as it is written.
+    /// Creates a method. It is sent unchanged.
     public init(rawValue: String) {
         self.rawValue = rawValue
     }
 
-    /// Creates a method, which is sent as it is written.
+    /// Creates a method. It is sent unchanged.
     public init(stringLiteral value: String) {
         rawValue = value
     }
@@ -21,11 +21,11 @@ public struct HTTPMethod: RawRepresentable, Hashable, Sendable, ExpressibleByStr
     /// The method as it is sent.
     public var description: String { rawValue }
 
-    /// Reads (RFC 9110 §9.3.1).
+    /// Retrieves a representation of the resource (RFC 9110 §9.3.1).
     public static let get = Self(rawValue: "GET")
-    /// Reads the head only (RFC 9110 §9.3.2).
+    /// Retrieves the head of the response only (RFC 9110 §9.3.2).
     public static let head = Self(rawValue: "HEAD")
-    /// Hands the body to the resource (RFC 9110 §9.3.3).
+    /// Submits the body to the resource for processing (RFC 9110 §9.3.3).
     public static let post = Self(rawValue: "POST")
     /// Replaces the resource (RFC 9110 §9.3.4).
     public static let put = Self(rawValue: "PUT")
@@ -33,12 +33,12 @@ public struct HTTPMethod: RawRepresentable, Hashable, Sendable, ExpressibleByStr
     public static let delete = Self(rawValue: "DELETE")
     /// Opens a tunnel (RFC 9110 §9.3.6).
     package static let connect = Self(rawValue: "CONNECT")
-    /// Asks what the resource can do (RFC 9110 §9.3.7).
+    /// Retrieves the communication options of the resource (RFC 9110 §9.3.7).
     public static let options = Self(rawValue: "OPTIONS")
     /// Echoes the request (RFC 9110 §9.3.8).
     public static let trace = Self(rawValue: "TRACE")
     /// Changes a part of the resource (RFC 5789).
     public static let patch = Self(rawValue: "PATCH")
-    /// Reads with a body that holds the query (draft-ietf-httpbis-safe-method-w-body).
+    /// Queries the resource safely, with the query in the body (draft-ietf-httpbis-safe-method-w-body).
     public static let query = Self(rawValue: "QUERY")
 }

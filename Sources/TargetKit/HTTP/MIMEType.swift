@@ -6,10 +6,10 @@ import UniformTypeIdentifiers
 
 /// The media type of a file by its extension.
 enum MIMEType {
-    /// What is not known is bytes (RFC 7578 §4.4).
+    /// The type of unknown files (RFC 7578 §4.4).
     static let unknown = "application/octet-stream"
 
-    /// The type of the first name whose extension is known; case does not count.
+    /// The type of the first name with a known extension, compared case-insensitively.
     static func forFile(named names: String...) -> String {
         for name in names {
             if let type = type(forExtension: fileExtension(of: name)) { return type }
@@ -21,14 +21,14 @@ enum MIMEType {
         guard !fileExtension.isEmpty else { return nil }
         if let type = table[fileExtension] { return type }
         #if canImport(UniformTypeIdentifiers)
-        // What the system and the installed apps say.
+        // The types that the system and the installed apps declare.
         return UTType(filenameExtension: fileExtension)?.preferredMIMEType
         #else
         return nil
         #endif
     }
 
-    /// What follows the last dot of the last path component, in lower case; `.profile` is a name, not an extension.
+    /// The lowercase text after the last dot of the last path component. `.profile` is a name without an extension.
     private static func fileExtension(of name: String) -> String {
         let bytes = name.utf8
         guard let dot = bytes.lastIndex(of: 0x2E), dot != bytes.startIndex else { return "" }
@@ -38,7 +38,7 @@ enum MIMEType {
         return tail.contains { $0 != $0.asciiLowercased } ? text.lowercased() : text
     }
 
-    /// Names from IANA's registry where it has one, else what browsers send.
+    /// The types of IANA's registry; for others, the types that browsers send.
     private static let table: [String: String] = [
         // Images
         "apng": "image/apng", "avif": "image/avif", "bmp": "image/bmp", "gif": "image/gif", "heic": "image/heic",

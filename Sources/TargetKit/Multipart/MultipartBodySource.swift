@@ -2,9 +2,9 @@
 
 import Foundation
 
-/// A form's body as a list of segments, of which files and streams are opened when their turn comes.
+/// A form's body as a list of segments. Each file or stream is opened when it is reached.
 struct MultipartBodySource: BodySource {
-    /// Bytes that are there, or a source of as many bytes as it has promised.
+    /// Bytes in memory, or a source with its declared length.
     enum Segment: Sendable {
         case bytes(Data)
         case source(any BodySource, length: Int64, position: MultipartError.Position)
@@ -49,7 +49,7 @@ struct MultipartBodySource: BodySource {
         of position: MultipartError.Position
     ) throws(MultipartError.Reason) {
         guard let length = source.length, length >= 0 else { throw .unknownLength }
-        // Room for the lines around the parts, so that adding those cannot overflow.
+        // Leaves a margin for the framing, so that adding its length cannot overflow.
         let (sum, overflow) = total.addingReportingOverflow(length)
         guard !overflow, sum < Int64.max >> 1 else { throw .tooLong }
         segments.append(.source(source, length: length, position: position))
@@ -57,14 +57,14 @@ struct MultipartBodySource: BodySource {
     }
 }
 
-/// Reads the segments of a form's body one after another, each file and stream straight into the transport's buffer.
+/// Reads the segments of a form's body in order, files and streams directly into the transport's buffer.
 final class MultipartReader: BodyReader {
     private var segments: ArraySlice<MultipartBodySource.Segment>
-    /// How much of the first segment has been read.
+    /// The number of bytes read from the first segment.
     private var position: Int64 = 0
-    /// The reader of the first segment, once it has been opened.
+    /// The reader of the first segment, if it is open.
     private var opened: (any BodyReader)?
-    /// After an error nothing more is read: what came next would not be the form.
+    /// The first error. It is thrown again by every later read, because the remaining bytes would not be a valid form.
     private var failure: (any Error)?
 
     init(_ segments: [MultipartBodySource.Segment]) {
@@ -103,8 +103,8 @@ final class MultipartReader: BodyReader {
         return filled
     }
 
-    /// Whether a file begins that fills more than a buffer. It gets a buffer of its own: so its reads stay at whole pages of the
-    /// file, which copies some tenth faster than reads across them.
+    /// Whether the segment is a file larger than the buffer. Its reads then start with an empty buffer and stay
+    /// page-aligned, which is about 10 % faster.
     private func beginsLongSource(_ segment: MultipartBodySource.Segment, _ bufferSize: Int) -> Bool {
         guard bufferSize >= 16 << 10, position == 0, case .source(_, let length, _) = segment else { return false }
         return length >= Int64(bufferSize)

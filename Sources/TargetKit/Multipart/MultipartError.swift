@@ -1,47 +1,47 @@
 // SPDX-License-Identifier: MIT
 
-/// The reason why a ``MultipartForm`` cannot be sent, and the part that it is about.
+/// The reason why a ``MultipartForm`` cannot be sent, and the invalid part.
 public struct MultipartError: Error, Sendable, Hashable {
-    /// What is wrong.
+    /// The reason.
     package enum Reason: Error, Sendable, Hashable {
         /// The form has no parts.
         case emptyForm
-        /// RFC 2046 §5.1.1 does not allow that boundary.
+        /// The boundary is not valid (RFC 2046 §5.1.1).
         case boundary(String)
         /// A header field's name is not an RFC 9110 token, or it is `Content-Disposition`, which the form writes.
         case headerName(String)
         /// The value of a header field, for example the MIME type, contains CR, LF or NUL.
         case headerValue(name: String)
-        /// A value could not be encoded; the text says where and why.
+        /// A value could not be encoded. The associated value has the location and reason.
         case notEncodable(String)
         /// A file cannot be sent.
         case file(FileBodySource.Failure)
-        /// A stream does not know its length, or says a negative one.
+        /// The length of a stream is unknown or negative.
         case unknownLength
-        /// A stream said that it gives `expected` bytes, and gave fewer or more.
+        /// A stream provided more or fewer bytes than its length, `expected`.
         case wrongLength(expected: Int64)
-        /// A stream failed, or returned a number of bytes that its buffer cannot hold; the text says why.
+        /// A stream failed, or returned an invalid byte count. The associated value has the reason.
         case stream(String)
         /// The body has more than `Int64.max` bytes.
         case tooLong
-        /// The part is a file or a stream, and the body was asked for as `Data`.
+        /// The part is a file or a stream, and the body was requested as `Data`.
         case notInMemory
     }
 
-    /// Which part of a form.
+    /// The position of a part in a form.
     struct Position: Sendable, Hashable {
         var index: Int
         var name: String
     }
 
-    /// What is wrong.
+    /// The reason.
     package let reason: Reason
     /// The part's index in the form, from 0; `nil` if the error is about the whole form.
     public let partIndex: Int?
     /// The part's name; `nil` if the error is about the whole form.
     public let partName: String?
 
-    /// The path of the file that is wrong; `nil` when it is no file that is.
+    /// The path of the invalid file; `nil` if the error is not about a file.
     package var filePath: String? {
         guard case .file(let failure) = reason else { return nil }
         return failure.path
@@ -67,7 +67,7 @@ extension MultipartError: CustomStringConvertible {
 }
 
 extension MultipartError.Reason: CustomStringConvertible {
-    /// What is wrong and what to do, in one line.
+    /// The reason and the remedy, in one line.
     package var description: String {
         switch self {
         case .emptyForm: "it has no parts; add one, or send the request without a form"

@@ -2,12 +2,12 @@
 import Foundation
 
 extension MultipartForm {
-    /// The whole body in memory, each byte copied once.
+    /// Returns the complete body in memory. Each byte is copied once.
     ///
-    /// Every line ends in CR LF, the closing boundary's too; nothing follows it (RFC 2046 §5.1.1).
+    /// Every line ends in CR LF, including the closing boundary (RFC 2046 §5.1.1). There is no epilogue.
     ///
-    /// - Throws: ``MultipartError``: no parts, a wrong boundary, a wrong part, or a part that is a file or a stream:
-    ///   those forms are sent with `bodySource()`.
+    /// - Throws: ``MultipartError`` if the form has no parts, an invalid boundary or an invalid part, or if a part is a
+    ///   file or a stream. Forms with files or streams are sent with `bodySource()`.
     public func data() throws(MultipartError) -> Data {
         var framing = try emptyFraming()
         var contents: [(data: Data, offset: Int)] = []
@@ -32,14 +32,14 @@ extension MultipartForm {
         return body
     }
 
-    /// The body as a source that reads files and streams as they are sent, and can be opened again.
+    /// Returns a source that reads files and streams while they are sent, and can be opened again.
     ///
-    /// Each file's size is taken here, so the length is known before the first byte. Neither memory nor a temporary
-    /// file ever holds the whole body; each reader has at most one file open.
+    /// The size of each file is read now, so that the length of the body is known. The complete body is never in memory
+    /// or in a temporary file; each reader has at most one file open.
     ///
-    /// - Throws: ``MultipartError``: no parts, a wrong boundary, a wrong part, a file that is missing or cannot be
-    ///   read, a stream of unknown length. A file or a stream that turns out longer or shorter is an error while
-    ///   reading.
+    /// - Throws: ``MultipartError`` if the form has no parts, an invalid boundary or an invalid part, a file that is
+    ///   missing or unreadable, or a stream of unknown length. A file or stream with a different length causes an error
+    ///   while reading.
     package func bodySource() throws(MultipartError) -> any BodySource {
         var framing = try emptyFraming()
         var source = MultipartBodySource()

@@ -3,22 +3,23 @@
 import Foundation
 
 extension MultipartForm {
-    /// One field of a form: a name, the bytes, and what is said about them.
+    /// One field of a form: a name, a content, and header fields.
     ///
-    /// The name and the file name are sent as UTF-8 in `Content-Disposition`, escaped as HTML's rules for forms say:
-    /// `"` as `%22`, CR as `%0D`, LF as `%0A`; in a name a lone CR or LF counts as CR LF. Nothing else is escaped, and
-    /// `filename*` is never sent (RFC 7578 §4.2).
+    /// The name and the file name are sent as UTF-8 in `Content-Disposition`, escaped as the HTML standard specifies:
+    /// `"` as `%22`, CR as `%0D`, LF as `%0A`. In a name, a lone CR or LF is first replaced by CR LF. Nothing else is
+    /// escaped, and `filename*` is never sent (RFC 7578 §4.2).
     ///
-    /// Two parts are equal when they send the same: bytes are compared, a file by its URL, a stream by `==` if it is
-    /// `Hashable`, by its identity if it is an object; any other stream equals only copies of its own part.
+    /// Two parts are equal if they send the same content: bytes are compared by value, files by URL, streams with `==`
+    /// if they are `Hashable` and by identity if they are objects. Any other stream is equal only to copies of its
+    /// part.
     public struct Part: Sendable, Hashable {
         /// The field's name.
         package let name: String
-        /// The file name that the server is told; `nil`: the part is no file.
+        /// The file name; `nil` if the part is not a file.
         package let fileName: String?
-        /// The part's `Content-Type`; `nil`: none is sent, which means `text/plain` (RFC 7578 §4.4).
+        /// The part's `Content-Type`; `nil` sends none, which means `text/plain` (RFC 7578 §4.4).
         package let mimeType: String?
-        /// Further header fields of the part. A `Content-Type` here stands in for ``mimeType``.
+        /// Additional header fields. A `Content-Type` overrides ``mimeType``.
         package let headers: HTTPHeaders
 
         let content: MultipartContent
@@ -26,15 +27,15 @@ extension MultipartForm {
 }
 
 extension MultipartForm.Part {
-    /// Bytes in memory.
+    /// A part with bytes in memory.
     ///
     /// - Parameters:
-    ///   - data: the bytes, sent as they are.
-    ///   - name: the field's name.
-    ///   - fileName: the file name that the server is told; default: none, the part is no file.
-    ///   - mimeType: the part's `Content-Type`; default: by the file name's extension, `application/octet-stream` for
-    ///     one that is not known; none without a file name.
-    ///   - headers: further header fields of the part; default: none.
+    ///   - data: The bytes.
+    ///   - name: The field's name.
+    ///   - fileName: The file name; default: none.
+    ///   - mimeType: The part's `Content-Type`; default: by the file name's extension, `application/octet-stream` for
+    ///     an unknown one; none without a file name.
+    ///   - headers: Additional header fields; default: none.
     public static func data(
         _ data: Data,
         name: String,
@@ -46,15 +47,15 @@ extension MultipartForm.Part {
         return Self(name: name, fileName: fileName, mimeType: mimeType, headers: headers, content: .data(data))
     }
 
-    /// A file, read as it is sent.
+    /// A part with the contents of a file, which is read while it is sent.
     ///
     /// - Parameters:
-    ///   - url: where the file lies. It is looked at when the body is made, and again for each time it is sent.
-    ///   - name: the field's name.
-    ///   - fileName: the file name that the server is told; default: the URL's last path component.
-    ///   - mimeType: the part's `Content-Type`; default: by the extension of the file, else of the file name, else
+    ///   - url: The URL of the file. The file is checked when the body is created, and again each time it is sent.
+    ///   - name: The field's name.
+    ///   - fileName: The file name; default: the URL's last path component.
+    ///   - mimeType: The part's `Content-Type`; default: by the extension of the file, else of the file name, else
     ///     `application/octet-stream`.
-    ///   - headers: further header fields of the part; default: none.
+    ///   - headers: Additional header fields; default: none.
     public static func file(
         _ url: URL,
         name: String,
@@ -67,10 +68,10 @@ extension MultipartForm.Part {
         return Self(name: name, fileName: fileName, mimeType: mimeType, headers: headers, content: .file(url))
     }
 
-    /// Text as UTF-8, its line ends as they are.
+    /// A part with UTF-8 text. Line endings are not changed.
     ///
-    /// No `Content-Type` is sent by default, as browsers do: it then means `text/plain` (RFC 7578 §4.4), and many
-    /// servers take a part that names a type for a file.
+    /// Like in browsers, no `Content-Type` is sent by default, which means `text/plain` (RFC 7578 §4.4). Many servers
+    /// treat a part with a `Content-Type` as a file.
     public static func text(
         _ text: String,
         name: String,
@@ -80,17 +81,17 @@ extension MultipartForm.Part {
         data(Data(text.utf8), name: name, mimeType: mimeType, headers: headers)
     }
 
-    /// A value as JSON.
+    /// A part with a value encoded as JSON.
     ///
-    /// The value is encoded here, once; a failure is kept, and thrown as ``MultipartError`` when the body is made.
+    /// The value is encoded immediately. A failure is thrown as ``MultipartError`` when the body is created.
     ///
     /// - Parameters:
-    ///   - value: what is encoded.
-    ///   - name: the field's name.
-    ///   - fileName: the file name that the server is told; default: none.
-    ///   - mimeType: the part's `Content-Type`; default: `application/json`.
-    ///   - encoder: default: one with sorted keys, so that equal values give equal parts.
-    ///   - headers: further header fields of the part; default: none.
+    ///   - value: The value.
+    ///   - name: The field's name.
+    ///   - fileName: The file name; default: none.
+    ///   - mimeType: The part's `Content-Type`; default: `application/json`.
+    ///   - encoder: The encoder; default: an encoder with sorted keys, so that equal values give equal parts.
+    ///   - headers: Additional header fields; default: none.
     public static func json(
         _ value: some Encodable,
         name: String,
@@ -103,15 +104,16 @@ extension MultipartForm.Part {
         return Self(name: name, fileName: fileName, mimeType: mimeType, headers: headers, content: content)
     }
 
-    /// A stream that can be opened again, read as it is sent.
+    /// A part with a stream that can be opened again and is read while it is sent.
     ///
     /// - Parameters:
-    ///   - source: the bytes. Its length must be known when the body is made, and it must give exactly as many.
-    ///   - name: the field's name.
-    ///   - fileName: the file name that the server is told; default: none, the part is no file.
-    ///   - mimeType: the part's `Content-Type`; default: by the file name's extension, `application/octet-stream` for
-    ///     one that is not known; none without a file name.
-    ///   - headers: further header fields of the part; default: none.
+    ///   - source: The stream. Its length must be known when the body is created, and it must provide exactly that many
+    ///     bytes.
+    ///   - name: The field's name.
+    ///   - fileName: The file name; default: none.
+    ///   - mimeType: The part's `Content-Type`; default: by the file name's extension, `application/octet-stream` for
+    ///     an unknown one; none without a file name.
+    ///   - headers: Additional header fields; default: none.
     public static func stream(
         _ source: any BodySource,
         name: String,
@@ -130,10 +132,10 @@ extension MultipartForm.Part: ReflectsDescription {
     public var description: String { "\(name.debugDescription), \(mimeType ?? "text/plain")" }
 }
 
-/// Where a part's bytes come from.
+/// The content of a part.
 enum MultipartContent: Sendable, Hashable {
     case data(Data)
-    /// A value that could not be encoded, and why.
+    /// A value that could not be encoded, and the reason.
     case notEncodable(String)
     case file(URL)
     case stream(Stream)
@@ -153,7 +155,7 @@ enum MultipartContent: Sendable, Hashable {
         }
     }
 
-    /// Where in the value and why; the value itself is left out, it may be a secret.
+    /// The location and reason of an encoding failure, without the value, which may be a secret.
     private static func reason(of error: any Error) -> String {
         guard case EncodingError.invalidValue(_, let context) = error else { return String(describing: error) }
         let path = context.codingPath.map { $0.intValue.map(String.init) ?? $0.stringValue }.joined(separator: ".")
@@ -162,10 +164,10 @@ enum MultipartContent: Sendable, Hashable {
 }
 
 extension MultipartContent {
-    /// A stream with what it is compared by.
+    /// A stream and the value by which it is compared.
     struct Stream: Sendable, Hashable {
         let source: any BodySource
-        /// Made with the part, so that a source which says nothing about itself equals at least its own copies.
+        /// Created with the part, so that a stream without identity is equal to its own copies.
         private let token = Token()
 
         init(_ source: any BodySource) {
@@ -191,7 +193,7 @@ extension MultipartContent {
         }
 
         private var object: ObjectIdentifier? {
-            // Linux boxes a struct for `as AnyObject`, in a new object each time.
+            // On Linux, `as AnyObject` boxes a struct in a new object each time.
             type(of: source) is AnyClass ? ObjectIdentifier(source as AnyObject) : nil
         }
     }
@@ -200,7 +202,7 @@ extension MultipartContent {
 }
 
 extension MultipartForm.Part {
-    /// An image in memory, with the names that many endpoints for pictures expect.
+    /// A part with an image in memory, with common default names.
     public static func image(
         _ data: Data,
         name: String = "photo",
@@ -212,11 +214,12 @@ extension MultipartForm.Part {
 }
 
 extension [MultipartForm.Part] {
-    /// Several images, each with its index, from 0, in its names.
+    /// Parts with several images, with the index of each, from 0, in its names.
     ///
     /// - Parameters:
     ///   - images: The images in order.
-    ///   - name: The fields' name, in which `{i}` is replaced by the index; default: `file{i}`, for `file0`, `file1`, ….
+    ///   - name: The fields' name, in which `{i}` is replaced by the index; default: `file{i}`, for `file0`, `file1`,
+    ///     ….
     ///   - fileName: The file name, in which `{i}` is replaced by the index; default: `file{i}.jpg`.
     ///   - mimeType: The type of all images; default: `image/jpeg`.
     public static func images(

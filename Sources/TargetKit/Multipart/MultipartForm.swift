@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// A `multipart/form-data` body (RFC 7578): what a browser sends for a form with files.
+/// A `multipart/form-data` body (RFC 7578), the format of HTML forms with files.
 ///
 /// ```swift
 /// let form: MultipartForm = [
@@ -13,23 +13,23 @@
 /// }
 /// ```
 ///
-/// Making a form never fails and reads nothing; what is wrong with it is said by ``data()`` and `bodySource()`, as a
-/// ``MultipartError`` that names the part.
+/// Creating a form never fails and reads no files. ``data()`` and `bodySource()` throw a ``MultipartError`` that names
+/// the invalid part.
 ///
-/// Two forms are equal when their parts are: the boundary only frames them, and a random one differs between two forms
-/// that mean the same.
+/// Two forms are equal if their parts are equal. The boundary, which is random by default, is not compared.
 public struct MultipartForm: Sendable {
     /// The parts, in the order in which they are sent.
     public var parts: [Part]
-    /// The line between the parts, without its leading `--`: 1–70 characters of RFC 2046 §5.1.1, not ending in a space.
+    /// The boundary between the parts, without the leading `--`: 1–70 characters (RFC 2046 §5.1.1), not ending in a
+    /// space.
     public var boundary: String
 
     /// Creates a form.
     ///
     /// - Parameters:
-    ///   - parts: the parts in order; none is an error when the body is made.
-    ///   - boundary: the line between the parts; default: a random one of 128 bits, which no data holds by chance, so
-    ///     the data is not searched for it. One that RFC 2046 does not allow is an error when the body is made.
+    ///   - parts: The parts in order. Creating the body of an empty form is an error.
+    ///   - boundary: The boundary between the parts; default: 128 random bits, which the data cannot contain by chance.
+    ///     Creating a body with a boundary that RFC 2046 does not allow is an error.
     public init(parts: [Part], boundary: String? = nil) {
         self.parts = parts
         self.boundary = boundary ?? Self.randomBoundary()
@@ -41,20 +41,19 @@ public struct MultipartForm: Sendable {
         return randomBoundary(using: &generator)
     }
 
-    /// A boundary of 128 bits from that generator: `TargetKit-` and 32 hexadecimal digits.
+    /// A boundary of 128 bits from the generator: `TargetKit-` and 32 hexadecimal digits.
     package static func randomBoundary(using generator: inout some RandomNumberGenerator) -> String {
         MultipartBoundary(using: &generator).text
     }
 
-    /// The value of the request's `Content-Type`: `multipart/form-data; boundary=…`, the boundary in quotes where
-    /// RFC 2045 §5.1 asks for them. Without a boundary when it is one that RFC 2046 does not allow, and no body can be
-    /// made.
+    /// The value of the request's `Content-Type`: `multipart/form-data; boundary=…`, with the boundary quoted where RFC
+    /// 2045 §5.1 requires it. An invalid boundary is omitted; creating the body then fails.
     package var contentType: String {
         MultipartBoundary(boundary).map { "multipart/form-data; boundary=\($0.parameterValue)" }
             ?? "multipart/form-data"
     }
 
-    /// Whether every part's bytes are in memory, so that ``data()`` needs no file and no stream.
+    /// Whether all parts are in memory, so that ``data()`` succeeds.
     package var isInMemory: Bool {
         parts.allSatisfy(\.content.isInMemory)
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// The bytes around the parts' contents: boundary lines and header fields (RFC 7578 §4), gathered in one buffer.
+/// The framing of the parts: boundary lines and header fields (RFC 7578 §4), collected in one buffer.
 struct MultipartFraming {
     private(set) var bytes: [UInt8] = []
     private let boundary: String
@@ -10,9 +10,9 @@ struct MultipartFraming {
         bytes.reserveCapacity((partCount + 1) * 192)
     }
 
-    /// Appends what stands before a part's content.
+    /// Appends the boundary line and header of a part.
     ///
-    /// - Throws: a reason, when a header field would break out of its line.
+    /// - Throws: The reason, if a header field contains a line break.
     mutating func appendHead(of part: MultipartForm.Part) throws(MultipartError.Reason) {
         append("--")
         append(boundary)
@@ -27,7 +27,7 @@ struct MultipartFraming {
             try appendField("Content-Type", mimeType)
         }
         for field in part.headers.fields {
-            // A second Content-Disposition would contradict the first, and servers differ in which they believe.
+            // Servers differ in which of two Content-Disposition fields they use.
             guard field.name.rawValue.isToken, field.name != "Content-Disposition" else {
                 throw .headerName(field.name.rawValue)
             }
@@ -36,12 +36,12 @@ struct MultipartFraming {
         append("\r\n")
     }
 
-    /// Appends what stands after a part's content.
+    /// Appends the line break after a part's content.
     mutating func appendEndOfContent() {
         append("\r\n")
     }
 
-    /// Appends what stands after the last part.
+    /// Appends the closing boundary.
     mutating func appendClosing() {
         append("--")
         append(boundary)
@@ -66,12 +66,12 @@ struct MultipartFraming {
         append("\r\n")
     }
 
-    /// Appends a field's name. HTML turns a lone CR or LF in it into CR LF first, in a file name it does not.
+    /// Appends a field's name. Unlike in a file name, HTML first replaces a lone CR or LF by CR LF.
     private mutating func append(fieldName: String) {
         var previous: UInt8 = 0
         for byte in fieldName.utf8 {
             switch byte {
-            case 0x0A where previous == 0x0D: break  // The CR has written both.
+            case 0x0A where previous == 0x0D: break  // Already written with the CR.
             case 0x0A, 0x0D: append("%0D%0A")
             case 0x22: append("%22")
             default: bytes.append(byte)
@@ -80,8 +80,7 @@ struct MultipartFraming {
         }
     }
 
-    /// Appends with `"`, CR and LF escaped, and nothing else: "multipart/form-data encoding algorithm" of the HTML
-    /// standard.
+    /// Appends text with only `"`, CR and LF escaped (HTML standard, "multipart/form-data encoding algorithm").
     private mutating func append(escaping text: String) {
         for byte in text.utf8 {
             switch byte {
@@ -94,11 +93,11 @@ struct MultipartFraming {
     }
 }
 
-/// A boundary that RFC 2046 §5.1.1 allows: 1–70 `bchars`, of which the last is not a space.
+/// A valid boundary (RFC 2046 §5.1.1): 1–70 `bchars`, not ending in a space.
 struct MultipartBoundary: Sendable {
     let text: String
 
-    /// `nil` when RFC 2046 does not allow it.
+    /// Returns `nil` if RFC 2046 does not allow the boundary.
     init?(_ text: String) {
         guard (1...70).contains(text.utf8.count), ASCIISet.boundary.containsAll(of: text),
             text.utf8.last != 0x20
@@ -108,7 +107,7 @@ struct MultipartBoundary: Sendable {
         self.text = text
     }
 
-    /// 128 random bits in hexadecimal: a token, so that no server has to understand quotes.
+    /// Creates a boundary of 128 random bits in hexadecimal. It is a token, so it needs no quotes.
     init(using generator: inout some RandomNumberGenerator) {
         let bits = (generator.next() as UInt64, generator.next() as UInt64)
         text = "TargetKit-" + Self.hexadecimal(bits)
@@ -125,7 +124,8 @@ struct MultipartBoundary: Sendable {
         }
     }
 
-    /// As a parameter of `Content-Type`: in quotes unless it is a token (RFC 2045 §5.1). No boundary holds `"` or `\`.
+    /// The parameter value in `Content-Type`, quoted unless it is a token (RFC 2045 §5.1). Boundaries cannot contain
+    /// `"` or `\`.
     var parameterValue: String {
         ASCIISet.token.containsAll(of: text) ? text : "\"\(text)\""
     }

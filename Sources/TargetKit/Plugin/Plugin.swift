@@ -5,27 +5,30 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// Behavior around every call of a provider: tokens, logging, activity, sign-out. Each hook has a default that does nothing.
+/// Behavior around every call of a provider: tokens, logging, activity, sign-out. Each hook has a default that does
+/// nothing.
 ///
 /// The hooks of one call, in order:
 ///
-/// 1. ``prepare(_:context:)`` changes the request. A plugin that throws ends the call; nothing is sent.
-/// 2. ``willSend(_:context:)`` sees the request as it is sent.
-/// 3. ``didReceive(_:context:)`` sees the response, or why there is none. Each `willSend` is followed by **exactly one**
-///    `didReceive`, also when the call is cancelled.
-/// 4. ``retry(_:context:)`` may ask for another attempt, also when the response could not be decoded. The first plugin that
-///    returns another decision than `.doNotRetry` decides; the next attempt begins with `prepare`, and its
+/// 1. ``prepare(_:context:)`` changes the request. An error that it throws ends the call; nothing is sent.
+/// 2. ``willSend(_:context:)`` receives the request as it is sent.
+/// 3. ``didReceive(_:context:)`` receives the response or the error. Each `willSend` is followed by **exactly one**
+///    `didReceive`, even if the call is cancelled.
+/// 4. ``retry(_:context:)`` may ask for another attempt, even if the response could not be decoded. The first plugin
+///    that returns a decision other than `.doNotRetry` decides; the next attempt begins with `prepare`, and its
 ///    ``RequestContext/attempt`` is one higher. A cancelled call is not retried.
-/// 5. ``process(_:context:)`` may change the result. It sees **every** call exactly once, also one that failed before it was
-///    sent.
-/// 6. ``didFinish(_:context:)`` sees **every** call exactly once, last: a stream's at the end of its body.
+/// 5. ``process(_:context:)`` may change the result. It is called **exactly once** for every call, including calls that
+///    failed before they were sent.
+/// 6. ``didFinish(_:context:)`` is the last hook, called **exactly once** for every call; for a stream, when its body
+///    ends.
 ///
-/// The ``place`` of a plugin determines its position among the others. Hooks of one call never run at the same time; those of
-/// different calls do. Stubbed calls run the same hooks. What a plugin keeps between the hooks of a call belongs into the
-/// context: `context[Key.self]`.
+/// The ``place`` of a plugin determines its position among the others. Hooks of one call never run at the same time;
+/// those of different calls do. Stubbed calls run the same hooks. Store what a plugin keeps between the hooks of a call
+/// in the context: `context[Key.self]`.
 ///
-/// Calls that share an exchange (``CallOptions/sharesInFlight``) have their own `prepare`, `process` and `didFinish`. The exchange
-/// has a context of its own, which starts with what the first call's context stores, for `willSend`, `didReceive` and `retry`.
+/// Calls that share an exchange (``CallOptions/sharesInFlight``) have their own `prepare`, `process` and `didFinish`.
+/// The exchange has a context of its own for `willSend`, `didReceive` and `retry`; its storage starts as a copy of the
+/// first call's.
 ///
 /// ```swift
 /// struct TracePlugin: Plugin {
@@ -37,25 +40,25 @@ import FoundationNetworking
 /// }
 /// ```
 public protocol Plugin: Sendable {
-    /// Where the plugin stands among the provider's plugins; default ``PluginPlace/standard``.
+    /// The plugin's position among the provider's plugins; default ``PluginPlace/standard``.
     var place: PluginPlace { get }
 
-    /// The header fields in which this plugin puts secrets, besides those of ``HeaderRedaction/standard``: a redirect to another
-    /// origin does not get them, and no plugin of TargetKit logs them. Default: none.
+    /// The header fields in which this plugin puts secrets, in addition to those of ``HeaderRedaction/standard``. They
+    /// are not sent to another origin after a redirect, and TargetKit's plugins do not log them. Default: none.
     var secretHeaders: Set<HTTPHeaderName> { get }
 
     /// Changes the request before it is sent.
     ///
-    /// - Throws: Ends the call with an error of stage `.request`, or with the ``TargetKitError`` that is thrown.
+    /// - Throws: Any error, which ends the call with stage `.request`. A ``TargetKitError`` ends the call unchanged.
     func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest
 
-    /// Sees the request as it is sent.
+    /// Called with the request as it is sent.
     func willSend(_ request: URLRequest, context: RequestContext)
 
-    /// Sees the result of one attempt, after the target's validation and before decoding.
+    /// Called with the result of one attempt, after the target's validation and before decoding.
     func didReceive(_ result: Result<Response, TargetKitError>, context: RequestContext)
 
-    /// Decides whether the call is tried again.
+    /// Decides whether to retry the call.
     func retry(_ result: Result<Response, TargetKitError>, context: RequestContext) async -> RetryDecision
 
     /// Changes the result of the call. A response that it replaces is decoded again.
@@ -64,7 +67,7 @@ public protocol Plugin: Sendable {
         context: RequestContext
     ) async -> Result<Response, TargetKitError>
 
-    /// Sees how the call has ended.
+    /// Called when the call has ended.
     func didFinish(_ call: FinishedCall, context: RequestContext)
 }
 
@@ -101,27 +104,28 @@ extension Plugin {
     public func didFinish(_ call: FinishedCall, context: RequestContext) {}
 }
 
-/// Whether a plugin asks for another attempt.
+/// A plugin's decision about another attempt.
 public enum RetryDecision: Sendable {
     /// The plugin does not ask for another attempt.
     case doNotRetry
-    /// The call is tried again after that delay, on the provider's clock.
+    /// Retry the call after a delay on the provider's clock.
     case retry(after: Duration)
-    /// The call ends with that error.
+    /// End the call with the error.
     case fail(TargetKitError)
 }
 
-/// How a call has ended.
+/// A call that has ended.
 public struct FinishedCall: Sendable {
-    /// The result that the caller gets. For a stream, the head of the response, or the failure of the head or of the body.
+    /// The caller's result. For a stream, the head of the response, or the failure of the head or the body.
     public let result: Result<Response, TargetKitError>
-    /// The time from the start of the call to its end, on the continuous clock: plugins, attempts, delays and decoding included,
-    /// and the body of a stream.
+    /// The time from the start of the call to its end on the continuous clock, including plugins, attempts, delays,
+    /// decoding, and the body of a stream.
     public let duration: Duration
-    /// The bytes of the body that the reader of a stream has received, decoded; `nil` if the call is not a stream.
+    /// The number of bytes that a stream's reader has received, after content decoding; `nil` if the call is not a
+    /// stream.
     public let streamedByteCount: Int64?
 
-    /// Figures of the last exchange; `nil` when there was no response, or the transport does not measure them.
+    /// The metrics of the last exchange; `nil` if there was no response or the transport does not measure them.
     public var metrics: TransportMetrics? {
         switch result {
         case .success(let response): response.metrics
@@ -129,7 +133,7 @@ public struct FinishedCall: Sendable {
         }
     }
 
-    /// The end of a call, made by hand to test a plugin.
+    /// Creates a finished call, to test a plugin.
     public init(result: Result<Response, TargetKitError>, duration: Duration = .zero, streamedByteCount: Int64? = nil) {
         self.result = result
         self.duration = duration

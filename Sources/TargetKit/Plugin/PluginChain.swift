@@ -9,12 +9,12 @@ import FoundationNetworking
 struct PluginChain: Sendable {
     /// Sorted by place.
     let plugins: [any Plugin]
-    /// The fields that a redirect to another origin does not get.
+    /// The fields that are not sent to another origin after a redirect.
     let secretHeaders: Set<HTTPHeaderName>
-    /// Those whose `prepare` belongs to the exchange: the places from ``PluginPlace/signing`` on.
+    /// The plugins whose `prepare` belongs to the exchange: the places from ``PluginPlace/signing`` on.
     private let signing: ArraySlice<any Plugin>
     private let preparing: ArraySlice<any Plugin>
-    /// In the order in which they are asked to retry.
+    /// The plugins in the order in which they are asked to retry.
     private let retrying: [any Plugin]
 
     init(_ plugins: [any Plugin]) {
@@ -33,7 +33,7 @@ struct PluginChain: Sendable {
 
     var isEmpty: Bool { plugins.isEmpty }
 
-    /// Whether plugins add to a request after it is known whether it is shared.
+    /// Whether plugins change a request after it has been compared for sharing.
     var hasSigning: Bool { !signing.isEmpty }
 
     func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {

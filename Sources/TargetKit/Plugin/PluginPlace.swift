@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 
-/// Where a plugin stands among the plugins of a provider, whatever its position in the provider's array.
+/// The position of a plugin among the plugins of a provider.
 ///
-/// A provider sorts its plugins by their places; plugins of one place keep the order of the array. Each hook visits the places in
-/// an order of its own:
+/// A provider sorts its plugins by place; plugins of the same place keep the order of the array. Each hook visits the
+/// places in its own order:
 ///
 /// | place | plugins | `prepare`, `willSend`, `didReceive`, `process`, `didFinish` | `retry` |
 /// |---|---|---|---|
@@ -19,10 +19,10 @@
 /// | ``errorHandling`` | replace errors | 10th | 10th |
 /// | ``observation`` | record what is sent and received | 11th | 11th |
 ///
-/// So a failed call first gets a new credential, then another host, then another attempt after a delay, and waits for the network
-/// last.
+/// A failed call is therefore retried with a new credential first, then with another host, then after a delay, and last
+/// after waiting for the network.
 ///
-/// A place between two others is made of a number between theirs:
+/// To create a place between two others, choose a raw value between theirs:
 ///
 /// ```swift
 /// extension PluginPlace {
@@ -30,10 +30,10 @@
 /// }
 /// ```
 public struct PluginPlace: RawRepresentable, Sendable, Hashable, Comparable {
-    /// The position; places with smaller numbers come first, but for `retry`.
+    /// The position. Smaller numbers come first, except for `retry`.
     public let rawValue: Int
 
-    /// A place at that position.
+    /// Creates a place at a position.
     public init(rawValue: Int) {
         self.rawValue = rawValue
     }
@@ -42,31 +42,31 @@ public struct PluginPlace: RawRepresentable, Sendable, Hashable, Comparable {
     public static let start = PluginPlace(rawValue: 50)
     /// Chooses the server. 100.
     public static let environment = PluginPlace(rawValue: 100)
-    /// Waits until the device is online, before a host is chosen and a call is admitted. 150.
+    /// Waits until the device is online, before a host is chosen and the call is admitted. 150.
     public static let connectivity = PluginPlace(rawValue: 150)
     /// Chooses among the hosts of a server. 200.
     public static let failover = PluginPlace(rawValue: 200)
     /// Lets a call start, delays it or refuses it. 300.
     public static let admission = PluginPlace(rawValue: 300)
-    /// The place of a plugin that names none. 400.
+    /// The default place. 400.
     public static let standard = PluginPlace(rawValue: 400)
     /// Repeats failed calls. 450.
     public static let retrying = PluginPlace(rawValue: 450)
     /// Adds credentials. 500.
     public static let authentication = PluginPlace(rawValue: 500)
-    /// Signs what the plugins before have made of the request. 600.
+    /// Signs the request that the preceding plugins have prepared. 600.
     ///
-    /// From this place on `prepare` belongs to an exchange: calls that share an exchange share what it adds.
+    /// From this place on, `prepare` belongs to the exchange: calls that share an exchange share its changes.
     public static let signing = PluginPlace(rawValue: 600)
     /// Replaces errors, after the plugins that react to the original ones. 650.
     public static let errorHandling = PluginPlace(rawValue: 650)
     /// Records what is sent and received. 700.
     public static let observation = PluginPlace(rawValue: 700)
 
-    /// Ends the session: after plugins that delay a call, before those of the place ``standard``, which may replace the response in
-    /// `process`. 350.
+    /// Ends the session, after plugins that delay a call and before ``standard`` plugins, which may replace the
+    /// response in `process`. 350.
     package static let sessionEnd = PluginPlace(rawValue: 350)
-    /// Adds the app's token, which the credential of an ``authentication`` plugin replaces. 490.
+    /// Adds the app's token, which an ``authentication`` plugin's credential replaces. 490.
     package static let accessToken = PluginPlace(rawValue: 490)
     /// Adds credentials to a request that has none. 510.
     package static let missingCredentials = PluginPlace(rawValue: 510)
@@ -74,8 +74,8 @@ public struct PluginPlace: RawRepresentable, Sendable, Hashable, Comparable {
     /// Compares the positions.
     public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 
-    /// The position at which the place is asked to retry: a new credential is tried first, then another host, then another
-    /// attempt, and a plugin that waits for the network is asked last of them.
+    /// The position in the order of `retry`: a new credential first, then another host, then another attempt, and
+    /// waiting for the network last.
     var retryPosition: Int {
         switch self {
         case .authentication: Int.min

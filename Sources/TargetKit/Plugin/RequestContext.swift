@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// A value that a plugin keeps in the context of a call.
+/// A key for a value that a plugin stores in the context of a call.
 ///
 /// ```swift
 /// enum StartKey: RequestContextKey {
@@ -16,14 +16,14 @@ public protocol RequestContextKey {
     associatedtype Value: Sendable
 }
 
-/// The call that a plugin's hook is about.
+/// The call for which a plugin's hook is called.
 public struct RequestContext: Sendable {
-    /// Identifies a call or a shared exchange; the same at each attempt.
+    /// The identifier of a call or a shared exchange, which is the same for each attempt.
     public struct ID: Sendable, Hashable, CustomStringConvertible {
         private let number: UInt64
         private static let last = Locked<UInt64>(0)
 
-        /// An identifier that no other call of this process has.
+        /// An identifier that is unique in this process.
         static func next() -> ID {
             ID(
                 number: last.withLock { number in
@@ -37,7 +37,7 @@ public struct RequestContext: Sendable {
         public var description: String { String(number) }
     }
 
-    /// What is the same at each attempt.
+    /// The properties that are the same for each attempt.
     private final class Fixed: Sendable {
         let id = ID.next()
         let target: any TargetType
@@ -62,19 +62,20 @@ public struct RequestContext: Sendable {
     }
 
     private let fixed: Fixed
-    /// Identifies the call or the shared exchange; the same at each attempt.
+    /// The identifier of the call or the shared exchange, which is the same for each attempt.
     public var id: ID { fixed.id }
-    /// The target of the call; for a ``MultiTarget`` the one inside.
+    /// The target of the call; for a ``MultiTarget``, the wrapped target.
     public var target: any TargetType { fixed.target }
-    /// 0 at the first attempt, 1 at the first repetition, …
+    /// The number of the attempt: 0 for the first, 1 for the first retry, and so on.
     public internal(set) var attempt: Int
     /// The scope that the call belongs to.
     public var scope: RequestScope { fixed.scope }
     /// The options of the provider, the target and the call.
     public var options: CallOptions { fixed.options }
-    /// The fields that hold secrets: those of ``HeaderRedaction/standard`` and of all plugins of the provider.
+    /// The header fields that contain secrets: those of ``HeaderRedaction/standard`` and of all plugins of the
+    /// provider.
     public var secretHeaders: Set<HTTPHeaderName> { fixed.secretHeaders }
-    /// The body that the transport reads while it sends; `nil` when the body is in the `URLRequest`.
+    /// The body that the transport reads while it sends; `nil` if the `URLRequest` contains the body.
     package internal(set) var bodyOutsideRequest: TransportRequest.Body? {
         get { boxedBody?.value }
         set { boxedBody = newValue.map(Boxed.init) }
@@ -83,13 +84,13 @@ public struct RequestContext: Sendable {
 
     var handle: RequestHandle { fixed.handle }
 
-    /// What is stored for a plugin, for as long as the call or the exchange runs; `nil` until it is set.
+    /// The value stored for a key, kept until the call or the exchange ends; `nil` until it is set.
     public subscript<Key: RequestContextKey>(key: Key.Type) -> Key.Value? {
         get { fixed.handle.stored(ObjectIdentifier(key)) as? Key.Value }
         nonmutating set { fixed.handle.store(newValue, for: ObjectIdentifier(key)) }
     }
 
-    /// The context of a call's first attempt; `target` is not a ``MultiTarget``.
+    /// Creates the context of a call's first attempt. `target` must not be a ``MultiTarget``.
     init(
         inner target: any TargetType,
         scope: RequestScope,
@@ -101,14 +102,14 @@ public struct RequestContext: Sendable {
         attempt = 0
     }
 
-    /// A context made by hand, to test a plugin.
+    /// Creates a context, to test a plugin.
     ///
     /// - Parameters:
     ///   - target: The target of the call.
     ///   - attempt: The number of the attempt; default 0.
-    ///   - scope: The scope of the call; default: one of its own.
+    ///   - scope: The scope of the call; default: a new scope.
     ///   - options: The options of the call, without those of the target; default: none.
-    ///   - secretHeaders: The fields that hold secrets; default: those of ``HeaderRedaction/standard``.
+    ///   - secretHeaders: The header fields that contain secrets; default: those of ``HeaderRedaction/standard``.
     public init(
         target: any TargetType,
         attempt: Int = 0,
@@ -126,7 +127,7 @@ public struct RequestContext: Sendable {
         self.attempt = attempt
     }
 
-    /// The context of an exchange that this call begins, and may share.
+    /// Returns the context of a shared exchange that this call begins.
     func ofExchange(_ handle: RequestHandle) -> RequestContext {
         handle.copyStorage(of: fixed.handle)
         var context = RequestContext(
@@ -142,6 +143,6 @@ public struct RequestContext: Sendable {
 }
 
 extension RequestContext: ReflectsDescription {
-    /// The call, its attempt, and its target without associated values, which can be secrets.
+    /// The call, its attempt, and its target without associated values, which may be secrets.
     public var description: String { "call \(id), attempt \(attempt), \(target.name)" }
 }

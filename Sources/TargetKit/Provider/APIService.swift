@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 
-/// A base for service types: calls with one closure for success and one for failure.
+/// A service that makes calls with separate closures for success and failure.
 ///
 /// ```swift
 /// final class OrderService: APIService {
@@ -13,19 +13,19 @@ import Foundation
 /// }
 /// ```
 ///
-/// Exactly one of the two closures is called, once, on the main actor. The body is decoded before that, on another thread.
+/// Exactly one of the two closures is called, once, on the main actor. The body is decoded on another thread.
 public protocol APIService: Sendable {
-    /// The calls of the service.
+    /// The target type of the service's calls.
     associatedtype Target: TargetType
 
-    /// Makes the calls.
+    /// The provider that makes the calls.
     var provider: Provider<Target> { get }
 }
 
 extension APIService {
-    /// Makes a call for a value that is decoded from JSON, inside the call's envelope if it has one.
+    /// Makes a call and decodes a value from its JSON, or from the payload of the call's envelope.
     ///
-    /// - Returns: A handle to cancel the call. The call does not depend on it.
+    /// - Returns: A handle that can cancel the call. Releasing the handle does not cancel the call.
     @discardableResult
     public func request<Value: Decodable & Sendable>(
         _ target: Target,
@@ -42,9 +42,9 @@ extension APIService {
         }
     }
 
-    /// Makes a call for its response, whose envelope, if the call has one, has been checked.
+    /// Makes a call and returns its response, after checking the envelope if the call has one.
     ///
-    /// - Returns: A handle to cancel the call. The call does not depend on it.
+    /// - Returns: A handle that can cancel the call. Releasing the handle does not cancel the call.
     @discardableResult
     public func send(
         _ target: Target,

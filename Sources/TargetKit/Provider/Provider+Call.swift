@@ -4,7 +4,8 @@ import Foundation
 // MARK: - A call from its start to its end
 
 extension Provider {
-    /// A new call, which its scope knows until ``end(_:_:streamedByteCount:)``; it is not accepted if the scope is shut down.
+    /// Creates a call and adds it to its scope until ``end(_:_:streamedByteCount:)``. A scope that is shut down rejects
+    /// it.
     func begin(
         _ target: Target,
         options: CallOptions,
@@ -37,9 +38,9 @@ extension Provider {
         )
     }
 
-    /// Runs a call up to its result, within its time.
+    /// Runs a call within its timeout and returns the result.
     func run(_ call: Call, _ target: Target) async -> Result<Response, TargetKitError> {
-        // That of a stream covers its body.
+        // The timeout of a stream covers its body.
         let deadline = call.delivery.isStream ? nil : deadline(of: call)
         defer { deadline?.cancel() }
         let result = await call.run {
@@ -54,7 +55,7 @@ extension Provider {
         return call.ended(result)
     }
 
-    /// Ends a call: the plugins' `didFinish`, then the completion, which the scope's shutdown waits for.
+    /// Ends a call: runs the plugins' `didFinish`, then the completion, which the scope's shutdown waits for.
     func end(
         _ call: Call,
         _ result: Result<Response, TargetKitError>,
@@ -76,7 +77,7 @@ extension Provider {
         }
     }
 
-    /// Ends the call when its time is over, unless it is cancelled before.
+    /// Starts a task that times the call out, until that task is cancelled.
     func deadline(of call: Call) -> Task<Void, Never>? {
         guard let limit = call.context.options.timeout.wholeCall, limit > .zero else { return nil }
         return Task { [clock = configuration.clock, handle = call.handle] in
@@ -84,7 +85,7 @@ extension Provider {
                 try await clock.wait(for: limit)
                 handle.interrupt(.timedOut)
             } catch {
-                // Cancelled: the call has ended.
+                // The task was cancelled because the call has ended.
             }
         }
     }
@@ -93,7 +94,7 @@ extension Provider {
 // MARK: - Awaited calls, and calls with closures
 
 extension Provider {
-    /// A call that its caller waits for. Cancelling the caller's task cancels the call.
+    /// Makes a call and waits for its result. Cancelling the caller's task cancels the call.
     func response(
         of target: Target,
         _ options: CallOptions,
@@ -102,7 +103,7 @@ extension Provider {
         let call = begin(target, options: options, isAwaited: true, decoding: decoding)
         let result = await withTaskCancellationHandler {
             if !call.hasOwnTask { return await run(call, target) }
-            // Starting right here saves a change of thread.
+            // Starting the task synchronously saves a thread hop.
             let task = Task.startingNow { await self.run(call, target) }
             call.handle.attach(task)
             return await task.value
@@ -113,7 +114,7 @@ extension Provider {
         return result
     }
 
-    /// A call whose closures are called on a queue. All of it runs elsewhere: the caller may be the main thread.
+    /// Starts a call whose closures run on a queue. The call itself never runs on the caller's thread.
     func start(
         _ target: Target,
         _ options: CallOptions,
@@ -125,7 +126,7 @@ extension Provider {
         var isOver: Locked<Bool>?
         var progressOnQueue: (@Sendable (TransferProgress) -> Void)?
         if let progress {
-            // A call can end while a step of a shared exchange is on its way to it.
+            // A call can end while progress of a shared exchange is still being delivered.
             let isEnded = Locked(false)
             isOver = isEnded
             progressOnQueue = { step in
@@ -149,7 +150,7 @@ extension Provider {
         self.options.overridden(by: target.options).overridden(by: options)
     }
 
-    /// Checks what the envelope says, if there is one.
+    /// Checks the envelope, if there is one.
     static func envelopeCheck(_ options: CallOptions) -> Call.Decoding? {
         guard let envelope = options.envelope else { return nil }
         return Call.Decoding { response throws(TargetKitError) in try response.unwrap(envelope) }
@@ -157,14 +158,14 @@ extension Provider {
 }
 
 extension Optional<DispatchQueue> {
-    /// Runs the work on the queue, or right here if there is none.
+    /// Runs the work on the queue, or synchronously if there is none.
     fileprivate func run(_ work: @escaping @Sendable () -> Void) {
         guard let self else { return work() }
         self.async(execute: work)
     }
 }
 
-/// The value that a call decodes from its response, inside the call's envelope if it has one.
+/// The value that a call decodes from its response, or from its envelope's payload.
 struct DecodedValue<Value: Decodable & Sendable>: Sendable {
     let keyPath: String?
     private let value = Locked<Value?>(nil)
@@ -186,7 +187,7 @@ struct DecodedValue<Value: Decodable & Sendable>: Sendable {
         }
     }
 
-    /// The result of the call, with the value that was decoded last.
+    /// The result of the call, with the last decoded value.
     func result(_ result: Result<Response, TargetKitError>) -> Result<Value, TargetKitError> {
         result.flatMap { response in
             guard let value = value.withLock({ $0 }) else {

@@ -19,9 +19,9 @@ extension Provider {
     /// ```
     ///
     /// - Parameters:
-    ///   - target: The call, made for each subscription when that asks for a value.
+    ///   - target: The call, made once for each subscription, on its first demand.
     ///   - options: Override the target's and the provider's options; default: none.
-    ///   - queue: Where value and completion are delivered; default: the main queue.
+    ///   - queue: The queue that receives the value and the completion; default: the main queue.
     public func responsePublisher(
         for target: Target,
         options: CallOptions = CallOptions(),
@@ -30,14 +30,15 @@ extension Provider {
         RequestPublisher(on: queue) { yield in yield(try await self.request(target, options: options)) }
     }
 
-    /// Publishes the value in the JSON of a call's response. It is decoded on another thread than the queue's.
+    /// Publishes the value decoded from the JSON of a call's response. Decoding does not block the queue.
     ///
     /// - Parameters:
-    ///   - target: The call, made for each subscription when that asks for a value.
-    ///   - type: What to decode.
-    ///   - keyPath: The key path of the value in the body or in the envelope's payload; default `nil`: the whole body or payload.
+    ///   - target: The call, made once for each subscription, on its first demand.
+    ///   - type: The type to decode.
+    ///   - keyPath: The key path of the value in the body or in the envelope's payload; default `nil`: the whole body
+    ///     or payload.
     ///   - options: Override the target's and the provider's options; default: none.
-    ///   - queue: Where value and completion are delivered; default: the main queue.
+    ///   - queue: The queue that receives the value and the completion; default: the main queue.
     public func valuePublisher<Value: Decodable & Sendable>(
         for target: Target,
         as type: Value.Type,
@@ -50,12 +51,12 @@ extension Provider {
         }
     }
 
-    /// Publishes the events of a call: its progress, then its response. Events wait until they are asked for.
+    /// Publishes the events of a call: its progress, then its response. Events are buffered until there is demand.
     ///
     /// - Parameters:
-    ///   - target: The call, made for each subscription when that asks for an event.
+    ///   - target: The call, made once for each subscription, on its first demand.
     ///   - options: Override the target's and the provider's options; default: none.
-    ///   - queue: Where events and completion are delivered; default: the main queue.
+    ///   - queue: The queue that receives the events and the completion; default: the main queue.
     public func eventPublisher(
         for target: Target,
         options: CallOptions = CallOptions(),
@@ -68,12 +69,12 @@ extension Provider {
 }
 
 extension Provider where Target: TypedTarget {
-    /// Publishes the value that the target declares. It is decoded on another thread than the queue's.
+    /// Publishes a value of the target's output type. Decoding does not block the queue.
     ///
     /// - Parameters:
-    ///   - target: The call, made for each subscription when that asks for a value.
+    ///   - target: The call, made once for each subscription, on its first demand.
     ///   - options: Override the target's and the provider's options; default: none.
-    ///   - queue: Where value and completion are delivered; default: the main queue.
+    ///   - queue: The queue that receives the value and the completion; default: the main queue.
     public func valuePublisher(
         for target: Target,
         options: CallOptions = CallOptions(),

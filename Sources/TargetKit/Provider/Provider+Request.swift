@@ -4,7 +4,8 @@ import Foundation
 extension Provider {
     /// Makes a call and waits for its response.
     ///
-    /// Cancelling the surrounding task cancels the call. In a `Task`, `do throws(TargetKitError)` keeps the type of the error:
+    /// Cancelling the surrounding task cancels the call. In a `Task`, use `do throws(TargetKitError)` to keep the
+    /// error's type:
     ///
     /// ```swift
     /// Task {
@@ -19,7 +20,7 @@ extension Provider {
     /// - Parameters:
     ///   - target: The call.
     ///   - options: Override the target's and the provider's options; default: none.
-    /// - Throws: ``TargetKitError``; of stage `.status`, with the response, for a status code that the target's
+    /// - Throws: ``TargetKitError``, with stage `.status` and the response for a status code that the target's
     ///   ``TargetType/validation`` does not accept.
     public func request(
         _ target: Target,
@@ -32,11 +33,11 @@ extension Provider {
     ///
     /// - Parameters:
     ///   - target: The call.
-    ///   - type: What to decode.
-    ///   - keyPath: The key path of the value in the body or in the envelope's payload, for example `data.user`; default `nil`: the
-    ///     whole body or payload.
+    ///   - type: The type to decode.
+    ///   - keyPath: The key path of the value in the body or in the envelope's payload, for example `data.user`;
+    ///     default `nil`: the whole body or payload.
     ///   - options: Override the target's and the provider's options; default: none.
-    /// - Throws: ``TargetKitError``; of stage `.decoding`, with the response, when the body is not such a value.
+    /// - Throws: ``TargetKitError``, with stage `.decoding` and the response if the body cannot be decoded.
     public func request<Value: Decodable & Sendable>(
         _ target: Target,
         as type: Value.Type,
@@ -53,9 +54,10 @@ extension Provider {
     /// - Parameters:
     ///   - target: The call.
     ///   - options: Override the target's and the provider's options; default: none.
-    ///   - progress: Gets the number of bytes sent and received, before the completion.
-    ///   - completion: Is called exactly once.
-    /// - Returns: A handle to cancel the call, or to await its response. The call does not depend on it.
+    ///   - progress: Receives the number of bytes sent and received. It is not called after the completion.
+    ///   - completion: Called exactly once.
+    /// - Returns: A handle that can cancel the call or wait for its response. Releasing the handle does not cancel the
+    ///   call.
     @discardableResult
     public func request(
         _ target: Target,
@@ -77,10 +79,11 @@ extension Provider {
     /// - Parameters:
     ///   - target: The call.
     ///   - options: Override the target's and the provider's options; default: none.
-    ///   - queue: Where the closures are called.
-    ///   - progress: Gets the number of bytes sent and received, before the completion.
-    ///   - completion: Is called exactly once.
-    /// - Returns: A handle to cancel the call, or to await its response. The call does not depend on it.
+    ///   - queue: The queue on which the closures are called.
+    ///   - progress: Receives the number of bytes sent and received. It is not called after the completion.
+    ///   - completion: Called exactly once.
+    /// - Returns: A handle that can cancel the call or wait for its response. Releasing the handle does not cancel the
+    ///   call.
     @discardableResult
     public func request(
         _ target: Target,
@@ -98,12 +101,14 @@ extension Provider {
     ///
     /// - Parameters:
     ///   - target: The call.
-    ///   - type: What to decode.
-    ///   - keyPath: The key path of the value in the body or in the envelope's payload; default `nil`: the whole body or payload.
+    ///   - type: The type to decode.
+    ///   - keyPath: The key path of the value in the body or in the envelope's payload; default `nil`: the whole body
+    ///     or payload.
     ///   - options: Override the target's and the provider's options; default: none.
-    ///   - progress: Gets the number of bytes sent and received, before the completion.
-    ///   - completion: Is called exactly once.
-    /// - Returns: A handle to cancel the call, or to await its response. The call does not depend on it.
+    ///   - progress: Receives the number of bytes sent and received. It is not called after the completion.
+    ///   - completion: Called exactly once.
+    /// - Returns: A handle that can cancel the call or wait for its response. Releasing the handle does not cancel the
+    ///   call.
     @discardableResult
     public func request<Value: Decodable & Sendable>(
         _ target: Target,
@@ -128,13 +133,15 @@ extension Provider {
     ///
     /// - Parameters:
     ///   - target: The call.
-    ///   - type: What to decode.
-    ///   - keyPath: The key path of the value in the body or in the envelope's payload; default `nil`: the whole body or payload.
+    ///   - type: The type to decode.
+    ///   - keyPath: The key path of the value in the body or in the envelope's payload; default `nil`: the whole body
+    ///     or payload.
     ///   - options: Override the target's and the provider's options; default: none.
-    ///   - queue: Where the closures are called.
-    ///   - progress: Gets the number of bytes sent and received, before the completion.
-    ///   - completion: Is called exactly once.
-    /// - Returns: A handle to cancel the call, or to await its response. The call does not depend on it.
+    ///   - queue: The queue on which the closures are called.
+    ///   - progress: Receives the number of bytes sent and received. It is not called after the completion.
+    ///   - completion: Called exactly once.
+    /// - Returns: A handle that can cancel the call or wait for its response. Releasing the handle does not cancel the
+    ///   call.
     @discardableResult
     public func request<Value: Decodable & Sendable>(
         _ target: Target,
@@ -153,12 +160,12 @@ extension Provider {
 }
 
 extension Provider where Target: TypedTarget {
-    /// Makes a call and decodes the value that its target declares.
+    /// Makes a call and decodes the target's output type.
     ///
     /// - Parameters:
     ///   - target: The call.
     ///   - options: Override the target's and the provider's options; default: none.
-    /// - Throws: ``TargetKitError``; of stage `.decoding`, with the response, when the body is not such a value.
+    /// - Throws: ``TargetKitError``, with stage `.decoding` and the response if the body cannot be decoded.
     public func request(
         _ target: Target,
         options: CallOptions = CallOptions()
@@ -170,7 +177,7 @@ extension Provider where Target: TypedTarget {
 extension Provider where Target == MultiTarget {
     /// Makes a call of any target and waits for its response.
     ///
-    /// - Throws: ``TargetKitError``, as the call of a ``MultiTarget`` does.
+    /// - Throws: ``TargetKitError``, like a call of a ``MultiTarget``.
     public func request(
         _ target: some TargetType,
         options: CallOptions = CallOptions()
@@ -178,9 +185,9 @@ extension Provider where Target == MultiTarget {
         try await request(MultiTarget(target), options: options)
     }
 
-    /// Makes a call of any target and decodes the value that the target declares.
+    /// Makes a call of any target and decodes the target's output type.
     ///
-    /// - Throws: ``TargetKitError``; of stage `.decoding`, with the response, when the body is not such a value.
+    /// - Throws: ``TargetKitError``, with stage `.decoding` and the response if the body cannot be decoded.
     public func request<Typed: TypedTarget>(
         _ target: Typed,
         options: CallOptions = CallOptions()
@@ -189,7 +196,7 @@ extension Provider where Target == MultiTarget {
     }
 }
 
-/// The closure as one that is called on the main queue.
+/// Wraps a main-actor closure for a call on the main queue.
 private func onMainActor<Value: Sendable>(
     _ body: @escaping @MainActor @Sendable (Value) -> Void
 ) -> @Sendable (Value) -> Void {

@@ -6,11 +6,11 @@ import FoundationNetworking
 #endif
 
 extension Provider {
-    /// Makes a call and returns with the head of its response; the body arrives as it is read.
+    /// Makes a call and returns when the head of its response arrives. The body arrives as it is read.
     ///
-    /// Plugins and validation see the head, before the body. The call ends with the body: until then its scope counts it,
-    /// cancels it, and waits for it. Cancelling the task that reads cancels the call, and so does releasing the stream before its
-    /// end. A body that is not read holds the server back.
+    /// Plugins and validation run before the body arrives. The call ends with the body: until then its scope counts it,
+    /// can cancel it, and waits for it. Cancelling the reading task cancels the call, and so does releasing the stream
+    /// before its end. A slow reader applies backpressure to the server.
     ///
     /// ```swift
     /// let stream = try await provider.stream(.log(day: today))
@@ -19,8 +19,9 @@ extension Provider {
     ///
     /// - Parameters:
     ///   - target: The call. A task that downloads to a file cannot be streamed.
-    ///   - options: Override the target's and the provider's options; default: none. The timeout of the whole call covers the body.
-    /// - Throws: ``TargetKitError``. A failure within the body is thrown where it is read.
+    ///   - options: Override the target's and the provider's options; default: none. The timeout of the whole call
+    ///     covers the body.
+    /// - Throws: ``TargetKitError``. A failure within the body is thrown by the stream's iterator.
     public func stream(
         _ target: Target,
         options: CallOptions = CallOptions()
@@ -37,8 +38,8 @@ extension Provider {
         return ResponseStream(response: try head.get(), body: ResponseBody(from: relay))
     }
 
-    /// Passes on the head, and then the pieces of the body as they are taken. All of it is the call's one task, so a stream is
-    /// cancelled, counted and timed like any call.
+    /// Passes on the head, then the pieces of the body as the reader takes them. All of this runs in the call's task,
+    /// so a stream is cancelled, counted and timed like any other call.
     private func relay(
         _ call: Call,
         _ target: Target,
@@ -66,7 +67,7 @@ extension Provider {
     }
 
     private func copy(_ response: Response, to relay: BodyRelay) async throws {
-        // A plugin may have answered in the server's place, with a body in memory.
+        // A plugin may have supplied the response, with its body in memory.
         guard let body = response.body else {
             if response.data.isEmpty { return }
             guard await relay.write(response.data) else { throw CancellationError() }
@@ -79,7 +80,7 @@ extension Provider {
 }
 
 extension Call {
-    /// The failure of a stream's body, with the error that the target makes of it.
+    /// The failure of a stream's body, mapped by the target.
     fileprivate func mapped(bodyFailure error: any Error, of response: Response) -> TargetKitError {
         var failure = failure(error, at: .transport, request: response.request)
         failure.response = response.head

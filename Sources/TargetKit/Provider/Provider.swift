@@ -12,34 +12,34 @@ import FoundationNetworking
 /// let products = try await provider.request(.search(text: "tea", page: 1), as: [Product].self)
 /// ```
 ///
-/// The path of every call is the same: target → endpoint → request → plugins → transport → validation → decoding → plugins →
-/// caller. A stub replaces the transport and nothing else.
+/// Every call takes the same path: target → endpoint → request → plugins → transport → validation → decoding → plugins
+/// → caller. A stub replaces the transport and nothing else.
 ///
-/// A provider that its owner releases still finishes the calls that it has started, plugins included.
+/// Releasing a provider does not cancel its calls: they finish, and their plugins' hooks run.
 public final class Provider<Target: TargetType>: Sendable {
     let endpointClosure: @Sendable (Target) throws -> Endpoint
     let stubClosure: @Sendable (Target) -> StubBehavior
     let options: CallOptions
     let configuration: CallConfiguration
 
-    /// The calls of this provider and of those that share the scope.
+    /// The scope of this provider's calls, which other providers can share.
     public let scope: RequestScope
 
     /// Creates a provider.
     ///
     /// - Parameters:
-    ///   - endpointClosure: Makes the endpoint of a target; default: as the target describes it.
-    ///   - requestClosure: Makes the request of an endpoint; default `nil`: ``Endpoint/urlRequest()``.
-    ///   - stubClosure: Whether a target is answered by its sample, asked once for each call; default: never.
-    ///   - transport: Sends the requests; default: the system's, shared by all providers.
-    ///   - plugins: Behavior around each call, in the order of their places (``PluginPlace``).
-    ///   - options: The options of all calls, which targets and calls override; default: none.
-    ///   - redirects: Whether redirects are followed; default: up to 10, by the rules of ``RedirectPolicy``.
-    ///   - cookies: Keeps the cookies that servers set, and sends them back; default `nil`: none. Providers that are to share
-    ///     cookies are given the same store. Stubbed targets neither read nor write it.
-    ///   - scope: What the calls belong to; default: a scope of this provider alone.
-    ///   - clock: Measures delayed stubs, delays before a retry and timeouts; default: the continuous clock. The timeout of one
-    ///     exchange is measured by the transport, unless this is another clock.
+    ///   - endpointClosure: Creates the endpoint of a target; default: the endpoint that the target describes.
+    ///   - requestClosure: Creates the request of an endpoint; default `nil`: ``Endpoint/urlRequest()``.
+    ///   - stubClosure: Decides once for each call whether the target's sample answers it; default: never.
+    ///   - transport: Sends the requests; default: the system's transport, which all providers share.
+    ///   - plugins: The plugins, which run in the order of their places (``PluginPlace``).
+    ///   - options: The options of all calls, which targets and calls can override; default: none.
+    ///   - redirects: The redirects to follow; default: up to 10, by the rules of ``RedirectPolicy``.
+    ///   - cookies: Stores the cookies that servers set, and sends them back; default `nil`: none. Providers share
+    ///     cookies if they have the same store. Stubbed calls neither read nor write it.
+    ///   - scope: The scope of the calls; default: a new scope for this provider.
+    ///   - clock: Measures delayed stubs, retry delays and timeouts; default: the continuous clock. The transport
+    ///     measures the exchange timeout, unless this is another clock.
     public init(
         endpointClosure: @escaping @Sendable (Target) throws -> Endpoint = Endpoint.init(target:),
         requestClosure: (@Sendable (Endpoint) async throws -> URLRequest)? = nil,
@@ -67,7 +67,7 @@ public final class Provider<Target: TargetType>: Sendable {
         )
     }
 
-    /// Cancels the calls of this provider that are in flight; other calls of its scope go on.
+    /// Cancels the calls of this provider that are in flight. Other calls of its scope continue.
     public func cancelAll() {
         scope.cancelAll(ownedBy: self)
     }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 
-/// What happens to a call until its end.
+/// An event of a call.
 public enum RequestEvent: Sendable {
-    /// More of the request's body has gone out.
+    /// A part of the request's body was sent.
     case uploadProgress(TransferProgress)
-    /// More of the response's body has come in.
+    /// A part of the response's body was received.
     case downloadProgress(TransferProgress)
-    /// The response is there: the last event.
+    /// The response, which is the last event.
     case response(Response)
 
     init(_ step: TransferProgress) {
@@ -19,7 +19,7 @@ public enum RequestEvent: Sendable {
 
 /// The events of a call: its progress, then its response.
 ///
-/// The call starts with the iteration, and ending the iteration cancels it. A second iteration makes a second call.
+/// Each iteration makes a call of its own. Ending the iteration cancels the call.
 ///
 /// ```swift
 /// for try await event in provider.events(for: .upload(photo)) {
@@ -31,9 +31,9 @@ public enum RequestEvent: Sendable {
 /// }
 /// ```
 ///
-/// The iteration throws a ``TargetKitError`` when the call fails. The last progress of a direction comes before the response.
+/// The iteration throws a ``TargetKitError`` if the call fails. All progress comes before the response.
 public struct RequestEvents: AsyncSequence, Sendable {
-    /// A step of the call.
+    /// An event of the call.
     public typealias Element = RequestEvent
 
     /// Makes the call and reads its events.
@@ -61,7 +61,7 @@ public struct RequestEvents: AsyncSequence, Sendable {
                 isOver = true
                 throw error
             }
-            // The stream of a cancelled task ends without a word: the call knows what has become of it.
+            // The stream of a cancelled task ends without an error; the call has the result.
             isOver = true
             return .response(try await handle.response())
         }
@@ -73,7 +73,7 @@ public struct RequestEvents: AsyncSequence, Sendable {
             _ completion: @escaping @Sendable (Result<Response, TargetKitError>) -> Void
         ) -> RequestHandle
 
-    /// The events of a call that the closure makes.
+    /// Creates the events of the call that the closure starts.
     init(
         start:
             @escaping @Sendable (
@@ -98,14 +98,14 @@ public struct RequestEvents: AsyncSequence, Sendable {
                 continuation.finish(throwing: error)
             }
         }
-        // The end of a call that is over already cancels nothing.
+        // Cancelling a call that has ended has no effect.
         continuation.onTermination = { _ in handle.cancel() }
         return Iterator(events: stream.makeAsyncIterator(), handle: handle)
     }
 }
 
 extension Provider {
-    /// The events of a call: its progress, then its response. The call is made when the events are read.
+    /// Returns the events of a call: its progress, then its response. The call starts when iteration starts.
     ///
     /// - Parameters:
     ///   - target: The call.

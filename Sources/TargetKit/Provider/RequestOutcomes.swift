@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 
-/// How one of several calls has ended.
+/// The outcome of one of several calls.
 public struct RequestOutcome<Target: TargetType>: Sendable {
-    /// The place of the target in the list, from 0.
+    /// The index of the target in the list, from 0.
     public let index: Int
     /// The target of the call.
     public let target: Target
-    /// What the call has brought.
+    /// The result of the call.
     public let result: Result<Response, TargetKitError>
 }
 
@@ -22,10 +22,10 @@ extension RequestOutcome: ReflectsDescription {
     }
 }
 
-/// The outcomes of several calls, of which only so many run at a time.
+/// The outcomes of several calls, a limited number of which run at a time.
 ///
-/// The calls start with the iteration, and ending the iteration cancels those that run. Calls are started as outcomes are
-/// read: a slow reader holds them back, so that at most twice as many responses as run at a time wait for it.
+/// The calls start when iteration starts; ending the iteration cancels those in flight. New calls start as outcomes are
+/// read, so at most twice the concurrency limit of responses wait for a slow reader.
 public struct RequestOutcomes<Target: TargetType>: AsyncSequence, Sendable {
     /// The outcome of one call.
     public typealias Element = RequestOutcome<Target>
@@ -38,7 +38,7 @@ public struct RequestOutcomes<Target: TargetType>: AsyncSequence, Sendable {
         private let targets: [Target]
         private var startedCount = 0
         private var deliveredCount = 0
-        /// Outcomes that came before their turn; none unless they come in order.
+        /// Outcomes that arrived out of order, if they are delivered in order.
         private var early: [Int: Element] = [:]
         private var runningCount: Int { startedCount - deliveredCount - early.count }
         private let calls = RunningCalls<Target>()
@@ -50,8 +50,8 @@ public struct RequestOutcomes<Target: TargetType>: AsyncSequence, Sendable {
             targets = outcomes.targets
         }
 
-        /// The outcome of the call that has ended next, or of the next target when they come in order; `nil` after the last,
-        /// and when the task is cancelled.
+        /// The next outcome, in order of completion or of the targets; `nil` after the last one, or if the task is
+        /// cancelled.
         public mutating func next() async -> Element? {
             while deliveredCount < targets.count {
                 startCalls()
@@ -104,7 +104,7 @@ public struct RequestOutcomes<Target: TargetType>: AsyncSequence, Sendable {
     }
 }
 
-/// Calls whose ends are read one by one. They are cancelled with the last reference.
+/// The calls in flight of one iteration. They are cancelled when the object is deallocated.
 private final class RunningCalls<Target: TargetType>: Sendable {
     private let tasks = Locked<[Int: Task<Void, Never>]>([:])
     private let ends: AsyncStream<RequestOutcome<Target>>
@@ -137,7 +137,7 @@ extension RequestOutcomes: ReflectsDescription {
 }
 
 extension Provider {
-    /// Makes many calls, some at a time, and gives their outcomes as they come. One that fails does not end the others.
+    /// Makes several calls with limited concurrency, and returns their outcomes. A failed call does not end the others.
     ///
     /// ```swift
     /// for await outcome in provider.requests(ids.map(Catalog.product), maxConcurrent: 6) {
@@ -147,8 +147,8 @@ extension Provider {
     ///
     /// - Parameters:
     ///   - targets: The calls, started in this order.
-    ///   - maxConcurrent: How many run at a time; less than 1 counts as 1.
-    ///   - inOrder: Whether the outcomes come in the order of the targets. Default: no, each as soon as it is there.
+    ///   - maxConcurrent: The maximum number of calls in flight; values below 1 count as 1.
+    ///   - inOrder: Whether the outcomes come in the order of the targets. Default `false`: in order of completion.
     public func requests(
         _ targets: some Sequence<Target>,
         maxConcurrent: Int,

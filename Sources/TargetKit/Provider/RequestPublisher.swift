@@ -9,16 +9,16 @@ import OpenCombine
 import TargetKit
 #endif
 
-/// Publishes what a call brings. `Provider` makes it: `responsePublisher`, `valuePublisher` and `eventPublisher`.
+/// A publisher of a call's values. `Provider` creates it: `responsePublisher`, `valuePublisher` and `eventPublisher`.
 ///
-/// Each subscription makes a call of its own, when it first asks for a value; until then nothing is sent. Values come on the
-/// callback queue, no more of them than were asked for, then exactly one completion. Cancelling the subscription cancels the
-/// call, and nothing comes after that. A subscription lives as long as its call, also when the publisher is gone.
+/// Each subscription makes a call of its own on its first demand; until then nothing is sent. Values arrive on the
+/// callback queue, never more than demanded, followed by exactly one completion. Cancelling the subscription cancels
+/// the call, and nothing is delivered after that. A subscription outlives its publisher.
 public struct RequestPublisher<Output: Sendable>: Publisher, Sendable {
-    /// What a failed call ends with.
+    /// The error of a failed call.
     public typealias Failure = TargetKitError
 
-    /// Makes a call and hands over its values, in their order; it returns when there are no more.
+    /// Makes a call and yields its values in order; returns after the last one.
     typealias Call = @Sendable (_ yield: @escaping @Sendable (Output) -> Void) async throws -> Void
 
     private let queue: DispatchQueue
@@ -29,7 +29,7 @@ public struct RequestPublisher<Output: Sendable>: Publisher, Sendable {
         self.call = call
     }
 
-    /// Begins a subscription; the call is made with its first demand.
+    /// Begins a subscription. The call is made on its first demand.
     public func receive<Downstream: Subscriber>(
         subscriber: Downstream
     ) where Downstream.Input == Output, Downstream.Failure == TargetKitError {

@@ -2,8 +2,8 @@
 #if canImport(Combine) || TARGETKIT_OPENCOMBINE
 import Foundation
 
-// Combine is older than `Sendable`. Its rule for subscribers is that they may be called on any thread, one call at a time: that
-// is what `State.isDelivering` is for.
+// Combine predates `Sendable`. A subscriber may be called on any thread, but by one thread at a time, which
+// `State.isDelivering` ensures.
 #if canImport(Combine)
 @preconcurrency import Combine
 #else
@@ -11,7 +11,7 @@ import Foundation
 import TargetKit
 #endif
 
-/// One call, between its provider and a subscriber.
+/// The subscription of one subscriber to one call.
 final class RequestSubscription<Output: Sendable>: Subscription, Sendable {
     fileprivate typealias Downstream = AnySubscriber<Output, TargetKitError>
 
@@ -29,7 +29,7 @@ final class RequestSubscription<Output: Sendable>: Subscription, Sendable {
         state = Locked(State(subscriber: subscriber))
     }
 
-    /// Makes the call, if it is the first time; else hands over what has waited for this.
+    /// Makes the call on the first demand, and delivers buffered values on later ones.
     func request(_ demand: Subscribers.Demand) {
         guard demand > .none else { return }
         let isFirst = state.withLock { state in
@@ -41,7 +41,7 @@ final class RequestSubscription<Output: Sendable>: Subscription, Sendable {
     }
 
     func cancel() {
-        // Let go of outside the lock: a subscriber's end may call back.
+        // Released outside the lock, because a subscriber's deinitializer may call back.
         let last = state.withLock { state in
             defer { state = State(subscriber: nil, isStarted: true) }
             return state
@@ -71,7 +71,7 @@ final class RequestSubscription<Output: Sendable>: Subscription, Sendable {
         queue.async { self.deliver() }
     }
 
-    /// Hands over what has come, as far as it was asked for. A second one at the same time leaves it to the first.
+    /// Delivers buffered values up to the demand. A concurrent second caller leaves this to the first.
     private func deliver() {
         guard state.withLock({ $0.beginDelivery() }) else { return }
         while let step = state.withLock({ $0.next() }) {
@@ -93,13 +93,13 @@ extension RequestSubscription {
     }
 
     fileprivate struct State: Sendable {
-        /// `nil` when the subscription is over.
+        /// The subscriber; `nil` after the subscription has ended.
         var subscriber: Downstream?
         var isStarted = false
         var isDelivering = false
         var demand = Subscribers.Demand.none
         var task: Task<Void, Never>?
-        /// Values that have come, from the first that was not handed over.
+        /// The values that have not been delivered yet.
         var values: [Output] = []
         var end: Subscribers.Completion<TargetKitError>?
         private var handedOver = 0
@@ -114,7 +114,7 @@ extension RequestSubscription {
             return !isDelivering
         }
 
-        /// What the subscriber gets next; `nil` ends the delivery.
+        /// The next step to deliver, or `nil` if there is none.
         mutating func next() -> Step? {
             if let subscriber {
                 if demand > .none, handedOver < values.count {

@@ -20,13 +20,15 @@ public struct CodeMessageData: ResponseEnvelope {
     ///
     /// - Parameters:
     ///   - code: The key path of the code; default `code`.
-    ///   - messages: The key paths of the message, of which the first with a text is used; default `message`, then `msg`.
+    ///   - messages: The key paths of the message, of which the first with a text is used; default `message`, then
+    ///     `msg`.
     ///   - data: The key path of the value; default `data`.
-    ///   - success: The codes that mean success; default `0`, `200` and `000000`. A number or a Boolean in the body equals
-    ///     its text, so `"0"` means `0` and `"0"`, and `"true"` means `true`.
-    ///   - acceptsMissingCode: Whether a body without a code is a success. By default it is an error of stage `.decoding`.
-    ///   - fallbackMessage: The message if the server sends none. By default it is empty, and the person reads the sentence
-    ///     of ``ErrorTexts``.
+    ///   - success: The codes that mean success; default `0`, `200` and `000000`. A number or a Boolean in the body
+    ///     equals its text, so `"0"` means `0` and `"0"`, and `"true"` means `true`.
+    ///   - acceptsMissingCode: Whether a body without a code is a success. By default it is an error of stage
+    ///     `.decoding`.
+    ///   - fallbackMessage: The message if the server sends none. By default it is empty, and the person reads the
+    ///     sentence of ``ErrorTexts``.
     public init(
         code: String = "code",
         messages: [String] = ["message", "msg"],
@@ -45,8 +47,8 @@ public struct CodeMessageData: ResponseEnvelope {
 
     /// The bytes of the value; `nil` when it is missing or `null`.
     ///
-    /// - Throws: ``ServerDefinedError`` when the code does not mean success; `DecodingError` when there is no code, or no
-    ///   JSON.
+    /// - Throws: ``ServerDefinedError`` if the code does not mean success; `DecodingError` if the code is missing or
+    ///   the body is not JSON.
     public func payload(of response: Response) throws -> Data? {
         if let serverCode = try serverCode(in: response.data), !success.contains(serverCode) {
             throw ServerDefinedError(code: serverCode, message: message(in: response.data))
@@ -60,7 +62,7 @@ public struct CodeMessageData: ResponseEnvelope {
             return code
         }
         guard acceptsMissingCode, body.contains(UInt8(ascii: "{")) else {
-            // Says that it is missing, in the error's words.
+            // Throws the error for a missing value.
             _ = try code.value(in: body)
             let context = DecodingError.Context(
                 codingPath: code.keys.map { JSONPath.PathKey($0) },

@@ -9,8 +9,8 @@ extension Response {
     ///   - type: The type of the value.
     ///   - keyPath: The key path of the value, for example `data.user` or `items.0`; default `nil`: the whole body.
     ///   - decoder: Default `nil`: the target's, otherwise the provider's, otherwise a plain one.
-    ///   - failsOnEmptyData: Whether an empty body is an error; default: yes. Otherwise it is decoded as `{}`, and as `[]` if
-    ///     that fails.
+    ///   - failsOnEmptyData: Whether an empty body is an error; default: yes. Otherwise it is decoded as `{}`, and as
+    ///     `[]` if that fails.
     /// - Throws: ``TargetKitError`` of stage `.decoding`, with the response and the underlying error.
     public func decode<Value: Decodable>(
         _ type: Value.Type,
@@ -34,7 +34,7 @@ extension Response {
         }
     }
 
-    /// Dynamic values need no decoder: their own parser is many times as quick.
+    /// Decodes a value. Dynamic values use their own parser, which is much faster than a decoder.
     static func value<Value: Decodable>(
         _ type: Value.Type,
         from data: Data,
@@ -64,8 +64,8 @@ extension Response {
     /// - Parameters:
     ///   - keyPath: The key path of the value, for example `data.user` or `items.0`; default `nil`: the whole body.
     ///   - failsOnEmptyData: Whether an empty body is an error; default: yes. Otherwise it is ``JSONValue/null``.
-    /// - Throws: ``TargetKitError`` of stage `.decoding`. Its underlying error is a `DecodingError` if there is no value at the
-    ///   key path.
+    /// - Throws: ``TargetKitError`` of stage `.decoding`. Its underlying error is a `DecodingError` if there is no
+    ///   value at the key path.
     public func json(
         atKeyPath keyPath: String? = nil,
         failsOnEmptyData: Bool = true

@@ -29,7 +29,7 @@ extension Response {
     /// The beginning of the body in one line, up to 200 characters, for debugging: `error.response?.excerpt`.
     ///
     /// White space and control characters become one space. A body can contain secrets, so descriptions and error texts
-    /// omit it: show the excerpt only where you would show the body. Empty for a body without text, and for one in a
+    /// omit it: show the excerpt only where you would show the body. Empty for a body without text or in a
     /// ``file``.
     public var excerpt: String {
         let beginning = data.prefix(1 << 10)

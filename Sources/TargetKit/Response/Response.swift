@@ -168,19 +168,19 @@ public struct Response: Sendable {
     /// The target of the call, for errors about this response.
     var target: (any TargetType)? { exchange.target }
 
-    /// What decodes the body: the given decoder, else the call's, else a plain one.
+    /// The decoder for the body: the given one, else the call's, else a `JSONDecoder` with default settings.
     func decoder(_ given: JSONDecoder?) -> JSONDecoder {
         given ?? exchange.decoder ?? Self.plainDecoder
     }
 
     private static let plainDecoder = JSONDecoder()
 
-    /// Whether both came from the same exchange; their status and data may have been changed.
+    /// Whether both responses are from the same exchange, even if their status or data has been changed.
     func isOfSameExchange(as other: Response) -> Bool {
         exchange === other.exchange
     }
 
-    /// Whether it is the sample of a stub.
+    /// Whether the response is a stub's sample.
     var isSample: Bool { exchange.isSample }
 
     /// The body of a stream; `nil` for other responses.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// Whether a call is stubbed with its target's sample, and after which time.
+/// Whether a call is answered by its target's sample, and with which delay.
 ///
 /// A stub replaces only the transport: closures, plugins, validation and decoding run as in a real call.
 public enum StubBehavior: Sendable, Hashable {

@@ -48,11 +48,11 @@ public struct StubTransport: Transport {
         self.clock = clock
     }
 
-    /// Answers after the delay, once the request's body has been read as it would be to be sent.
+    /// Reads the request's body, as if it were sent, and returns the sample after the delay.
     ///
-    /// - Throws: the sample's failure; what the body's source throws; `URLError(.fileDoesNotExist)` and the like when there is
-    ///   no such file to send or no place for the one to write; `URLError(.timedOut)` when the delay is longer than the
-    ///   request's timeout; `URLError(.dataLengthExceedsMaximum)` when the sample is over the limit; `CancellationError`.
+    /// - Throws: The sample's failure; an error of the body's source; a `URLError` such as `.fileDoesNotExist` if a
+    ///   file cannot be read or written; `URLError(.timedOut)` if the delay exceeds the request's timeout;
+    ///   `URLError(.dataLengthExceedsMaximum)` if the sample exceeds the limit; `CancellationError`.
     public func send(_ request: TransportRequest) async throws -> TransportResponse {
         try Task.checkCancellation()
         let sent = try byteCount(of: request.body)
@@ -97,7 +97,7 @@ public struct StubTransport: Transport {
 }
 
 extension StubTransport {
-    /// Answers as ``send(_:)`` does; the handle ends the delay.
+    /// Like ``send(_:)``, except that the handle can end the delay.
     public func send(
         _ request: TransportRequest,
         cancelledBy handle: RequestHandle
@@ -105,7 +105,7 @@ extension StubTransport {
         guard delay == nil, case .sample(let sample) = answer, !request.body.isStream else {
             return try await sendInTask(request, cancelledBy: handle)
         }
-        // Nothing in it waits, so it needs no task.
+        // There is nothing to wait for, so no task is needed.
         if handle.interruption != nil { throw CancellationError() }
         return try response(sample, to: request, try byteCount(of: request.body))
     }
@@ -116,7 +116,7 @@ extension StubTransport {
 extension StubTransport {
     private static let pieceSize = 64 << 10
 
-    /// How many bytes would go out; `nil` without a body.
+    /// The number of bytes that would be sent; `nil` without a body.
     private func byteCount(of body: TransportRequest.Body) throws -> Int64? {
         switch body {
         case .none: return nil

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 
-/// An option of a call. TargetKit's own options, a plugin's and an app's are declared in the same way.
+/// A key for an option of a call. TargetKit, plugins and apps declare their options in the same way.
 ///
 /// ```swift
 /// enum CachePolicyKey: CallOptionKey {
@@ -19,14 +19,14 @@ public protocol CallOptionKey {
     /// The type of the option's value.
     associatedtype Value: Sendable
 
-    /// The value of a call that does not set the option.
+    /// The value if the option is not set.
     static var defaultValue: Value { get }
 }
 
-/// How a call is made: its timeout, its decoder, and what plugins and apps add.
+/// The options of a call: its timeout, its decoder, and those that plugins and apps add.
 ///
-/// Options are set at three places, each of which overrides the one before, option by option: the provider, the target and the
-/// call.
+/// You can set an option on the provider, the target and the call. The target overrides the provider, and the call
+/// overrides both, separately for each option.
 ///
 /// ```swift
 /// let provider = Provider<Shop>(options: .setting(\.timeout, .exchange(.seconds(20))))
@@ -47,16 +47,16 @@ public protocol CallOptionKey {
 public struct CallOptions: Sendable {
     private var values: [ObjectIdentifier: any Sendable] = [:]
 
-    /// Options that set nothing.
+    /// Creates options that set nothing.
     public init() {}
 
-    /// The value of an option; its default if it is not set.
+    /// The value of an option, or its default if it is not set.
     public subscript<Key: CallOptionKey>(key: Key.Type) -> Key.Value {
         get { value(of: key) ?? Key.defaultValue }
         set { values[ObjectIdentifier(key)] = newValue }
     }
 
-    /// Options that set one value.
+    /// Returns options that set one value.
     public static func setting<Value>(
         _ option: WritableKeyPath<CallOptions, Value> & Sendable,
         _ value: Value
@@ -64,7 +64,7 @@ public struct CallOptions: Sendable {
         CallOptions().setting(option, value)
     }
 
-    /// These options with one more value.
+    /// Returns these options with one more value.
     public func setting<Value>(
         _ option: WritableKeyPath<CallOptions, Value> & Sendable,
         _ value: Value
@@ -74,7 +74,7 @@ public struct CallOptions: Sendable {
         return options
     }
 
-    /// These options, overridden by others.
+    /// Returns these options, overridden by others.
     func overridden(by other: CallOptions) -> CallOptions {
         if other.values.isEmpty { return self }
         if values.isEmpty { return other }
@@ -87,15 +87,15 @@ public struct CallOptions: Sendable {
     }
 
     private func value<Key: CallOptionKey>(of key: Key.Type) -> Key.Value? {
-        // A cast of `nil` to an optional `Key.Value` would succeed, and hide the default.
+        // Casting `nil` to an optional `Key.Value` would succeed and hide the default.
         guard !values.isEmpty, let value = values[ObjectIdentifier(key)] else { return nil }
         return value as? Key.Value
     }
 }
 
 extension CallOptions {
-    /// How long the call may take; default ``CallTimeout/none``. The limits of the exchange and of the whole call are two options:
-    /// each overrides its own kind alone.
+    /// How long the call may take; default ``CallTimeout/none``. The exchange limit and the whole-call limit are
+    /// overridden separately.
     public var timeout: CallTimeout {
         get { CallTimeout(exchange: value(of: ExchangeTimeoutKey.self), wholeCall: value(of: CallTimeoutKey.self)) }
         set {
@@ -106,31 +106,32 @@ extension CallOptions {
 
     /// Whether the call shares one exchange with identical calls that are in flight; default `false`.
     ///
-    /// Two calls are identical when method, URL, header fields and body are equal after the plugins' `prepare` (a file is compared
-    /// by its path), and so are the destination of the response, the timeout of the exchange, the validation, and the responder: the
-    /// transport, or the same sample. ``PluginPlace/signing`` and later places do not count. Each call has its own `prepare`,
-    /// `process`, decoding and progress, and is cancelled separately; the exchange has a ``RequestContext`` of its own for
-    /// `willSend`, `didReceive` and `retry`, and is cancelled with the last of its calls. Streams are never shared.
+    /// Two calls are identical if these are equal after the plugins' `prepare`: method, URL, header fields, body (files
+    /// are compared by path), destination of the response, exchange timeout, validation, and responder (the transport
+    /// or the same sample). Changes by plugins at ``PluginPlace/signing`` and later places are ignored. Each call has
+    /// its own `prepare`, `process`, decoding and progress, and is cancelled separately. The exchange has its own
+    /// ``RequestContext`` for `willSend`, `didReceive` and `retry`, and is cancelled with the last of its calls.
+    /// Streams are never shared.
     public var sharesInFlight: Bool {
         get { self[SharesInFlightKey.self] }
         set { self[SharesInFlightKey.self] = newValue }
     }
 
-    /// Decodes the JSON of the response; default `nil`: a `JSONDecoder` with its own defaults.
+    /// The decoder for the JSON of the response; default `nil`: a `JSONDecoder` with its default settings.
     public var decoder: JSONDecoder? {
         get { self[DecoderKey.self] }
         set { self[DecoderKey.self] = newValue }
     }
 
-    /// The structure around the server's values; default `nil`: none. A call whose envelope reports a failure ends with an error
-    /// of stage `.envelope`, and values are decoded from the envelope's payload.
+    /// The structure around the server's values; default `nil`: none. A call fails with stage `.envelope` if its
+    /// envelope reports a failure. Values are decoded from the envelope's payload.
     public var envelope: (any ResponseEnvelope)? {
         get { self[EnvelopeKey.self] }
         set { self[EnvelopeKey.self] = newValue }
     }
 
-    /// Header fields that replace the target's fields of the same name; default: none. The fields of provider, target and call are
-    /// merged.
+    /// Header fields that replace the target's fields of the same name; default: none. The fields of the provider, the
+    /// target and the call are merged.
     public var headers: HTTPHeaders {
         get { self[HeadersKey.self] }
         set { self[HeadersKey.self] = newValue }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// How long a call may take, to the millisecond.
+/// The time limits of a call, with millisecond precision.
 ///
 /// ```swift
 /// let provider = Provider<Catalog>(options: .setting(\.timeout, .wholeCall(.seconds(30))))
@@ -9,23 +9,23 @@
 ///
 /// A call that takes longer fails with stage `.transport` and `URLError(.timedOut)`.
 public struct CallTimeout: Sendable, Hashable {
-    /// The limit of one exchange with the server, redirects included; each attempt has the whole time. Default `nil`: the
-    /// transport's own limits.
+    /// The limit of one exchange with the server, including redirects. Each attempt has the full limit. Default `nil`:
+    /// the transport's own limits.
     ///
-    /// A limit that is set for the call overrides ``Endpoint/timeout`` and the `timeoutInterval` that a request closure or plugin
-    /// sets; these override a limit that the target or the provider sets.
+    /// A limit set for the call overrides ``Endpoint/timeout`` and a `timeoutInterval` set by a request closure or
+    /// plugin. These override a limit set by the target or the provider.
     public var exchange: Duration?
-    /// The limit of everything from the start of the call until its caller has the value: closures, plugins, repetitions and the
-    /// delays before them, decoding, and the body of a stream. Default `nil`: no limit.
+    /// The limit from the start of the call until the caller receives the value, including closures, plugins, retries
+    /// and their delays, decoding, and the body of a stream. Default `nil`: no limit.
     public var wholeCall: Duration?
 
-    /// A limit for one exchange, for the whole call, or for both.
+    /// Creates a timeout that limits each exchange, the whole call, or both.
     public init(exchange: Duration? = nil, wholeCall: Duration? = nil) {
         self.exchange = exchange
         self.wholeCall = wholeCall
     }
 
-    /// No limits but the transport's own.
+    /// No limits other than the transport's own.
     public static let none = CallTimeout()
 
     /// A limit for each exchange.

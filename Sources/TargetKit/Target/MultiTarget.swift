@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 
-/// Any target, so that one provider can serve several target types.
+/// A type-erased target, so that one provider can serve several target types.
 ///
 /// ```swift
 /// let provider = Provider<MultiTarget>()
@@ -9,12 +9,12 @@ import Foundation
 /// let order = try await provider.request(Orders.latest)        // the same, wrapped for you
 /// ```
 ///
-/// Plugins, errors and responses always show the target inside.
+/// Plugins, errors and responses always refer to the wrapped target.
 public struct MultiTarget: TargetType {
-    /// The target inside, never a `MultiTarget` itself.
+    /// The wrapped target, never a `MultiTarget` itself.
     public let target: any TargetType
 
-    /// Wraps a target; one that is wrapped already is not wrapped again.
+    /// Wraps a target. A `MultiTarget` is not wrapped again.
     public init(_ target: any TargetType) {
         self.target = target.innermost
     }
@@ -40,6 +40,6 @@ public struct MultiTarget: TargetType {
 }
 
 extension MultiTarget: ReflectsDescription {
-    /// The type and case of the wrapped target, without its associated values, which can be secrets.
+    /// The type and case of the wrapped target, without its associated values, which may be secrets.
     public var description: String { target.name }
 }

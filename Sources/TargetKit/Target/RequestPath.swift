@@ -1,91 +1,93 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 
-/// The path of a call below its base URL, written as a string literal whose interpolations cannot break out of their place.
+/// The path of a call relative to its base URL. Interpolated values are escaped, so each stays one path segment.
 ///
 /// ```swift
 /// var path: RequestPath { "/users/\(name)/posts" }
 /// ```
-/// With the name `a/../b?c` that is `/users/a%2F..%2Fb%3Fc/posts`: one segment.
+/// The name `a/../b?c` gives `/users/a%2F..%2Fb%3Fc/posts`.
 ///
-/// - The literal's own text is kept; a character that RFC 3986 §3.3 does not allow in a path is escaped, and `%2F` stays.
-/// - An interpolated value is escaped to RFC 3986 §2.3's unreserved characters. `\(raw: text)` is read like the literal's text.
-/// - The first `?` of the literal starts a query, to which the task's parameters are appended; a value interpolated into it
-///   is escaped just as strictly. `#` is escaped: a fragment is not sent (RFC 9110 §7.1).
-/// - A segment that is `.` or `..`, also when written `%2E`, is an error of the call: it would mean another resource
+/// - The text of the literal is kept, except that characters which RFC 3986 §3.3 does not allow in a path are escaped.
+///   `%2F` is kept.
+/// - In an interpolated value, everything but the unreserved characters of RFC 3986 §2.3 is escaped. `\(raw: text)` is
+///   treated like the text of the literal.
+/// - The first `?` of the literal starts a query, to which the task's parameters are appended. Values interpolated into
+///   the query are escaped in the same way. `#` is escaped, because fragments are not sent (RFC 9110 §7.1).
+/// - A `.` or `..` segment, even when written `%2E`, is an error of the call, because it would name another resource
 ///   (RFC 3986 §5.2.4).
 public struct RequestPath: Sendable, Hashable, ExpressibleByStringInterpolation {
     /// Path and query, escaped.
     let escaped: String
 
-    /// The path of a literal without interpolations.
+    /// Creates a path from a literal without interpolations.
     public init(stringLiteral value: String) {
         self.init(raw: value)
     }
 
-    /// The path of a literal with interpolations.
+    /// Creates a path from a literal with interpolations.
     public init(stringInterpolation: StringInterpolation) {
         escaped = stringInterpolation.escaped
     }
 
-    /// The path of a text made at run time, read like a literal: `/`, `?` and `%2F` in it mean what they say.
+    /// Creates a path from a string at run time. It is treated like a literal: `/`, `?` and `%2F` are not escaped.
     public init(raw text: String) {
         var interpolation = StringInterpolation(literalCapacity: text.utf8.count, interpolationCount: 0)
         interpolation.appendLiteral(text)
         self.init(stringInterpolation: interpolation)
     }
 
-    /// Collects the pieces of a ``RequestPath``.
+    /// The string interpolation of a ``RequestPath``.
     public struct StringInterpolation: StringInterpolationProtocol, Sendable {
         var escaped = ""
 
-        /// Room for the literal's pieces and some for each interpolation.
+        /// Reserves capacity for the literal and its interpolations.
         public init(literalCapacity: Int, interpolationCount: Int) {
             if interpolationCount > 0 { escaped.reserveCapacity(literalCapacity + 16 * interpolationCount) }
         }
 
-        /// Adds a piece of the literal.
+        /// Appends a part of the literal.
         public mutating func appendLiteral(_ literal: String) {
             escaped += PercentEncoding.encode(escapedText: literal)
         }
 
-        /// Adds a number, a Bool, or another value with an exact text, as one segment.
+        /// Appends a number, a Boolean value, or another losslessly convertible value as one segment.
         public mutating func appendInterpolation(_ value: some LosslessStringConvertible) {
             appendInterpolation(value.description)
         }
 
-        /// Adds an integer, whose digits need no escaping, as one segment.
+        /// Appends an integer as one segment.
         public mutating func appendInterpolation(_ value: Int) {
             escaped += value.description
         }
 
-        /// Adds a text as one segment.
+        /// Appends a string as one segment.
         public mutating func appendInterpolation(_ value: String) {
             escaped += PercentEncoding.encode(value, allowing: .unreserved)
         }
 
-        /// Adds a text as one segment.
+        /// Appends a string as one segment.
         public mutating func appendInterpolation(_ value: Substring) {
             escaped += PercentEncoding.encode(value, allowing: .unreserved)
         }
 
-        /// Adds the raw value of an enum or a typed identifier, as one segment.
+        /// Appends the raw value of an enum or a typed identifier as one segment.
         public mutating func appendInterpolation<Value: RawRepresentable>(_ value: Value)
         where Value.RawValue: LosslessStringConvertible {
             appendInterpolation(value.rawValue.description)
         }
 
-        /// Adds an identifier in its usual form, with upper-case letters.
+        /// Appends a UUID in its canonical uppercase form.
         public mutating func appendInterpolation(_ value: UUID) {
             appendInterpolation(value.uuidString)
         }
 
-        /// Adds a text that is read like the literal: `/` and `?` in it mean what they say.
+        /// Appends a string that is treated like the literal: `/` and `?` are not escaped.
         public mutating func appendInterpolation(raw text: String) {
             appendLiteral(text)
         }
 
-        /// An optional has no place in a path: unwrap it first.
+        /// Optional values are not allowed in a path.
         @available(*, unavailable, message: "Unwrap the optional: a missing value would silently name another resource")
         public mutating func appendInterpolation<Value>(_ value: Value?) {}
     }
@@ -101,9 +103,10 @@ extension RequestPath: ReflectsDescription {
 }
 
 extension RequestPath {
-    /// This path below a base URL, and its query after the base URL's own. An empty path leaves the base URL as it is.
+    /// Appends this path to a base URL, and its query to the base URL's query. An empty path leaves the base URL
+    /// unchanged.
     func url(below baseURL: URL) throws(InvalidRequest) -> URL {
-        // A URL with another scheme is invalid as well, but the error may have to show it.
+        // A URL with another scheme is also invalid, but is kept so that the error can show it.
         guard baseURL.isCallable || !baseURL.hasHTTPScheme else {
             throw .unsupportedURL(baseURL.absoluteString)
         }
@@ -114,7 +117,7 @@ extension RequestPath {
     }
 
     private func text(below base: String) throws(InvalidRequest) -> String {
-        // Most bases and paths hold none of these bytes: then there is nothing to take apart.
+        // Fast path: most base URLs and paths contain none of these bytes.
         if !escaped.containsAny(of: "?.%"), !base.containsAny(of: "?#") { return Self.join(base, escaped) }
         let (path, query) = Self.split(escaped[...], at: "?")
         guard !Self.hasDotSegment(path) else { throw .dotSegment(path: String(path)) }
@@ -129,7 +132,7 @@ extension RequestPath {
         return text
     }
 
-    /// Both with one slash between them; the base alone when there is no path.
+    /// Joins both with exactly one slash. Returns the base if the path is empty.
     private static func join(_ base: String, _ path: String) -> String {
         guard !path.isEmpty else { return base }
         return ContiguousText.read(base) { base in
@@ -151,7 +154,7 @@ extension RequestPath {
         return (text[..<index], text[text.utf8.index(after: index)...])
     }
 
-    /// Whether a segment is `.` or `..`, escaped or not (RFC 3986 §3.3): a client removes it and its parent.
+    /// Whether a segment is `.` or `..`, escaped or not (RFC 3986 §3.3). URL parsers resolve such segments.
     private static func hasDotSegment(_ path: Substring) -> Bool {
         path.utf8.split(separator: UInt8(ascii: "/")).contains { segment in
             var rest = segment
@@ -166,7 +169,7 @@ extension RequestPath {
 }
 
 extension String {
-    /// Whether one of some characters below `@` is in it.
+    /// Whether the string contains one of the given characters, all of which must be below `@`.
     fileprivate func containsAny(of characters: StaticString) -> Bool {
         var wanted: UInt64 = 0
         for byte in UnsafeBufferPointer(start: characters.utf8Start, count: characters.utf8CodeUnitCount) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// Method, path and task of a call in one value, which ``RoutedTarget`` asks for.
+/// The method, path and task of a call, for a ``RoutedTarget``.
 ///
 /// ```swift
 /// .post("/users/\(name)/notes", .json(note))
@@ -8,12 +8,12 @@
 public struct Route: Sendable {
     /// The method.
     public var method: HTTPMethod
-    /// The path below the target's base URL.
+    /// The path relative to the target's base URL.
     public var path: RequestPath
-    /// What goes out in query and body, and where the response's body goes.
+    /// The query, the request body, and the destination of the response body.
     public var task: HTTPTask
 
-    /// A route of any method.
+    /// Creates a route with any method.
     public init(_ method: HTTPMethod, _ path: RequestPath, _ task: HTTPTask = .plain) {
         self.method = method
         self.path = path

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// A target that says method, path and task in one switch.
+/// A target that describes its method, path and task in one `switch`.
 ///
 /// ```swift
 /// enum Users: RoutedTarget {
@@ -18,7 +18,7 @@
 /// }
 /// ```
 public protocol RoutedTarget: TargetType {
-    /// Method, path and task of this call.
+    /// The method, path and task of this call.
     var route: Route { get }
 }
 

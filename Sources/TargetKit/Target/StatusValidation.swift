@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
-/// The status codes that count as success; any other ends the call with an error of stage `.status`, which holds the response.
+/// The status codes that count as success. Any other code fails the call with stage `.status`; the error has the
+/// response.
 public struct StatusValidation: Sendable, Hashable {
     private enum Rule: Sendable, Hashable {
         case all
@@ -10,14 +11,14 @@ public struct StatusValidation: Sendable, Hashable {
 
     private let rule: Rule
 
-    /// Every status code: the caller looks at it.
+    /// All status codes.
     public static let none = Self(rule: .all)
     /// 200 to 299.
     public static let successCodes = Self(rule: .range(200...299))
     /// 200 to 399.
     public static let successAndRedirectCodes = Self(rule: .range(200...399))
 
-    /// Just those codes: `.codes([200, 404])`, `.codes(200..<205)`.
+    /// Only the given codes: `.codes([200, 404])`, `.codes(200..<205)`.
     public static func codes(_ codes: some Sequence<Int>) -> Self {
         Self(rule: .codes(Set(codes)))
     }

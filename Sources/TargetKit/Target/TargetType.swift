@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 
-/// One call of an API, as a value: most often a case of an enum that stands for a whole module of the API.
+/// A value that describes one call of an API, usually a case of an enum.
 ///
 /// ```swift
 /// enum Catalog: TargetType {
@@ -26,25 +26,25 @@ import Foundation
 /// }
 /// ```
 ///
-/// Only ``baseURL`` and ``path`` have no default. ``RoutedTarget`` needs one switch where this needs three.
+/// Only ``baseURL`` and ``path`` have no default. A ``RoutedTarget`` needs one `switch` instead of three.
 public protocol TargetType: Sendable {
-    /// Where the API lives: scheme, host, and a path of its own if it has one.
+    /// The base URL of the API: scheme, host, and optionally a path.
     var baseURL: URL { get }
-    /// The path below ``baseURL``. What is interpolated is escaped as one segment.
+    /// The path relative to ``baseURL``. Each interpolated value is escaped as one segment.
     var path: RequestPath { get }
     /// The method; default ``HTTPMethod/get``.
     var method: HTTPMethod { get }
-    /// What goes out in query and body, and where the response's body goes; default ``HTTPTask/plain``.
+    /// The query, the request body, and the destination of the response body; default ``HTTPTask/plain``.
     var task: HTTPTask { get }
-    /// Header fields of this call; default none.
+    /// The header fields of this call; default: none.
     var headers: HTTPHeaders { get }
     /// The status codes that count as success; default ``StatusValidation/successCodes``: 200 to 299.
     var validation: StatusValidation { get }
     /// The options of this call, which override the provider's; default: none.
     var options: CallOptions { get }
-    /// The body that a stubbed call answers with; default empty.
+    /// The response body of a stubbed call; default: empty.
     var sampleData: Data { get }
-    /// The response that a stubbed call answers with; default status 200 with ``sampleData``.
+    /// The response of a stubbed call; default: status 200 with ``sampleData``.
     var sampleResponse: SampleResponse { get }
 }
 
@@ -66,10 +66,11 @@ extension TargetType {
 }
 
 extension TargetType {
-    /// The target that is meant: the one inside a ``MultiTarget``, else this one.
+    /// The wrapped target of a ``MultiTarget``; otherwise this target.
     package var innermost: any TargetType { (self as? MultiTarget)?.target ?? self }
 
-    /// The type and, for an enum, the case: `Catalog.search`. Associated values are left out, since they may be secrets.
+    /// The type and, for an enum, the case: `Catalog.search`. Associated values are left out, since they may be
+    /// secrets.
     package var name: String {
         let type = String(describing: Self.self)
         let mirror = Mirror(reflecting: self)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-/// A target that knows the type of its response: an endpoint that is a struct of its own.
+/// A target that declares the type of its response, usually a struct for a single endpoint.
 ///
 /// ```swift
 /// struct GetUser: TypedTarget {
@@ -12,7 +12,7 @@
 /// let user = try await provider.request(GetUser(id: 3))
 /// ```
 public protocol TypedTarget: TargetType {
-    /// What the response's body decodes to.
+    /// The type that the response body decodes to.
     associatedtype Output: Decodable & Sendable
 
     /// The key path of the value in the body, for example `data.user`; default `nil`: the whole body. With an envelope

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 
-/// A call of one URL, for a request without an API of its own.
+/// A call of a URL, for a request that needs no target type of its own.
 ///
 /// ```swift
 /// let provider = Provider<URLTarget>()
@@ -9,16 +9,16 @@ import Foundation
 /// let created = try await provider.request(URLTarget(url, method: .post, task: .json(note)), as: Note.self)
 /// ```
 public struct URLTarget: TargetType {
-    /// The whole URL; a query that it has is kept.
+    /// The complete URL, including its query.
     public var baseURL: URL
     /// The method.
     public var method: HTTPMethod
-    /// What is sent in query and body, and where the response's body goes.
+    /// The query, the request body, and the destination of the response body.
     public var task: HTTPTask
-    /// Header fields of the call.
+    /// The header fields of the call.
     public var headers: HTTPHeaders
 
-    /// A call of that URL.
+    /// Creates a call of a URL.
     public init(_ url: URL, method: HTTPMethod = .get, task: HTTPTask = .plain, headers: HTTPHeaders = [:]) {
         baseURL = url
         self.method = method
@@ -26,11 +26,11 @@ public struct URLTarget: TargetType {
         self.headers = headers
     }
 
-    /// Empty: the URL is used as it is.
+    /// Empty, because the URL is complete.
     public var path: RequestPath { "" }
 }
 
 extension URLTarget: ReflectsDescription {
-    /// The method and the URL, without user, query and fragment, which can contain secrets.
+    /// The method and the URL, without user, query and fragment, which may contain secrets.
     public var description: String { "\(method) \(RedactedURL(baseURL))".inOneLine }
 }

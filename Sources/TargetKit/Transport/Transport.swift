@@ -33,20 +33,19 @@ public protocol Transport: Sendable {
     /// - Throws: A `URLError` or `CancellationError`.
     func send(_ request: TransportRequest) async throws -> TransportResponse
 
-    /// Performs one exchange in a task of the caller's, which only the caller can cancel, and ends it when the handle is
-    /// cancelled or times out.
+    /// Performs one exchange in the caller's task, and cancels it when the handle is cancelled or times out.
     ///
-    /// A provider without plugins sends in this way. The default implementation calls ``send(_:)`` in a task of its own. A
-    /// transport that can end an exchange by itself saves that task: it begins the exchange, passes what ends it to
-    /// ``RequestHandle/onCancel(_:)``, and waits for the end. The cancellation of the surrounding task need not be observed: it
-    /// cancels the handle.
+    /// A provider without plugins calls this method. The default implementation calls ``send(_:)`` in a new task. A
+    /// transport that can cancel an exchange itself can avoid that task: it begins the exchange, passes the action that
+    /// cancels it to ``RequestHandle/onCancel(_:)``, and waits for the end. It need not observe the cancellation of the
+    /// surrounding task, which also cancels the handle.
     ///
-    /// - Throws: a `URLError`, or `CancellationError`.
+    /// - Throws: A `URLError` or `CancellationError`.
     func send(_ request: TransportRequest, cancelledBy handle: RequestHandle) async throws -> TransportResponse
 }
 
 extension Transport {
-    /// Performs the exchange in a task of its own, which is cancelled with the handle.
+    /// Calls ``send(_:)`` in a new task, which is cancelled with the handle.
     public func send(
         _ request: TransportRequest,
         cancelledBy handle: RequestHandle
@@ -54,7 +53,7 @@ extension Transport {
         try await sendInTask(request, cancelledBy: handle)
     }
 
-    /// The default of ``send(_:cancelledBy:)``, for a transport whose own implementation is for some requests only.
+    /// The default implementation of ``send(_:cancelledBy:)``, for transports that implement it for some requests only.
     func sendInTask(
         _ request: TransportRequest,
         cancelledBy handle: RequestHandle
@@ -67,7 +66,7 @@ extension Transport {
     }
 }
 
-/// A provider's default transport: libcurl on Linux, URLSession on Apple's systems.
+/// The default transport: libcurl on Linux, URLSession on Apple platforms.
 public enum SystemTransport {
     /// The instance that providers share by default, with its kept-alive connections.
     public static var shared: any Transport {

@@ -75,7 +75,7 @@ public struct TransportRequest: Sendable {
         set { fields.value.hasStoredCookies = newValue }
     }
 
-    /// Creates a request for one exchange.
+    /// Creates a request for a single exchange.
     public init(
         urlRequest: URLRequest,
         body: Body = .none,

@@ -19,20 +19,21 @@ public struct OAuthAuthenticator: Authenticator {
     private let now: @Sendable () -> Date
     private let renew: @Sendable (OAuthCredential) async throws -> OAuthCredential
 
-    /// An authenticator that sends refreshes to a token endpoint.
+    /// Creates an authenticator that sends refreshes to a token endpoint.
     ///
     /// - Parameters:
     ///   - tokenURL: The token endpoint, with the scheme https.
     ///   - clientID: The identifier with which the app is registered (RFC 6749 §2.2).
     ///   - clientSecret: The app's secret; default `nil`: a public client, such as any app that users install (§2.1).
-    ///   - sendsSecretInForm: Whether the secret is sent as `client_secret` in the form, for servers that do not support the `Basic`
-    ///     scheme (§2.3.1). Default: `false`.
+    ///   - sendsSecretInForm: Whether the secret is sent as `client_secret` in the form, for servers that do not
+    ///     support the `Basic` scheme (§2.3.1). Default: `false`.
     ///   - parameters: Further fields of the form, for example `scope`; default: none.
-    ///   - margin: How long before it expires a token is refreshed, at most half of its lifetime; default: 30 seconds.
-    ///   - bodyCodes: Codes in a body that mean that the token was rejected, besides status 401; default: none.
-    ///   - send: Sends the refresh: a form, by `POST` to the token endpoint, without a credential. Any provider can send it, even the
-    ///     one whose calls wait for it. It must not follow redirects: the form contains secrets that only the token endpoint may get.
-    ///     Default `nil`: a provider with the system's transport, without plugins and redirects, and with a timeout of a minute.
+    ///   - margin: How long before its expiry a token is refreshed, at most half of its lifetime; default: 30 seconds.
+    ///   - bodyCodes: Codes in a body that report a rejected token, in addition to status 401; default: none.
+    ///   - send: Sends the refresh: a form, by `POST` to the token endpoint, without a credential. Any provider can
+    ///     send it, even the one whose calls wait for it. It must not follow redirects: the form contains secrets that
+    ///     only the token endpoint may get. Default `nil`: a provider with the system's transport, without plugins and
+    ///     redirects, and with a timeout of a minute.
     ///   - now: The current time, which determines whether a token has expired; default: the device's clock.
     public init(
         tokenURL: URL,
@@ -64,17 +65,17 @@ public struct OAuthAuthenticator: Authenticator {
         }
     }
 
-    /// Sends refreshes with a provider of its own.
+    /// Sends refreshes with a separate provider.
     private static func sendingByItself() -> @Sendable (MultiTarget) async throws -> Response {
         let provider = Provider<MultiTarget>(options: .setting(\.timeout, .wholeCall(.seconds(60))), redirects: .none)
         return { target in try await provider.request(target) }
     }
 
-    /// An authenticator for bearer tokens that the app refreshes in another way.
+    /// Creates an authenticator for bearer tokens that a closure refreshes.
     ///
     /// - Parameters:
-    ///   - margin: How long before it expires a token is refreshed, at most half of its lifetime; default: 30 seconds.
-    ///   - bodyCodes: Codes in a body that mean that the token was rejected, besides status 401; default: none.
+    ///   - margin: How long before its expiry a token is refreshed, at most half of its lifetime; default: 30 seconds.
+    ///   - bodyCodes: Codes in a body that report a rejected token, in addition to status 401; default: none.
     ///   - now: The current time, which determines whether a token has expired; default: the device's clock.
     ///   - refresh: Refreshes a credential. An error that it throws ends the session unless it is transient, see
     ///     ``endsSession(_:)``.

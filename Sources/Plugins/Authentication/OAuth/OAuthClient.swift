@@ -11,7 +11,7 @@ package struct OAuthClient: Sendable, Hashable {
     /// Whether the secret is sent as `client_secret` in the form, instead of by the `Basic` scheme.
     package let sendsSecretInForm: Bool
 
-    /// An app with that identifier.
+    /// Creates an app with that identifier.
     package init(id: String, secret: String? = nil, sendsSecretInForm: Bool = false) {
         self.id = id
         self.secret = secret
@@ -24,8 +24,8 @@ package struct OAuthClient: Sendable, Hashable {
         return sendsSecretInForm ? ["client_id": id, "client_secret": secret] : [:]
     }
 
-    /// The value of `Authorization`; `nil` if the form authenticates the app. Both parts are form-encoded before they are joined
-    /// (RFC 6749 §2.3.1), so each may contain a colon.
+    /// The value of `Authorization`; `nil` if the form authenticates the app. Both parts are form-encoded before they
+    /// are joined (RFC 6749 §2.3.1), so each may contain a colon.
     var authorization: String? {
         guard let secret, !sendsSecretInForm else { return nil }
         let pair = [id, secret].map { $0.addingPercentEncoding(withAllowedCharacters: .unreserved) ?? $0 }
@@ -47,8 +47,8 @@ extension OAuthClient: RedactedDescription {
 
 /// The call that refreshes a token: a form, sent by POST to the token endpoint (RFC 6749 §6).
 ///
-/// It is sent without the credential that it refreshes, does not end the session for an ``UnauthorizedPlugin``, and accepts every
-/// status. So any provider can send it, including the one whose calls wait for it.
+/// It is sent without the credential that it refreshes, does not end the session for an ``UnauthorizedPlugin``, and
+/// accepts every status. So any provider can send it, including the one whose calls wait for it.
 package struct OAuthRefreshTarget: TargetType {
     /// The token endpoint.
     package let baseURL: URL

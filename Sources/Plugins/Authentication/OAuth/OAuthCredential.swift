@@ -8,16 +8,17 @@ import TargetKit
 public struct OAuthCredential: Sendable, Hashable, Codable {
     /// The token that calls carry (RFC 6750 §1.2).
     public var accessToken: String
-    /// The token that gets a new access token (RFC 6749 §1.5); `nil`: the user signs in again when the access token has expired.
+    /// The refresh token (RFC 6749 §1.5); if it is `nil`, the user must sign in again when the access token has
+    /// expired.
     public var refreshToken: String?
-    /// When the access token expires, by this device's clock; `nil`: unknown.
+    /// The expiry date of the access token, by this device's clock; `nil` if unknown.
     public var expiresAt: Date?
-    /// When the access token was issued, by this device's clock; `nil`: unknown.
+    /// The issue date of the access token, by this device's clock; `nil` if unknown.
     public var issuedAt: Date?
     /// The scope of the access token, as names separated by spaces (RFC 6749 §3.3); `nil`: the requested scope.
     public var scope: String?
 
-    /// A credential with those tokens.
+    /// Creates a credential.
     public init(
         accessToken: String,
         refreshToken: String? = nil,
@@ -32,12 +33,13 @@ public struct OAuthCredential: Sendable, Hashable, Codable {
         self.scope = scope
     }
 
-    /// The credential in a token endpoint's response (RFC 6749 §5.1) to a sign-in or a refresh.
+    /// Creates a credential from a token endpoint's response (RFC 6749 §5.1) to a sign-in or a refresh.
     ///
     /// - Parameters:
     ///   - response: The response.
     ///   - now: The time from which `expires_in` counts; default: the current time.
-    ///   - old: The refreshed credential; its refresh token and scope are kept if the response has none (§6). Default: none.
+    ///   - old: The refreshed credential; its refresh token and scope are kept if the response has none (§6). Default:
+    ///     none.
     /// - Throws: ``OAuthError`` if the server has refused, or the response contains no bearer token.
     public init(_ response: Response, now: Date = Date(), renewing old: OAuthCredential? = nil) throws(OAuthError) {
         guard (200...299).contains(response.statusCode) else { throw OAuthError(response) }

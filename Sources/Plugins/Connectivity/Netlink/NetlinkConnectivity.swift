@@ -5,13 +5,14 @@ import TargetKit
 
 /// The statuses of Linux: its links, addresses and default routes, by rtnetlink (RFC 3549).
 ///
-/// The device is online when a default route of IPv4 or IPv6 uses a link that is up, running and not the loopback, and the device
-/// has an address of that family with more than link scope. The kind is that of the link whose route has the lowest metric: by
-/// `/sys/class/net`, or else by the kernel's description of the device. Only mobile networks are expensive.
+/// The device is online when a default route of IPv4 or IPv6 uses a link that is up, running and not the loopback, and
+/// the device has an address of that family with more than link scope. The kind is that of the link whose route has the
+/// lowest metric: by `/sys/class/net`, or else by the kernel's description of the device. Only mobile networks are
+/// expensive.
 ///
-/// A thread of its own waits for changes, and then reads the whole table again: when a link goes down, the kernel does not report
-/// each route that is removed with it, and messages may be lost. The source observes the network namespace of the thread that starts
-/// it.
+/// A thread of its own waits for changes, and then reads the whole table again: when a link goes down, the kernel does
+/// not report each route that is removed with it, and messages may be lost. The source observes the network namespace
+/// of the thread that starts it.
 package struct NetlinkConnectivity: ConnectivitySource {
     /// What makes the device online.
     package enum Requirement: Sendable, Hashable {
@@ -24,14 +25,14 @@ package struct NetlinkConnectivity: ConnectivitySource {
     private let requirement: Requirement
     private let devices: NetworkDevices
 
-    /// A source of that kind.
+    /// Creates a source of that kind.
     ///
     /// - Parameter requirement: What makes the device online; default: a default route.
     package init(requirement: Requirement = .defaultRoute) {
         self.init(requirement: requirement, devices: NetworkDevices())
     }
 
-    /// A source that reads the kinds of the links from another folder.
+    /// Creates a source that reads the kinds of the links from another folder.
     package init(requirement: Requirement = .defaultRoute, devices: NetworkDevices) {
         self.requirement = requirement
         self.devices = devices

@@ -29,7 +29,7 @@ struct NetlinkSocket: Sendable {
     /// The number of the last request. Each request of a socket has its own, so that answers are not mixed up.
     private let number = Locked<UInt32>(0)
 
-    /// A socket that gets the changes of those groups; `nil` if the system refuses.
+    /// Creates a socket that gets the changes of those groups; `nil` if the system refuses.
     init?(groups: UInt32) {
         let type = Int32(SOCK_RAW.rawValue) | Int32(SOCK_CLOEXEC.rawValue) | Int32(SOCK_NONBLOCK.rawValue)
         guard let descriptor = NetlinkDescriptor(socket(AF_NETLINK, type, 0)) else { return nil }

@@ -3,12 +3,12 @@
 import Foundation
 
 extension JSONNumber {
-    /// The one form of a number that is written in JSON's grammar, or as Swift writes a finite `Double`.
+    /// Creates the canonical form of a number from JSON text or from the description of a finite `Double`.
     init(canonical text: String) {
         self = ContiguousText.read(text) { Self(canonical: $0) }
     }
 
-    /// The one form of a number that is written in JSON's grammar.
+    /// Creates the canonical form of a number from JSON text.
     init(canonical text: UnsafeBufferPointer<UInt8>) {
         let digits = DecimalDigits(text)
         if let whole = Self.whole(digits) {
@@ -16,7 +16,7 @@ extension JSONNumber {
             return
         }
         let text = String(decoding: text, as: UTF8.self)
-        // A Double holds 15 digits always, 17 sometimes, and more never, if its own shortest text is what is meant.
+        // A `Double` represents every number of 15 digits and some of 17, compared by its shortest text.
         if digits.digits.count <= 17, let value = Double(text), value.isFinite, Self.isShortest(digits, of: value) {
             form = .double(value)
         } else {
@@ -58,17 +58,17 @@ extension UInt8 {
     var isDigit: Bool { self &- UInt8(ascii: "0") < 10 }
 }
 
-/// A decimal number as the digits that matter and a power of ten: what makes `1.50`, `1.5` and `15e-1` one number.
+/// The significant digits of a decimal number and a power of ten, equal for `1.50`, `1.5` and `15e-1`.
 struct DecimalDigits: Hashable {
     let isNegative: Bool
     /// ASCII digits without zeros at either end; empty for zero.
     let digits: [UInt8]
-    /// The power of ten of the last digit; 0 for zero. Powers beyond ±10^15 are taken as that, so that sums do not overflow.
+    /// The power of ten of the last digit; 0 for zero. It is clamped to ±10^15, so that sums do not overflow.
     let exponent: Int
 
     private static let furthest = 1_000_000_000_000_000
 
-    /// Reads a number of JSON's grammar (RFC 8259 §6), or what Swift writes for a `Double`; other bytes are passed over.
+    /// Parses a JSON number (RFC 8259 §6) or the description of a `Double`. Other bytes are ignored.
     init(_ text: UnsafeBufferPointer<UInt8>) {
         var digits: [UInt8] = []
         digits.reserveCapacity(text.count)
@@ -109,7 +109,7 @@ struct DecimalDigits: Hashable {
         return isNegative ? -value : value
     }
 
-    /// The number without its sign, when it is an integer below 2^64.
+    /// The absolute value, if it is an integer below 2^64.
     var magnitude: UInt64? {
         guard exponent >= 0, digits.count + exponent <= 20 else { return digits.isEmpty ? 0 : nil }
         var value: UInt64 = 0

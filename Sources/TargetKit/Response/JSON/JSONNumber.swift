@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 
-/// A number of JSON (RFC 8259 §6): a decimal of any length, kept exactly.
+/// A JSON number (RFC 8259 §6): a decimal of any length and precision.
 ///
-/// Two are equal when they are the same decimal: `1`, `1.0` and `10e-1` are. A `Double` stands for the shortest decimal that
-/// reads back to it, so `JSONNumber(0.1)` is the number of the text `0.1`.
+/// Two numbers are equal if they are the same decimal, for example `1`, `1.0` and `10e-1`. A `Double` is the shortest
+/// decimal that reads back to it, so `JSONNumber(0.1)` equals the JSON text `0.1`.
 public struct JSONNumber: Sendable {
-    /// Each number has one form only: the first of these that holds it exactly.
+    /// The representation of a number: the first case that represents it exactly.
     enum Form: Sendable {
         case signed(Int64)
         /// Above `Int64.max`.
         case unsigned(UInt64)
-        /// A finite number whose shortest decimal is the number that is meant; also −0.
+        /// A finite number whose shortest decimal is this number; also −0.
         case double(Double)
-        /// Any other: the text itself.
+        /// The text of any other number.
         case text(String)
     }
 
@@ -23,22 +23,23 @@ public struct JSONNumber: Sendable {
         self.form = form
     }
 
-    /// An integer.
+    /// Creates an integer.
     package init(_ value: Int) {
         form = .signed(Int64(value))
     }
 
-    /// An integer of 64 bits.
+    /// Creates a 64-bit integer.
     package init(_ value: Int64) {
         form = .signed(value)
     }
 
-    /// An integer of 64 bits without a sign.
+    /// Creates an unsigned 64-bit integer.
     package init(_ value: UInt64) {
         form = Int64(exactly: value).map { .signed($0) } ?? .unsigned(value)
     }
 
-    /// The shortest decimal that reads back to this; `nil` for NaN and the infinities, which JSON does not have.
+    /// Creates the shortest decimal that reads back to the value; `nil` for NaN and infinity, which JSON cannot
+    /// represent.
     package init?(_ value: Double) {
         guard value.isFinite else { return nil }
         if value.magnitude < 0x1p53 {
@@ -50,13 +51,14 @@ public struct JSONNumber: Sendable {
         }
     }
 
-    /// All digits of a decimal; `nil` for NaN.
+    /// Creates a number with all digits of a decimal; `nil` for NaN.
     package init?(_ value: Decimal) {
         guard value.isFinite else { return nil }
         self.init(canonical: value.description)
     }
 
-    /// The number that a text writes in JSON's grammar; `nil` for another text: no `+1`, `.5`, `01`, `0x1` or white space.
+    /// Creates a number from JSON text. Returns `nil` if the text is not a JSON number, for example `+1`, `.5`, `01` or
+    /// `0x1`, or contains white space.
     public init?(text: String) {
         guard let first = text.utf8.first, let last = text.utf8.last, first == UInt8(ascii: "-") || first.isDigit,
             last.isDigit, case .number(let number)? = try? JSONValue(parsing: text)
@@ -64,13 +66,13 @@ public struct JSONNumber: Sendable {
         self = number
     }
 
-    /// The integer, when it is one that fits 64 bits with a sign.
+    /// The number as an `Int64`; `nil` if it cannot be represented exactly.
     public var int64: Int64? {
         guard case .signed(let value) = form else { return nil }
         return value
     }
 
-    /// The integer, when it is one that fits 64 bits without a sign.
+    /// The number as a `UInt64`; `nil` if it cannot be represented exactly.
     public var uint64: UInt64? {
         switch form {
         case .signed(let value): UInt64(exactly: value)
@@ -79,7 +81,7 @@ public struct JSONNumber: Sendable {
         }
     }
 
-    /// The integer, when it is one that fits `Int`.
+    /// The number as an `Int`; `nil` if it cannot be represented exactly.
     public var int: Int? { int64.flatMap { Int(exactly: $0) } }
 
     /// The nearest `Double`; `nil` if the number exceeds its range, for example `1e400`.
@@ -94,7 +96,7 @@ public struct JSONNumber: Sendable {
         }
     }
 
-    /// The decimal, of which Foundation keeps 38 digits; `nil` when it is beyond its range.
+    /// The number as a `Decimal`, with up to 38 digits; `nil` if it exceeds the range of `Decimal`.
     public var decimal: Decimal? {
         switch form {
         case .signed(let value): Decimal(value)
@@ -108,14 +110,14 @@ public struct JSONNumber: Sendable {
 }
 
 extension JSONNumber: Hashable {
-    /// Whether both are the same decimal.
+    /// Whether both numbers are the same decimal.
     public static func == (left: Self, right: Self) -> Bool {
         switch (left.form, right.form) {
         case (.signed(let left), .signed(let right)): left == right
         case (.unsigned(let left), .unsigned(let right)): left == right
         case (.double(let left), .double(let right)): left == right
         case (.text(let left), .text(let right)): left == right || DecimalDigits(left) == DecimalDigits(right)
-        // −0 is the one number with two forms.
+        // −0 is the only number with two representations.
         case (.signed(0), .double(let zero)), (.double(let zero), .signed(0)): zero == 0
         default: false
         }
@@ -144,7 +146,7 @@ extension JSONNumber: CustomStringConvertible, ExpressibleByIntegerLiteral, Expr
         self = Self(value) ?? 0
     }
 
-    /// The number in JSON's grammar.
+    /// The number as JSON text.
     public var description: String {
         var json = ByteBuffer(capacity: 24)
         append(to: &json)

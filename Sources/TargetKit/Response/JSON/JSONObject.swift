@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 
-/// The members of a JSON object, each key once, in the order in which they came.
+/// The members of a JSON object in their original order, with unique keys.
 ///
-/// Order is kept but does not count: two objects with the same members are equal. Looking a key up takes the same time in a
-/// large object as in a small one.
+/// Two objects with the same members are equal, regardless of their order. Looking up a key takes constant time.
 public struct JSONObject: Sendable {
     /// A key and its value.
     struct Member: Sendable {
@@ -11,32 +10,32 @@ public struct JSONObject: Sendable {
         var value: JSONValue
     }
 
-    /// With so few members, comparing keys one after another is quicker than hashing.
+    /// Up to this number of members, a linear search is faster than hashing.
     static let longestList = 12
 
     private(set) var members: [Member]
-    /// The position of each key; `nil` while the members are few.
+    /// The position of each key; `nil` for a small object.
     private var positions: [String: Int]?
 
-    /// An object without members.
+    /// Creates an empty object.
     public init() {
         members = []
     }
 
-    /// An object with these members; of those with the same key the last.
+    /// Creates an object with members. For duplicate keys, the last value is kept.
     package init(_ pairs: some Sequence<(key: String, value: JSONValue)>) {
         members = []
         for (key, value) in pairs { self[key] = value }
     }
 
-    /// An object of members whose keys are known to differ.
+    /// Creates an object from members with unique keys.
     init(unique members: [Member], positions: [String: Int]?) {
         self.members = members
         self.positions = positions
         if positions == nil { indexIfMany() }
     }
 
-    /// The value of a key; `nil` when there is none. Setting `nil` removes the member, a new key goes to the end.
+    /// The value of a key, or `nil`. Setting `nil` removes the member; a new key is appended.
     public subscript(key: String) -> JSONValue? {
         get { position(of: key).map { members[$0].value } }
         set {
@@ -61,7 +60,7 @@ public struct JSONObject: Sendable {
     /// The values, in the order of their keys.
     package var values: [JSONValue] { members.map(\.value) }
 
-    /// The members as Swift's dictionary, which has no order.
+    /// The members as an unordered dictionary.
     package var dictionary: [String: JSONValue] {
         Dictionary(members.map { ($0.key, $0.value) }) { _, last in last }
     }
@@ -81,7 +80,7 @@ public struct JSONObject: Sendable {
 }
 
 extension JSONObject: RandomAccessCollection, ExpressibleByDictionaryLiteral {
-    /// An object that is written in the source; of the same keys the last counts.
+    /// Creates an object from a literal. For duplicate keys, the last value is kept.
     public init(dictionaryLiteral elements: (String, JSONValue)...) {
         self.init(elements.lazy.map { (key: $0, value: $1) })
     }
@@ -99,7 +98,7 @@ extension JSONObject: RandomAccessCollection, ExpressibleByDictionaryLiteral {
 }
 
 extension JSONObject: Hashable {
-    /// Whether both have the same members, in whatever order.
+    /// Whether both objects have the same members, in any order.
     public static func == (left: Self, right: Self) -> Bool {
         guard left.count == right.count else { return false }
         for (position, member) in left.members.enumerated() {
@@ -110,7 +109,7 @@ extension JSONObject: Hashable {
         return true
     }
 
-    /// Feeds the members so that their order makes no difference, and of arrays and objects in them the size.
+    /// Hashes the members regardless of their order, and only the size of nested arrays and objects.
     public func hash(into hasher: inout Hasher) {
         var sum = 0
         for member in members {

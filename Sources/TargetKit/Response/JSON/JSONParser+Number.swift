@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 extension JSONParser {
-    /// Reads the number that begins here (RFC 8259 §6).
+    /// Parses the number at the cursor (RFC 8259 §6).
     @inline(__always)
     mutating func number() throws(JSONParsingError) -> JSONNumber {
         let first = cursor
@@ -12,7 +12,7 @@ extension JSONParser {
         guard cursor < end, let digit = Self.digit(cursor.pointee) else { throw error(.digit) }
         cursor += 1
         digits = digit
-        // After a leading zero no digit may follow: what does is found to be no comma.
+        // No digit may follow a leading zero; the caller then reports that a comma is missing.
         if digit != 0 { readDigits(into: &digits) }
         let count = cursor - whole
         let isLonger =
@@ -48,7 +48,7 @@ extension JSONParser {
         return count <= 17 ? Self.shortest(text) ?? JSONNumber(canonical: text) : JSONNumber(canonical: text)
     }
 
-    /// A number with a fraction that is written just as Swift writes the `Double`, which is how most programs write one.
+    /// Parses a number with a fraction, if its text is the same as the description of the `Double`.
     private static func shortest(_ text: UnsafeBufferPointer<UInt8>) -> JSONNumber? {
         guard text.last != UInt8(ascii: "0"), text.contains(UInt8(ascii: ".")),
             !text.contains(where: { $0 | 0x20 == 0x65 }),
@@ -58,8 +58,8 @@ extension JSONParser {
         return JSONNumber(.double(value))
     }
 
-    /// A number of up to 15 digits. Both halves of the division are exact, so the quotient is the nearest `Double`, and 15
-    /// digits always come back out of one.
+    /// Creates a number of up to 15 digits. Both operands of the division are exact, so the quotient is the nearest
+    /// `Double`, which represents 15 digits exactly.
     private static func short(_ digits: UInt64, exponent: Int, isNegative: Bool) -> JSONNumber {
         let value = Double(digits) / powersOfTen[-exponent]
         let whole = Int64(value)
@@ -67,7 +67,7 @@ extension JSONParser {
         return JSONNumber(.double(isNegative ? -value : value))
     }
 
-    /// Reads digits up to the next byte that is none. The number wraps around when there are more than 19.
+    /// Parses digits. The value wraps around after 19 digits.
     @inline(__always)
     private mutating func readDigits(into digits: inout UInt64) {
         while cursor < end, let digit = Self.digit(cursor.pointee) {
@@ -76,7 +76,7 @@ extension JSONParser {
         }
     }
 
-    /// Reads the exponent whose `e` is here; one far out of range is taken as a thousand.
+    /// Parses the exponent, starting at its `e`. A value far out of range is clamped to 1000.
     private mutating func readExponent() throws(JSONParsingError) -> Int {
         cursor += 1
         let isNegative = cursor < end && cursor.pointee == UInt8(ascii: "-")
@@ -97,7 +97,7 @@ extension JSONParser {
         return digit < 10 ? UInt64(digit) : nil
     }
 
-    /// The powers that a `Double` holds exactly.
+    /// The powers of ten that a `Double` represents exactly.
     private static let powersOfTen: [Double] = [
         1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19,
         1e20, 1e21, 1e22,

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MIT
 
-/// A string of a JSON text.
+/// A parsed string.
 struct ScannedString {
     let text: String
-    /// Whether the bytes were all ASCII and held no escapes, so that equal strings have equal bytes.
+    /// Whether the source is ASCII without escapes, so that equal strings have equal bytes.
     let isPlain: Bool
-    /// 0–63; equal bytes have the same.
+    /// A hash of the bytes, from 0 to 63.
     let mark: UInt8
 }
 
 extension JSONParser {
-    /// Reads the string whose quote is here.
+    /// Parses the string, starting at its quote.
     @inline(__always)
     mutating func string() throws(JSONParsingError) -> ScannedString {
         cursor += 1
@@ -24,7 +24,7 @@ extension JSONParser {
         return ScannedString(text: try unusualString(from: first), isPlain: false, mark: 0)
     }
 
-    /// A number that differs for most keys that stand together: from the length, the first and the last bytes.
+    /// A hash of the length and the first and last bytes, which differs for most keys of one object.
     @inline(__always)
     private static func mark(_ bytes: UnsafeBufferPointer<UInt8>) -> UInt8 {
         guard let base = bytes.baseAddress, !bytes.isEmpty else { return 0 }
@@ -33,7 +33,7 @@ extension JSONParser {
         return UInt8(truncatingIfNeeded: (sum &+ UInt64(count)) & 63)
     }
 
-    /// Goes to the next byte that is a quote, a backslash, a control character or not ASCII; eight bytes at a time.
+    /// Advances to the next quote, backslash, control character or non-ASCII byte, eight bytes at a time.
     @inline(__always)
     private mutating func skipPlainBytes() {
         let ones: UInt64 = 0x0101_0101_0101_0101
@@ -57,7 +57,7 @@ extension JSONParser {
         }
     }
 
-    /// Reads on in a string that holds escapes or is not ASCII.
+    /// Continues parsing a string with escapes or non-ASCII bytes.
     private mutating func unusualString(from first: UnsafePointer<UInt8>) throws(JSONParsingError) -> String {
         unescaped.truncate(to: 0)
         var copied = first
@@ -81,7 +81,7 @@ extension JSONParser {
         throw error(.quote)
     }
 
-    /// Passes over one scalar that is not ASCII, if its bytes are as RFC 3629 §4 has them.
+    /// Validates and skips one non-ASCII scalar (RFC 3629 §4).
     private mutating func skipScalar() throws(JSONParsingError) {
         let lead = cursor.pointee
         let (length, second): (Int, ClosedRange<UInt8>) =
@@ -100,7 +100,7 @@ extension JSONParser {
         cursor += length
     }
 
-    /// Reads the escape whose backslash is here (RFC 8259 §7).
+    /// Parses the escape, starting at its backslash (RFC 8259 §7).
     private mutating func escape() throws(JSONParsingError) {
         cursor += 1
         guard cursor < end else { throw error(.escape) }
@@ -135,7 +135,7 @@ extension JSONParser {
         for byte in UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter { unescaped.append(byte) }
     }
 
-    /// Reads the four digits after the `u` that is here.
+    /// Parses the four digits after the `u`.
     private mutating func codeUnit() throws(JSONParsingError) -> UInt16 {
         var code: UInt16 = 0
         for _ in 0..<4 {

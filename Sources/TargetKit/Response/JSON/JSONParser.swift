@@ -1,36 +1,37 @@
 // SPDX-License-Identifier: MIT
 
-/// Reads a JSON text (RFC 8259) into a value, byte by byte and once.
+/// A single-pass parser of JSON text (RFC 8259).
 struct JSONParser: ~Copyable {
     private let start: UnsafePointer<UInt8>
     let end: UnsafePointer<UInt8>
     var cursor: UnsafePointer<UInt8>
-    /// Bytes of a string that holds escapes.
+    /// The unescaped bytes of the current string.
     var unescaped = ByteBuffer(capacity: 0)
     private let maximumDepth: Int
     private var elements = MoveStack<JSONValue>()
     private var members = MoveStack<JSONObject.Member>()
-    /// How many arrays and objects the cursor is in.
+    /// The current nesting depth.
     private var depth = 0
-    /// The innermost of them, while there is one.
+    /// The innermost array or object.
     private var container = Container()
-    /// The ones around it. They are not on the thread's stack, which may be short, so that depth costs nothing of it.
+    /// The enclosing arrays and objects. They are on the heap, because the thread's stack may be small.
     private var outer = MoveStack<Container>()
 
-    /// An array or object that is being read. Not private, since Swift 6.3.1 makes no debug build of that ("Global is external").
+    /// An array or object that is being parsed. Not private, because a debug build then fails in Swift 6.3.1 ("Global
+    /// is external").
     struct Container {
         var isObject = false
-        /// Where its elements or members begin.
+        /// The offset of its first element or member.
         var first = 0
-        /// The key of the member whose value is next.
+        /// The key of the next value.
         var key = ScannedString(text: "", isPlain: true, mark: 0)
-        /// One bit for each mark that a key had.
+        /// The set of the marks of all keys.
         var marks: UInt64 = 0
-        /// The position of each key, once there are many.
+        /// The position of each key, in a large object.
         var positions: [String: Int]?
     }
 
-    /// A parser over bytes that outlive it.
+    /// Creates a parser. The bytes must outlive it.
     init(_ bytes: UnsafeBufferPointer<UInt8>, options: JSONParsingOptions) throws(JSONParsingError) {
         if let limit = options.maximumSize, bytes.count > limit {
             throw JSONParsingError(.shorterText, at: max(limit, 0))
@@ -43,7 +44,7 @@ struct JSONParser: ~Copyable {
         maximumDepth = min(options.maximumDepth, JSONParsingOptions.deepest)
     }
 
-    /// The one value of the text.
+    /// Parses the text.
     mutating func text() throws(JSONParsingError) -> JSONValue {
         var value = try innermostValue()
         while depth > 0 {
@@ -60,7 +61,7 @@ struct JSONParser: ~Copyable {
         return value
     }
 
-    /// Goes into arrays and objects until there is a value that is none, or an empty one.
+    /// Enters arrays and objects until it reaches a scalar, or an empty array or object.
     private mutating func innermostValue() throws(JSONParsingError) -> JSONValue {
         while true {
             skipSpace()
@@ -83,7 +84,7 @@ struct JSONParser: ~Copyable {
         }
     }
 
-    /// Goes into the array or object that begins here.
+    /// Enters the array or object at the cursor.
     private mutating func enter(isObject: Bool) throws(JSONParsingError) {
         guard depth < maximumDepth else { throw error(.lessNesting) }
         if depth > 0 { outer.push(container) }
@@ -98,7 +99,7 @@ struct JSONParser: ~Copyable {
         return value
     }
 
-    /// The array or object that ends here.
+    /// Returns the array or object that ends at the cursor.
     private mutating func containerEnd() throws(JSONParsingError) -> JSONValue {
         if container.isObject {
             guard take(UInt8(ascii: "}")) else { throw error(.commaOrObjectEnd) }
@@ -127,7 +128,8 @@ struct JSONParser: ~Copyable {
         }
         let bit: UInt64 = 1 &<< UInt64(container.key.mark)
         let isNew = container.marks & bit == 0 && container.key.isPlain && container.positions == nil
-        // A key beyond ASCII may equal one of other bytes (`\u{212A}` is `K`), so from then on every key is compared.
+        // A non-ASCII key may equal a key with different bytes (`\u{212A}` is `K`), so from here on every key is
+        // compared.
         container.marks |= container.key.isPlain ? bit : ~0
         if isNew, members.count - container.first < JSONObject.longestList {
             members.push(JSONObject.Member(key: container.key.text, value: value))
@@ -136,7 +138,7 @@ struct JSONParser: ~Copyable {
         }
     }
 
-    /// Adds a member, or replaces the value of the one with the same key.
+    /// Adds a member, or replaces the value of an existing key.
     private mutating func addComparing(_ value: JSONValue) {
         let first = container.first
         let key = container.key.text
@@ -184,8 +186,8 @@ struct JSONParser: ~Copyable {
     }
 }
 
-/// Values on their way into arrays. An array is made when its length is known: with one allocation, and by moving the values,
-/// which costs no reference counting.
+/// A stack of values for arrays. Each array is created when its length is known, with one allocation, by moving the
+/// values without reference counting.
 struct MoveStack<Element>: ~Copyable {
     private var base: UnsafeMutablePointer<Element>
     private var capacity: Int
@@ -208,7 +210,7 @@ struct MoveStack<Element>: ~Copyable {
         count += 1
     }
 
-    /// The last value, which is no longer here; `nil` when there is none.
+    /// Removes and returns the last value, or `nil`.
     @inline(__always)
     mutating func pop() -> Element? {
         guard count > 0 else { return nil }
@@ -216,7 +218,7 @@ struct MoveStack<Element>: ~Copyable {
         return (base + count).move()
     }
 
-    /// The values from an offset on, of which nothing is left here.
+    /// Removes and returns the values from an offset on.
     @inline(__always)
     mutating func take(from start: Int) -> [Element] {
         let length = count - start
@@ -235,7 +237,7 @@ struct MoveStack<Element>: ~Copyable {
         base[offset] = element
     }
 
-    /// The values from an offset on, for as long as the call.
+    /// Calls a closure with the values from an offset on.
     @inline(__always)
     borrowing func read<Result>(from start: Int, _ body: (UnsafeBufferPointer<Element>) -> Result) -> Result {
         body(UnsafeBufferPointer(start: base + start, count: count - start))

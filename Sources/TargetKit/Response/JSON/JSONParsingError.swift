@@ -2,9 +2,9 @@
 
 import Foundation
 
-/// The reason why a text is not JSON (RFC 8259): the offset, and what was expected there. It never quotes the text.
+/// A JSON syntax error (RFC 8259): the byte offset and the expected syntax. It never quotes the text.
 package struct JSONParsingError: Error, Sendable, Hashable {
-    /// What should have been at the place.
+    /// The syntax that was expected.
     package enum Reason: Sendable, Hashable, CaseIterable {
         /// A value: an object, array, string, number, `true`, `false` or `null`.
         case value
@@ -20,7 +20,7 @@ package struct JSONParsingError: Error, Sendable, Hashable {
         case digit
         /// The quote that ends a string.
         case quote
-        /// An escaped control character: those below U+0020 may not stand in a string as they are.
+        /// An escape. Control characters below U+0020 must be escaped in a string.
         case escapedControlCharacter
         /// One of `" \ / b f n r t u` after a backslash.
         case escape
@@ -32,19 +32,19 @@ package struct JSONParsingError: Error, Sendable, Hashable {
         case validUTF8
         /// Nothing but white space after the value.
         case endOfText
-        /// Fewer arrays and objects in each other: ``JSONParsingOptions/maximumDepth``.
+        /// Less nesting (``JSONParsingOptions/maximumDepth``).
         case lessNesting
-        /// A shorter text: ``JSONParsingOptions/maximumSize``.
+        /// A shorter text (``JSONParsingOptions/maximumSize``).
         case shorterText
     }
 
     /// The offset of the first invalid byte.
     package let offset: Int
 
-    /// What should have been there.
+    /// The syntax that was expected.
     package let reason: Reason
 
-    /// An error about a byte.
+    /// Creates an error for the byte at an offset.
     package init(_ reason: Reason, at offset: Int) {
         self.reason = reason
         self.offset = offset
@@ -52,7 +52,7 @@ package struct JSONParsingError: Error, Sendable, Hashable {
 }
 
 extension JSONParsingError: CustomStringConvertible, LocalizedError, DeveloperError {
-    /// One line: the offset, and what was expected there.
+    /// The offset and the expected syntax, in one line.
     package var description: String { "the JSON is invalid at byte \(offset): expected \(reason.words)" }
 
     /// The description.
@@ -81,19 +81,19 @@ extension JSONParsingError.Reason {
     }
 }
 
-/// What a JSON text may be at most before it is refused.
+/// Limits for parsing JSON text.
 package struct JSONParsingOptions: Sendable, Hashable {
-    /// The deepest nesting that can be asked for: 512, as deep as `JSONDecoder` goes. To compare, write or free a value goes
-    /// down its levels on the thread's stack, which may be half a megabyte.
+    /// The highest possible nesting limit: 512, the limit of `JSONDecoder`. Comparing, writing and deallocating a value
+    /// recurse on the thread's stack, which may be 512 KB.
     package static let deepest = 512
 
-    /// How many arrays and objects may lie in each other. Default, and at most: ``deepest``.
+    /// The maximum nesting depth. Default and maximum: ``deepest``.
     package var maximumDepth: Int
 
-    /// How long the text may be, in bytes. Default: `nil`, no limit.
+    /// The maximum size of the text in bytes. Default `nil`: no limit.
     package var maximumSize: Int?
 
-    /// Limits for a text.
+    /// Creates limits.
     package init(maximumDepth: Int = deepest, maximumSize: Int? = nil) {
         self.maximumDepth = maximumDepth
         self.maximumSize = maximumSize

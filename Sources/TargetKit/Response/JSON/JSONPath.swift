@@ -2,11 +2,10 @@
 
 import Foundation
 
-/// A key path in a JSON value: keys and array indices separated by dots, `data.items.0.name`. A dot in a key is escaped as
-/// `\.`, a backslash as `\\`. An empty text is the whole value.
+/// A key path in a JSON value: keys and array indices separated by dots, `data.items.0.name`. A dot in a key is escaped
+/// as `\.`, a backslash as `\\`. An empty key path is the whole value.
 ///
-/// The bytes of the value are found without decoding what lies around it. An index is a number from 0 on; in an object it is
-/// a key like any other.
+/// The value is found without decoding the rest of the JSON. Indices start at 0; in an object, a number is a key.
 package struct JSONPath: Sendable, Hashable {
     package let keys: [String]
 
@@ -35,9 +34,9 @@ package struct JSONPath: Sendable, Hashable {
         self.keys = keys
     }
 
-    /// The bytes of the value at this place.
+    /// Returns the bytes of the value at this key path.
     ///
-    /// - Throws: `DecodingError`, whose coding path ends where the way was lost.
+    /// - Throws: `DecodingError`, whose coding path ends at the first missing key or index.
     package func value(in data: Data) throws -> Data {
         try data.withUnsafeBytes(value(in:))
     }
@@ -67,26 +66,26 @@ package struct JSONPath: Sendable, Hashable {
 }
 
 extension JSONPath {
-    /// The array index that a key writes: digits alone, so neither `+1` nor `-1`.
+    /// The array index of a key, which consists of digits only.
     static func index(_ key: String) -> Int? {
         key.utf8.allSatisfy(\.isDigit) ? Int(key) : nil
     }
 }
 
-/// Walks over a JSON text (RFC 8259) without making values of it.
+/// Scans JSON text (RFC 8259) without creating values.
 struct JSONScanner {
     private let bytes: UnsafeRawBufferPointer
     private var index = 0
 
-    /// Starts after a byte order mark, which a parser may ignore (RFC 8259 §8.1).
+    /// Creates a scanner, which skips a byte order mark (RFC 8259 §8.1).
     init(_ bytes: UnsafeRawBufferPointer) {
         self.bytes = bytes
         if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { index = 3 }
     }
 
-    /// Goes to the value of that key, or at that index, of the object or array that starts here.
+    /// Advances to the value of a key or index of the object or array at the cursor.
     ///
-    /// - Returns: `false` when there is no such value, or no object or array.
+    /// - Returns: `false` if there is no such value, or no object or array.
     mutating func enter(_ key: String) throws -> Bool {
         skipSpace()
         switch peek() {
@@ -96,7 +95,7 @@ struct JSONScanner {
         }
     }
 
-    /// The bytes of the value that starts here.
+    /// Returns the bytes of the value at the cursor.
     mutating func value() throws -> Slice<UnsafeRawBufferPointer> {
         skipSpace()
         let start = index
@@ -136,7 +135,7 @@ struct JSONScanner {
         return true
     }
 
-    /// Passes over a value; nesting is counted, not recursed into, so depth costs no stack.
+    /// Skips a value without recursion, so that nesting uses no stack.
     private mutating func skipValue() throws {
         var depth = 0
         repeat {

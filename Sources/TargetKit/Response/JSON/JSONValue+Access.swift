@@ -2,9 +2,10 @@
 import Foundation
 
 extension JSONValue {
-    /// The value of a key; ``null`` where there is none, or no object.
+    /// The value of a key; ``null`` if the key is missing or this is not an object.
     ///
-    /// Setting makes an object of ``null``, and leaves alone what is neither. To remove a member, set it on ``object``.
+    /// Setting a key of ``null`` creates an object. Setting a key of any other value that is not an object has no
+    /// effect. To remove a member, set it to `nil` on ``object``.
     public subscript(key: String) -> JSONValue {
         get {
             guard case .object(let object) = self else { return .null }
@@ -13,7 +14,7 @@ extension JSONValue {
         set {
             switch self {
             case .object(var object):
-                self = .null  // So that the object has one owner, and is changed where it is.
+                self = .null  // Keeps the object uniquely referenced, so that it is changed in place.
                 object[key] = newValue
                 self = .object(object)
             case .null: self = .object([key: newValue])
@@ -22,9 +23,10 @@ extension JSONValue {
         }
     }
 
-    /// The element at an index; ``null`` where there is none, or no array.
+    /// The element at an index; ``null`` if the index is out of range or this is not an array.
     ///
-    /// Setting the index after the last appends; setting one further away, or in what is no array, changes nothing.
+    /// Setting the index after the last one appends. Setting any other index out of range, or of another value, has no
+    /// effect.
     public subscript(index: Int) -> JSONValue {
         get {
             guard case .array(let elements) = self, elements.indices.contains(index) else { return .null }
@@ -32,13 +34,13 @@ extension JSONValue {
         }
         set {
             guard case .array(var elements) = self, index >= 0, index <= elements.count else { return }
-            self = .null  // So that the array has one owner, and is changed where it is.
+            self = .null  // Keeps the array uniquely referenced, so that it is changed in place.
             if index == elements.count { elements.append(newValue) } else { elements[index] = newValue }
             self = .array(elements)
         }
     }
 
-    /// The value of a key, `json.user.name` for `json["user"]["name"]`.
+    /// The value of a key: `json.user.name` is `json["user"]["name"]`.
     public subscript(dynamicMember key: String) -> JSONValue {
         get { self[key] }
         set { self[key] = newValue }
@@ -57,13 +59,13 @@ extension JSONValue {
     /// Whether this is ``null``.
     package var isNull: Bool { self == .null }
 
-    /// The text of a string; `nil` for any other value.
+    /// The string; `nil` for any other value.
     public var string: String? {
         guard case .string(let text) = self else { return nil }
         return text
     }
 
-    /// The flag; `nil` for any other value, numbers among them.
+    /// The Boolean value; `nil` for any other value, including numbers.
     public var bool: Bool? {
         guard case .bool(let flag) = self else { return nil }
         return flag
@@ -75,19 +77,19 @@ extension JSONValue {
         return number
     }
 
-    /// The integer; `nil` for any other value, and for a number with a fraction or out of range.
+    /// The number as an `Int`; `nil` for any other value, or a number with a fraction or out of range.
     public var int: Int? { number?.int }
 
-    /// The integer of 64 bits; `nil` for any other value.
+    /// The number as an `Int64`; `nil` for any other value.
     package var int64: Int64? { number?.int64 }
 
-    /// The integer of 64 bits without a sign; `nil` for any other value.
+    /// The number as a `UInt64`; `nil` for any other value.
     package var uint64: UInt64? { number?.uint64 }
 
-    /// The nearest `Double` to the number; `nil` for any other value, and for a number beyond all of them.
+    /// The nearest `Double` to the number; `nil` for any other value, or a number out of range.
     public var double: Double? { number?.double }
 
-    /// The number as a decimal of up to 38 digits; `nil` for any other value.
+    /// The number as a `Decimal` with up to 38 digits; `nil` for any other value.
     public var decimal: Decimal? { number?.decimal }
 
     /// The elements; `nil` for any other value.
@@ -96,7 +98,7 @@ extension JSONValue {
         return elements
     }
 
-    /// The members in order; `nil` for any other value. Setting `nil` makes this ``null``.
+    /// The members in order; `nil` for any other value. Setting `nil` changes the value to ``null``.
     public var object: JSONObject? {
         get {
             guard case .object(let object) = self else { return nil }
@@ -105,6 +107,6 @@ extension JSONValue {
         set { self = newValue.map { .object($0) } ?? .null }
     }
 
-    /// The members without order; `nil` for any other value.
+    /// The members as an unordered dictionary; `nil` for any other value.
     public var dictionary: [String: JSONValue]? { object?.dictionary }
 }

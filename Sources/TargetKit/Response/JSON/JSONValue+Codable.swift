@@ -3,13 +3,12 @@
 import Foundation
 
 extension JSONValue: Codable {
-    /// The value that a decoder of any format holds.
+    /// Decodes a value from any format.
     ///
-    /// A number is asked for as `Int64`, `UInt64`, `Decimal` and `Double`, in this order. Keys come as they are, whatever the
-    /// decoder's key strategy, and without their order. From JSON text `init(parsing:)` is many times as
-    /// quick, and exact.
+    /// Numbers are decoded as `Int64`, `UInt64`, `Decimal` or `Double`, in this order. Keys are not converted by the
+    /// decoder's key strategy, and their order is lost. For JSON text, `init(parsing:)` is much faster, and exact.
     ///
-    /// - Throws: `DecodingError` when it is none of JSON's values.
+    /// - Throws: `DecodingError` if the value cannot be represented as JSON.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         if container.decodeNil() {
@@ -27,9 +26,9 @@ extension JSONValue: Codable {
         }
     }
 
-    /// Gives the value to an encoder of any format. Keys go as they are, whatever the encoder's key strategy.
+    /// Encodes the value in any format. Keys are not converted by the encoder's key strategy.
     ///
-    /// - Throws: What the encoder throws.
+    /// - Throws: The encoder's error.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         switch self {
@@ -44,9 +43,9 @@ extension JSONValue: Codable {
 }
 
 extension JSONNumber: Codable {
-    /// The number that a decoder of any format holds; asked for as `Int64`, `UInt64`, `Decimal` and `Double`, in this order.
+    /// Decodes a number from any format, as `Int64`, `UInt64`, `Decimal` or `Double`, in this order.
     ///
-    /// - Throws: `DecodingError` when it is no number, or NaN or infinite.
+    /// - Throws: `DecodingError` if the value is not a number, or is NaN or infinite.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         if let number = try? container.decode(Int64.self) {
@@ -62,10 +61,10 @@ extension JSONNumber: Codable {
         }
     }
 
-    /// Gives the number to an encoder: as the first of `Int64`, `UInt64`, `Double` and `Decimal` that holds it exactly, else as
-    /// the nearest of the last two.
+    /// Encodes the number as the first of `Int64`, `UInt64`, `Double` and `Decimal` that represents it exactly,
+    /// otherwise as the nearest `Double` or `Decimal`.
     ///
-    /// - Throws: What the encoder throws, and `EncodingError` for a number beyond `Decimal` and `Double`.
+    /// - Throws: The encoder's error, or `EncodingError` for a number that exceeds `Decimal` and `Double`.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         switch form {
@@ -89,17 +88,17 @@ extension JSONNumber: Codable {
 }
 
 extension JSONObject: Codable {
-    /// The members that a decoder of any format holds, in no particular order.
+    /// Decodes an object from any format, in unspecified order.
     ///
-    /// - Throws: `DecodingError` when it is no object.
+    /// - Throws: `DecodingError` if the value is not an object.
     public init(from decoder: any Decoder) throws {
         let members = try decoder.singleValueContainer().decode([String: JSONValue].self)
         self.init(members.lazy.map { (key: $0.key, value: $0.value) })
     }
 
-    /// Gives the members to an encoder.
+    /// Encodes the members.
     ///
-    /// - Throws: What the encoder throws.
+    /// - Throws: The encoder's error.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(dictionary)
@@ -107,14 +106,14 @@ extension JSONObject: Codable {
 }
 
 extension JSONValue {
-    /// The JSON value of anything that can be encoded.
+    /// Creates a JSON value from an encodable value.
     ///
-    /// - Throws: What the value's `encode(to:)` or the encoder throws.
+    /// - Throws: The error of the value's `encode(to:)` or of the encoder.
     public init(encoding value: some Encodable, using encoder: JSONEncoder = JSONEncoder()) throws {
         self = try Self(parsing: encoder.encode(value))
     }
 
-    /// This value as a model.
+    /// Decodes a model from this value.
     ///
     /// - Throws: `DecodingError`.
     public func decode<Value: Decodable>(
@@ -125,9 +124,9 @@ extension JSONValue {
     }
 }
 
-/// A type that is JSON without a model, so that it is read without a decoder.
+/// A dynamic JSON type, which is parsed without a decoder.
 protocol DynamicJSON {
-    /// The same value in this type; `nil` when it is of another kind.
+    /// Creates this type from a JSON value; `nil` if the value is of another kind.
     init?(json: JSONValue)
 }
 

@@ -2,26 +2,26 @@
 import Foundation
 
 extension JSONValue {
-    /// The value that a JSON text holds.
+    /// Parses JSON text in UTF-8.
     ///
-    /// The text is UTF-8 and keeps to RFC 8259 strictly: no comments, no commas too many, no bare control characters; a byte
-    /// order mark in front is passed over (§8.1). Of members with the same key the last counts. Broken UTF-8 and half
-    /// surrogate pairs are errors, not replaced. Numbers are kept exactly.
+    /// The parser accepts only RFC 8259: comments, trailing commas and unescaped control characters are errors, and so
+    /// are invalid UTF-8 and unpaired surrogates. A leading byte order mark is ignored (§8.1). For duplicate keys, the
+    /// last value is kept. Numbers are exact.
     ///
-    /// - Throws: An error that names the offset of the byte and what was expected there.
+    /// - Throws: An error with the byte offset and the expected syntax.
     public init(parsing data: Data) throws {
         try self.init(parsing: data, options: JSONParsingOptions())
     }
 
-    /// The value that a JSON text holds, by the same rules.
+    /// Parses a string of JSON, with the same rules.
     ///
-    /// - Throws: An error that names the offset of the byte in the text's UTF-8 and what was expected there.
+    /// - Throws: An error with the offset in the string's UTF-8 and the expected syntax.
     public init(parsing text: String) throws {
         let result = ContiguousText.read(text) { Self.parse($0, options: JSONParsingOptions()) }
         self = try result.get()
     }
 
-    /// The value that a JSON text holds, within limits.
+    /// Parses JSON text within limits.
     package init(parsing data: Data, options: JSONParsingOptions) throws(JSONParsingError) {
         let result = data.withUnsafeBytes { bytes in
             Self.parse(bytes.bindMemory(to: UInt8.self), options: options)
@@ -41,11 +41,11 @@ extension JSONValue {
         }
     }
 
-    /// The value as JSON text in UTF-8.
+    /// Returns the value as JSON text in UTF-8.
     ///
     /// - Parameters:
-    ///   - sortedKeys: Whether keys are sorted at every level; default: no, they stay in their order.
-    ///   - pretty: Whether the text is broken into lines and indented by two spaces; default: no.
+    ///   - sortedKeys: Whether keys are sorted at every level; default: no, their order is kept.
+    ///   - pretty: Whether the text has line breaks and an indentation of two spaces; default: no.
     public func jsonData(sortedKeys: Bool = false, pretty: Bool = false) -> Data {
         var writer = JSONWriter(sortedKeys: sortedKeys, pretty: pretty)
         writer.append(self)
@@ -54,7 +54,7 @@ extension JSONValue {
 }
 
 extension JSONValue: CustomStringConvertible {
-    /// The value as JSON text in one line.
+    /// The value as JSON text on one line.
     public var description: String {
         var writer = JSONWriter(sortedKeys: false, pretty: false)
         writer.append(self)

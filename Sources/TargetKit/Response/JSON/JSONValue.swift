@@ -9,54 +9,54 @@ import Foundation
 /// let total = json[path: "meta.total"].lenient.int ?? 0
 /// ```
 ///
-/// A missing value is ``null``, at any depth, so a chain needs no `?`. The names of this type's own properties (`string`,
-/// `number`, `description`, …) take precedence over keys: use `json["string"]` for such a key.
+/// A missing value is ``null``, at any depth, so a chain needs no `?`. The names of this type's own properties
+/// (`string`, `number`, `description`, …) take precedence over keys: use `json["string"]` for such a key.
 @dynamicMemberLookup
 public enum JSONValue: Sendable, Hashable {
     /// `null`.
     case null
     /// `true` or `false`.
     case bool(Bool)
-    /// A number, kept exactly.
+    /// A number, with its exact value.
     case number(JSONNumber)
-    /// A text.
+    /// A string.
     case string(String)
-    /// Values in order.
+    /// An array.
     case array([JSONValue])
-    /// Values by key.
+    /// An object.
     case object(JSONObject)
 
-    /// A text.
+    /// Creates a string.
     package init(_ text: String) {
         self = .string(text)
     }
 
-    /// A flag.
+    /// Creates a Boolean value.
     package init(_ flag: Bool) {
         self = .bool(flag)
     }
 
-    /// An integer.
+    /// Creates an integer.
     public init(_ number: Int) {
         self = .number(JSONNumber(number))
     }
 
-    /// A number; ``null`` for NaN and the infinities, which JSON does not have.
+    /// Creates a number; ``null`` for NaN and infinity, which JSON cannot represent.
     public init(_ number: Double) {
         self = JSONNumber(number).map { .number($0) } ?? .null
     }
 
-    /// A decimal in all its digits; ``null`` for NaN.
+    /// Creates a number with all digits of a decimal; ``null`` for NaN.
     public init(_ number: Decimal) {
         self = JSONNumber(number).map { .number($0) } ?? .null
     }
 
-    /// An object with these members.
+    /// Creates an object with these members.
     package init(_ members: [String: JSONValue]) {
         self = .object(JSONObject(members.lazy.map { (key: $0.key, value: $0.value) }))
     }
 
-    /// An array of these values.
+    /// Creates an array of these values.
     package init(_ elements: [JSONValue]) {
         self = .array(elements)
     }
@@ -105,7 +105,7 @@ extension JSONValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, Expre
         self = .number(JSONNumber(value))
     }
 
-    /// Creates a number from a literal; ``null`` if it exceeds `Double`.
+    /// Creates a number from a literal, or ``null`` if it exceeds `Double`.
     public init(floatLiteral value: Double) {
         self.init(value)
     }
@@ -120,7 +120,7 @@ extension JSONValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, Expre
         self = .array(elements)
     }
 
-    /// Creates an object from a literal; of repeated keys the last is kept.
+    /// Creates an object from a literal. For duplicate keys, the last value is kept.
     public init(dictionaryLiteral elements: (String, JSONValue)...) {
         self = .object(JSONObject(elements.lazy.map { (key: $0, value: $1) }))
     }

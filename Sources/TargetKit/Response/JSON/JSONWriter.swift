@@ -64,9 +64,9 @@ struct JSONWriter: ~Copyable {
     }
 }
 
-/// Strings as JSON writes them (RFC 8259 §7).
+/// JSON strings (RFC 8259 §7).
 enum JSONText {
-    /// Appends the text in quotes. `"`, `\` and the control characters below U+0020 are escaped, nothing else is.
+    /// Appends the text in quotes. Only `"`, `\` and control characters below U+0020 are escaped.
     @inline(__always)
     static func append(_ text: String, to json: inout ByteBuffer) {
         ContiguousText.read(text) { bytes in
@@ -74,7 +74,8 @@ enum JSONText {
         }
     }
 
-    /// Stores the string at a place that has room for six times the bytes and the quotes, and returns how many it took.
+    /// Stores the string in memory with a capacity of six times its bytes plus two quotes, and returns the number of
+    /// bytes stored.
     private static func store(_ bytes: UnsafeBufferPointer<UInt8>, at start: UnsafeMutablePointer<UInt8>) -> Int {
         start.pointee = UInt8(ascii: "\"")
         var end = start + 1

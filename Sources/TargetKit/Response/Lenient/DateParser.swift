@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 
-/// Reads the forms of dates that servers send, byte by byte: a `DateFormatter` takes tens of microseconds for each.
+/// Parses common date formats. A `DateFormatter` would take tens of microseconds for each date.
 ///
-/// ISO 8601 and RFC 3339, with or without seconds, fraction and zone, `T` or a space between date and time; the date alone, with
-/// `-` or `/`; RFC 1123 (RFC 9110 §5.6.7); a number, which ``date(of:zone:)`` reads.
+/// ISO 8601 and RFC 3339, with or without seconds, fraction and zone, `T` or a space between date and time; the date
+/// alone, with `-` or `/`; RFC 1123 (RFC 9110 §5.6.7); a number, which ``date(of:zone:)`` reads.
 struct DateParser {
     private let bytes: UnsafeBufferPointer<UInt8>
     private var index = 0
@@ -13,9 +13,9 @@ struct DateParser {
         self.bytes = bytes
     }
 
-    /// The date that a text stands for; `nil` when it has none of the forms, or a part out of range.
+    /// Parses a date; returns `nil` for an unknown format or a component out of range.
     ///
-    /// - Parameter zone: The zone of a time that names none; `nil` for UTC.
+    /// - Parameter zone: The time zone of a time without one; `nil` for UTC.
     static func date(_ text: String, zone: TimeZone?) -> Date? {
         ContiguousText.read(text) { bytes in
             var reader = DateParser(bytes)
@@ -65,7 +65,7 @@ struct DateParser {
         return date.addingTimeInterval(-Double(zone.secondsFromGMT(for: guess)))
     }
 
-    /// `1994-11-06T08:49:37.5+01:00` and what is shorter.
+    /// Parses `1994-11-06T08:49:37.5+01:00` and its shorter forms.
     private mutating func calendarDate(zone: TimeZone?) -> Date? {
         index = 0
         guard let year = digits(4), let separator = next(),
@@ -89,7 +89,7 @@ struct DateParser {
         return Self.date(atLocal: Double(seconds) + fraction, zone: zone)
     }
 
-    /// `Sun, 06 Nov 1994 08:49:37 GMT`; the day of the week may be missing, and is not checked.
+    /// Parses `Sun, 06 Nov 1994 08:49:37 GMT`. The weekday is optional and not checked.
     private mutating func internetDate() -> Date? {
         index = 0
         if let comma = bytes.prefix(10).firstIndex(of: UInt8(ascii: ",")) { index = comma + 1 }
@@ -105,7 +105,7 @@ struct DateParser {
 
     private var remainder: Slice<UnsafeBufferPointer<UInt8>> { bytes[min(index, bytes.count)...] }
 
-    /// Hours and minutes, seconds if they are there; the 60th second of a leap minute is taken as the next minute's first.
+    /// Parses hours, minutes and optional seconds. A leap second becomes the first second of the next minute.
     private mutating func timeOfDay() -> Int? {
         guard let hour = digits(2), hour < 24, take(UInt8(ascii: ":")), let minute = digits(2), minute < 60 else {
             return nil
@@ -129,7 +129,7 @@ struct DateParser {
         return value / scale
     }
 
-    /// `Z`, `+01:00`, `+0100` or `+01`, in seconds.
+    /// Parses `Z`, `+01:00`, `+0100` or `+01`; returns seconds.
     private mutating func zoneOffset() -> Int? {
         guard let sign = next() else { return nil }
         if sign | 0x20 == UInt8(ascii: "z") { return 0 }
@@ -146,7 +146,7 @@ struct DateParser {
         return sign == UInt8(ascii: "-") ? -offset : offset
     }
 
-    /// Exactly so many digits as a number; `nil` when there are fewer.
+    /// Parses exactly `count` digits; returns `nil` if there are fewer.
     private mutating func digits(_ count: Int) -> Int? {
         guard bytes.count - index >= count else { return nil }
         var value = 0

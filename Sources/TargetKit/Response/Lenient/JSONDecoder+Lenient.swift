@@ -2,14 +2,14 @@
 import Foundation
 
 extension JSONDecoder.DateDecodingStrategy {
-    /// Dates in the forms that servers use, each recognized by itself.
+    /// Decodes dates in common formats, each of which is detected automatically.
     ///
-    /// ISO 8601 with or without fraction and zone (`2024-05-06T07:08:09.5+02:00`, `2024-05-06 07:08:09`), the date alone
-    /// (`2024-05-06`), RFC 1123 (`Mon, 06 May 2024 07:08:09 GMT`), and numbers, also as text: a day from 1800 to 2299
-    /// (`20240506`) or a day and its time (`20240506070809`), otherwise seconds since 1970 or, from 10^11 on,
+    /// ISO 8601 with or without fraction and zone (`2024-05-06T07:08:09.5+02:00`, `2024-05-06 07:08:09`), the date
+    /// alone (`2024-05-06`), RFC 1123 (`Mon, 06 May 2024 07:08:09 GMT`), and numbers, also as text: a day from 1800 to
+    /// 2299 (`20240506`) or a day and its time (`20240506070809`), otherwise seconds since 1970 or, from 10^11 on,
     /// milliseconds. Anything else is a `DecodingError`.
     ///
-    /// - Parameter timeZone: The zone of times that name none; default `nil`: UTC.
+    /// - Parameter timeZone: The time zone of times without one; default `nil`: UTC.
     public static func severalFormats(timeZone: TimeZone? = nil) -> Self {
         .custom { decoder in
             let container = try decoder.singleValueContainer()
@@ -50,8 +50,8 @@ extension JSONDecoder {
     ///
     /// - Parameters:
     ///   - dates: The format of dates; default: several formats.
-    ///   - observer: A closure that is called for each repair, with the value's key path and the reason, but without the
-    ///     value. It is called on the thread that decodes. Default: none.
+    ///   - observer: A closure that is called for each repair, with the value's key path and the reason, but without
+    ///     the value. It is called on the thread that decodes. Default: none.
     public static func lenient(
         dates: DateDecodingStrategy = .severalFormats(),
         observer: (@Sendable (_ repair: String) -> Void)? = nil

@@ -2,17 +2,17 @@
 import Foundation
 
 extension JSONValue {
-    /// This value through the eyes of a tolerant reader: `json.count.lenient.int` is 12 for `12`, `"12"` and `12.0`.
+    /// Conversions of this value to related types: `json.count.lenient.int` is 12 for `12`, `"12"` and `12.0`.
     public var lenient: Lenient { Lenient(value: self) }
 
-    /// A value's readings in types that are near to its own.
+    /// Conversions of a JSON value to related types.
     ///
-    /// White space around a text does not count. A number is cut towards zero to be an integer. Arrays, objects and null have
-    /// no reading.
+    /// Surrounding white space in a string is ignored. Numbers are truncated to integers. Arrays, objects and null are
+    /// not converted.
     public struct Lenient: Sendable, Hashable {
         let value: JSONValue
 
-        /// A string's text, a number as JSON writes it, `true` or `false`.
+        /// The string, the JSON text of a number, or `true` or `false`.
         public var string: String? {
             switch value {
             case .string(let text): text
@@ -22,7 +22,8 @@ extension JSONValue {
             }
         }
 
-        /// A flag, whether a number is not 0, or one of the texts `true`, `yes`, `1`, `false`, `no`, `0` in any case.
+        /// A Boolean value, whether a number is not 0, or the strings `true`, `yes`, `1`, `false`, `no`, `0` in any
+        /// letter case.
         public var bool: Bool? {
             switch value {
             case .bool(let flag): flag
@@ -32,17 +33,18 @@ extension JSONValue {
             }
         }
 
-        /// The integer of a number, of a number in a text, or 1 and 0 for a flag; `nil` when it does not fit.
+        /// The integer of a number or of a number in a string, or 1 or 0 for a Boolean value; `nil` if it is out of
+        /// range.
         public var int: Int? { integer() }
 
-        /// The nearest `Double` to a number, to a number in a text, or 1 and 0 for a flag.
+        /// The nearest `Double` to a number or to a number in a string, or 1 or 0 for a Boolean value.
         public var double: Double? { number?.double }
 
-        /// The decimal of a number, of a number in a text, or 1 and 0 for a flag.
+        /// The decimal of a number or of a number in a string, or 1 or 0 for a Boolean value.
         public var decimal: Decimal? { number?.decimal }
 
-        /// The date that a text or number stands for, in one of the forms of
-        /// `JSONDecoder.DateDecodingStrategy.severalFormats`; times without a zone are taken as UTC.
+        /// The date of a string or number, in one of the formats of `JSONDecoder.DateDecodingStrategy.severalFormats`.
+        /// Times without a time zone are UTC.
         public var date: Date? {
             switch value {
             case .string(let text): DateParser.date(Self.trimmed(text), zone: nil)
@@ -51,12 +53,12 @@ extension JSONValue {
             }
         }
 
-        /// The URL that a text is; `nil` for an empty one.
+        /// The URL of a string; `nil` for an empty string.
         public var url: URL? {
             value.string.flatMap { URL(string: Self.trimmed($0)) }
         }
 
-        /// The number itself, the one in a text, or 1 and 0 for a flag.
+        /// The number, the number in a string, or 1 or 0 for a Boolean value.
         package var number: JSONNumber? {
             switch value {
             case .number(let number): number
@@ -77,7 +79,7 @@ extension JSONValue {
             text.trimmingCharacters(in: .whitespacesAndNewlines)
         }
 
-        /// A number as people and programs write it: also with a plus, without the zero before the point, with zeros in front.
+        /// Parses a number, which may have a plus sign or leading zeros, or no digit before the decimal point.
         private static func number(_ text: String) -> JSONNumber? {
             if let number = JSONNumber(text: text) { return number }
             let isPlain =

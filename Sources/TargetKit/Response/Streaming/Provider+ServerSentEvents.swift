@@ -8,21 +8,22 @@ extension Provider {
     /// for try await event in events where event.event == "price" { show(event.data) }
     /// ```
     ///
-    /// Each loop opens a stream of its own, with `Accept: text/event-stream`, when it asks for the first event. Leaving the
-    /// loop, or cancelling its task, ends the exchange. Status 204 ends the sequence. Any other status but 200 is an error of
-    /// stage `.status`, and another `Content-Type` is one of stage `.decoding`; the stream is not opened again after these.
+    /// Each loop opens a stream of its own, with `Accept: text/event-stream`, when it asks for the first event. Leaving
+    /// the loop, or cancelling its task, ends the exchange. Status 204 ends the sequence. Any other status but 200 is
+    /// an error of stage `.status`, and another `Content-Type` is one of stage `.decoding`; the stream is not opened
+    /// again after these.
     ///
     /// A server must not be silent for longer than the transport's idle timeout, 60 seconds by default; it can send
     /// comments. The target's timeout includes the whole stream.
     ///
     /// - Parameters:
     ///   - target: The call.
-    ///   - delay: The time after which the stream is opened again when it ends or fails, measured by the provider's clock;
-    ///     a time that the server sends overrides it. Default `nil`: it is not opened again.
+    ///   - delay: The time after which the stream is opened again when it ends or fails, measured by the provider's
+    ///     clock; a time that the server sends overrides it. Default `nil`: it is not opened again.
     ///   - maximumReconnections: How many times in a row the stream is opened again without an event; then the sequence
     ///     ends, or throws the last failure. Default `nil`: no limit.
-    ///   - lastEventID: The identifier of the last event that the app has received earlier; default: none. It is sent as
-    ///     `Last-Event-ID`.
+    ///   - lastEventID: The identifier of the last event that the app has received earlier; default: none. It is sent
+    ///     as `Last-Event-ID`.
     ///   - limit: The maximum size of a line, and of an event's data, in bytes; default 8 MiB.
     ///   - options: Override the target's and the provider's options; default: none.
     public func serverSentEvents(
@@ -45,8 +46,8 @@ extension Provider {
         return ResponseStream.Elements { ServerSentEventReader(source) }
     }
 
-    /// Waits as a call that is in flight, so that scope, provider and task cancel the wait too. A scope that is shut
-    /// down does not let it wait: it is the next call that says so.
+    /// Waits as a call in flight, so that the scope, the provider and the task can cancel the wait. In a scope that is
+    /// shut down it returns immediately, and the next call fails.
     private func pause(for time: Duration, before target: Target, _ options: CallOptions) async throws {
         let call = begin(target, options: options)
         guard call.isAccepted else { return }
@@ -67,7 +68,8 @@ extension Provider where Target == MultiTarget {
     /// - Parameters:
     ///   - target: The call.
     ///   - delay: The time after which the stream is opened again when it ends or fails; default `nil`: it is not.
-    ///   - maximumReconnections: How many times in a row the stream is opened again without an event; default: no limit.
+    ///   - maximumReconnections: How many times in a row the stream is opened again without an event; default: no
+    ///     limit.
     ///   - lastEventID: The identifier of the last event that the app has received earlier; default: none.
     ///   - limit: The maximum size of a line, and of an event's data, in bytes; default 8 MiB.
     ///   - options: Override the target's and the provider's options; default: none.

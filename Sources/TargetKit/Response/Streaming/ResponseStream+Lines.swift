@@ -8,8 +8,8 @@ extension ResponseStream {
     /// LF, CR and CR LF end a line. Empty lines are included, and so is text after the last end. The bytes are decoded
     /// as UTF-8: invalid ones become U+FFFD, and a byte order mark before the first line is ignored.
     ///
-    /// - Parameter limit: The maximum size of a line in bytes; default 1 MiB. A longer line ends the sequence with an error
-    ///   of stage `.decoding`.
+    /// - Parameter limit: The maximum size of a line in bytes; default 1 MiB. A longer line ends the sequence with an
+    ///   error of stage `.decoding`.
     public func lines(limit: Int = 1 << 20) -> Elements<String> {
         Elements(response: response, body: body, parser: LineParser(splitter: LineSplitter(limit: limit)))
     }
@@ -35,8 +35,8 @@ private struct LineParser: BodyParser {
 
 /// Splits bytes that arrive in pieces into lines.
 ///
-/// LF, CR and CR LF end a line, as in an event stream (HTML standard §9.2.5). A line is given as soon as its end is
-/// there: an LF that follows a CR is passed over when it comes. A byte order mark before the first line is dropped.
+/// LF, CR and CR LF end a line, as in an event stream (HTML standard §9.2.5). A line is returned as soon as its end
+/// arrives: an LF after a CR is skipped later. A byte order mark before the first line is ignored.
 ///
 /// Lines are found by `memchr` and read in place; only a line that spans two pieces is copied.
 struct LineSplitter: Sendable {
@@ -48,8 +48,7 @@ struct LineSplitter: Sendable {
     private let limit: Int
     private var piece = Data()
     private var position = 0
-    /// The first LF and the first CR in the piece from the position on, where they are known: so the piece is searched
-    /// once for each, also when it holds but one of them.
+    /// The indices of the next LF and CR in the piece, if known, so that the piece is searched only once for each.
     private var nextLineFeed = -1
     private var nextCarriageReturn = -1
     /// The line that began in an earlier piece.
@@ -142,7 +141,7 @@ struct LineSplitter: Sendable {
         return pending
     }
 
-    /// The line that has no end; `nil` when there is none, or nothing but a byte order mark.
+    /// The last line, without a line ending; `nil` if it is empty or only a byte order mark.
     private mutating func last<Value>(_ read: (UnsafeRawBufferPointer) throws -> Value) throws -> Value? {
         guard !pending.isEmpty else { return nil }
         return try takePending().withUnsafeBytes { bytes in

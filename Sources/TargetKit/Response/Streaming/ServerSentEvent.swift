@@ -4,8 +4,8 @@ import Foundation
 
 /// An event of an event stream, as the HTML standard defines it (§9.2.6).
 public struct ServerSentEvent: Sendable, Hashable {
-    /// The last identifier that the server has sent, in this event or an earlier one; `nil` if there is none, or the last
-    /// one was empty. It is sent as `Last-Event-ID` when the stream is opened again.
+    /// The last identifier that the server has sent, in this event or an earlier one; `nil` if there is none, or the
+    /// last one was empty. It is sent as `Last-Event-ID` when the stream is opened again.
     public var id: String?
     /// The event's type; `message` if the server sends none.
     public var event: String
@@ -23,9 +23,9 @@ public struct ServerSentEvent: Sendable, Hashable {
     }
 }
 
-/// What a line of an event stream says (HTML standard §9.2.6).
+/// The meaning of a line of an event stream (HTML standard §9.2.6).
 enum ServerSentEventField: Sendable, Hashable {
-    /// The line is empty: the event is over.
+    /// An empty line, which ends the event.
     case end
     case data(String)
     case event(String)
@@ -68,7 +68,7 @@ enum ServerSentEventField: Sendable, Hashable {
         return memcmp(start, word.utf8Start, name.count) == 0
     }
 
-    /// The number, if there are digits and nothing else; at most `Int32.max`, 24 days, which no clock overflows at.
+    /// Parses a number of milliseconds that consists only of digits. It is limited to `Int32.max`, which is 24 days.
     private static func milliseconds(_ digits: UnsafeRawBufferPointer) -> Int64? {
         guard !digits.isEmpty else { return nil }
         var number: Int64 = 0
@@ -80,20 +80,20 @@ enum ServerSentEventField: Sendable, Hashable {
     }
 }
 
-/// Makes events of the bytes of an event stream, by the rules of the HTML standard (§9.2.5 and §9.2.6).
+/// Parses an event stream (HTML standard §9.2.5 and §9.2.6).
 struct ServerSentEventParser: BodyParser {
-    /// The identifier that `Last-Event-ID` has to say: that of the last block that ended with an empty line.
+    /// The value for `Last-Event-ID`: the identifier of the last block that ended with an empty line.
     private(set) var lastEventID: String?
-    /// The last waiting time that the server has named.
+    /// The last reconnection time that the server has sent.
     private(set) var retry: Duration?
 
     private let limit: Int
     private var lines: LineSplitter
     private var block: Block
 
-    /// What the lines since the last empty one have said.
+    /// The fields since the last empty line.
     private struct Block: Sendable {
-        /// An identifier stays for the events that follow.
+        /// The identifier, which also applies to the following events.
         var id: String?
         var event = ""
         var data: String?
@@ -101,8 +101,8 @@ struct ServerSentEventParser: BodyParser {
     }
 
     /// - Parameters:
-    ///   - limit: How many bytes a line, and an event's data, may have.
-    ///   - lastEventID: The identifier that an earlier stream has ended with.
+    ///   - limit: The maximum size of a line and of an event's data, in bytes.
+    ///   - lastEventID: The last identifier of an earlier stream.
     init(limit: Int, lastEventID: String? = nil) {
         self.limit = limit
         self.lastEventID = lastEventID
@@ -110,20 +110,20 @@ struct ServerSentEventParser: BodyParser {
         block = Block(id: lastEventID)
     }
 
-    /// Takes the next piece, once ``next()`` has no more events of the last one.
+    /// Appends the next piece, after ``next()`` has returned `nil`.
     mutating func append(_ piece: Data) {
         lines.append(piece)
     }
 
-    /// Releases all data except what the next stream needs: there are no more events.
+    /// Releases all data except the values for the next stream.
     mutating func close() {
         lines.close()
         block = Block()
     }
 
-    /// The next event; `nil` when there is no whole one.
+    /// Returns the next event, or `nil` if there is no complete one.
     ///
-    /// - Throws: ``ResponseStreamError`` when a line or the event is over the limit.
+    /// - Throws: ``ResponseStreamError`` if a line or the event exceeds the limit.
     mutating func next() throws -> ServerSentEvent? {
         while let field = try lines.next(ServerSentEventField.init) {
             if let event = try take(field) { return event }
@@ -131,7 +131,7 @@ struct ServerSentEventParser: BodyParser {
         return nil
     }
 
-    /// What follows the last empty line is never an event.
+    /// Returns `nil`, because an event ends with an empty line.
     mutating func finish() -> ServerSentEvent? { nil }
 
     private mutating func take(_ field: ServerSentEventField) throws -> ServerSentEvent? {

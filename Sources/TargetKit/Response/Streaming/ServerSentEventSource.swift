@@ -73,7 +73,7 @@ struct ServerSentEventReader: ElementReader {
         return event
     }
 
-    /// Opens the stream; `nil` when the server wants no more of it: status 204 (HTML standard §9.2.7).
+    /// Opens the stream; returns `nil` for status 204, which ends reconnecting (HTML standard §9.2.7).
     private mutating func open() async throws -> ParsedBody<ServerSentEvent>? {
         let stream: ResponseStream
         do {
@@ -110,7 +110,7 @@ struct ServerSentEventReader: ElementReader {
 }
 
 extension Error {
-    /// Whether a next try may succeed: the network failed, and not the request or what the server says.
+    /// Whether reconnecting may succeed, because the failure is of the network.
     fileprivate var mayPass: Bool {
         guard let error = self as? TargetKitError, error.stage == .transport else { return false }
         return [.offline, .timedOut, .cannotConnect, .connectionLost, .unknown].contains(error.kind)
@@ -118,7 +118,9 @@ extension Error {
 }
 
 extension Response {
-    /// - Throws: ``TargetKitError`` when this is no head of an event stream (HTML standard §9.2.3).
+    /// Checks that the response is an event stream.
+    ///
+    /// - Throws: ``TargetKitError`` if it is not (HTML standard §9.2.3).
     fileprivate func checkEventStream() throws {
         _ = try filter(.codes([200]))
         let contentType = headers[.contentType]

@@ -83,7 +83,7 @@ final class BodyChannel: Sendable {
         for waiter in waiters { waiter.resume(with: result.map { nil }) }
     }
 
-    /// Returns the next piece, after waiting for one if necessary. The closure is called when the sender can resume.
+    /// Returns the next piece, after waiting for it if necessary. The closure is called when the sender can resume.
     func next(resume: @Sendable () -> Void) async throws -> Data? {
         try await withUnsafeThrowingContinuation { waiter in
             var isRoomAgain = false

@@ -3,9 +3,9 @@ import Foundation
 
 /// The body of a response, as a sequence of the pieces that arrive.
 ///
-/// A body can be read once: a second loop continues where the first one stopped. A loop throws an error when another loop
-/// is waiting for a piece, has read the body to its end, or has continued it. Releasing the body before its end cancels the exchange, as does cancelling the task that waits for the
-/// next piece.
+/// A body can be read once: a second loop continues where the first one stopped. A loop throws an error when another
+/// loop is waiting for a piece, has read the body to its end, or has continued it. Releasing the body before its end
+/// cancels the exchange, as does cancelling the task that waits for the next piece.
 ///
 /// ```swift
 /// for try await piece in body { hash.update(data: piece) }
@@ -18,8 +18,8 @@ public struct ResponseBody: AsyncSequence, Sendable {
 
         /// The next piece of decoded bytes, never empty; `nil` at the end.
         ///
-        /// - Throws: The transport's error when the connection fails; an error of another kind when another loop reads the
-        ///   body. For the body of a ``ResponseStream``, both are a ``TargetKitError``.
+        /// - Throws: The transport's error when the connection fails; an error of another kind when another loop reads
+        ///   the body. For the body of a ``ResponseStream``, both are a ``TargetKitError``.
         public mutating func next() async throws -> Data? {
             try body.readers.withLock { try $0.begin(number, orThrow: body.refusal) }
             do {
@@ -57,7 +57,7 @@ public struct ResponseBody: AsyncSequence, Sendable {
     private let readers = Locked(Readers())
     private var refusal: @Sendable () -> any Error = { ResponseStreamError.alreadyRead }
 
-    /// Creates a body from a closure that returns the next piece at each call, and `nil` from the end on.
+    /// Creates a body from a closure that returns the next piece, or `nil` at the end.
     public init(next: @escaping @Sendable () async throws -> Data?) {
         read = next
     }

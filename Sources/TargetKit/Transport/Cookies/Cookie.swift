@@ -24,7 +24,7 @@ public struct Cookie: Sendable, Hashable, Codable {
     /// The date at which a cookie with this name, domain and path was first stored; older ones are sent first.
     package var created: Date
 
-    /// Creates a cookie, by default for one host, all of its paths, and the session.
+    /// Creates a cookie, by default a session cookie for a single host and all of its paths.
     public init(
         name: String,
         value: String,

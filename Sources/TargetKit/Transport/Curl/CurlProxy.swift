@@ -3,7 +3,7 @@
 import CTargetKitCurl
 import Foundation
 
-/// The proxy that libcurl uses for one URL scheme.
+/// The proxy that libcurl uses for a URL scheme.
 struct CurlProxy {
     /// Replaces an invalid address, because libcurl's error message quotes the address with its user name and password.
     private static let unusable = "unusable://proxy"

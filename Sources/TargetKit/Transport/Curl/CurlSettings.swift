@@ -34,7 +34,7 @@ final class CurlSettings {
             // An empty string overrides `no_proxy` in the environment.
             proxyExceptions = exceptions.joined(separator: ",")
         }
-        // Hosts that bypass the proxy must not wait for one another. A SOCKS proxy has a connection for each host.
+        // Hosts that bypass the proxy must not wait for each other. A SOCKS proxy has a connection for each host.
         mayUseProxy = !proxy.address.isEmpty && proxyExceptions.isEmpty && !proxy.isSOCKS
         if case .insecureTrustAll = configuration.tls.trust {
             trustDependsOnHost = true

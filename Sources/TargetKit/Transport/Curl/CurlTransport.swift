@@ -19,9 +19,9 @@ import FoundationNetworking
 ///
 /// A request whose kept-alive connection closes before a response arrives is sent again only if its method is
 /// idempotent (RFC 9110 §9.2.2); a POST ends with `.networkConnectionLost`, because the server may have executed it.
-/// Beside a server that closes each connection after a response without sending `Connection: close`, this can happen at
-/// any time. Any request that an HTTP/2 server refuses
-/// by REFUSED_STREAM or GOAWAY before processing it is sent again (RFC 9113 §8.7).
+/// With a server that closes each connection after a response without sending `Connection: close`, this can happen at
+/// any time. A request that an HTTP/2 server refuses with REFUSED_STREAM or GOAWAY before processing it is sent again
+/// (RFC 9113 §8.7).
 ///
 /// Errors are `URLError`s. Their `userInfo` has the URL without user, query and fragment under
 /// `NSURLErrorFailingURLErrorKey`, a sentence under `NSLocalizedDescriptionKey`, and libcurl's message and code under
@@ -109,7 +109,7 @@ public final class CurlTransport: Transport {
 extension CurlTransport {
     /// Performs one exchange, which ends when the handle is cancelled.
     ///
-    /// - Throws: a `URLError`; `.cancelled` when the handle was cancelled, or the transport shut down.
+    /// - Throws: A `URLError`; `.cancelled` when the handle is cancelled or the transport is shut down.
     public func send(
         _ request: TransportRequest,
         cancelledBy handle: RequestHandle

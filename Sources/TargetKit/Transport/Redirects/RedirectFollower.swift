@@ -5,7 +5,7 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// Applies a ``RedirectPolicy``: which request a redirect leads to.
+/// Applies a ``RedirectPolicy``.
 struct RedirectFollower: Sendable {
     /// A redirect and the request that it leads to.
     struct Step {
@@ -14,22 +14,24 @@ struct RedirectFollower: Sendable {
     }
 
     let policy: RedirectPolicy
-    /// Fields that another origin does not get.
+    /// The fields that are not sent to another origin.
     let secretNames: Set<HTTPHeaderName>
 
-    /// The next step; `nil` if the response is no redirect, or is not followed.
+    /// Returns the next step; `nil` if the response is not a redirect or is not followed.
     func step(after head: ResponseHead, to request: TransportRequest) throws -> Step? {
         guard let redirect = try redirect(head, of: request.urlRequest) else { return nil }
         return try step(redirect, request)
     }
 
-    /// - Throws: `URLError(.httpTooManyRedirects)` when there are more redirects than the policy allows.
+    /// Checks the number of redirects.
+    ///
+    /// - Throws: `URLError(.httpTooManyRedirects)` if it exceeds the policy's limit.
     func check(_ redirects: [Redirect]) throws {
         guard redirects.count > policy.limit, let last = redirects.last else { return }
         throw failure(.httpTooManyRedirects, last, "the server redirects more than \(policy.limit) times")
     }
 
-    /// The redirect that the response asks for; `nil` when it asks for none.
+    /// Returns the redirect of a response, or `nil`.
     private func redirect(_ head: ResponseHead, of request: URLRequest) throws -> Redirect? {
         guard policy.limit > 0, [301, 302, 303, 307, 308].contains(head.statusCode), let from = request.url,
             let location = head.headers[.location]

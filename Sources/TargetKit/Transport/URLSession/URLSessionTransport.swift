@@ -5,7 +5,7 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// Sends requests with Foundation's URLSession: the default on Apple's systems.
+/// Sends requests with Foundation's URLSession: the default on Apple platforms.
 ///
 /// A session of its own serves all exchanges of an instance. It does not follow redirects or keep cookies, a cache or
 /// credentials: TargetKit does. User name and password in a URL are not sent. Repeated header fields of a response are
@@ -13,16 +13,16 @@ import FoundationNetworking
 /// end first, into a temporary file from 1 MiB on, and then sent with its length: it can be sent again, and a slow
 /// source does not block other calls.
 ///
-/// On Apple's systems a body can be streamed. When as many bytes wait for its reader as the destination allows, the task
-/// is suspended until half of them are read:
+/// On Apple platforms a body can be streamed. When as many bytes wait for its reader as the destination allows, the
+/// task is suspended until half of them are read:
 /// - Bytes that Foundation receives before the suspension takes effect are kept, so the limit on memory is less strict
 ///   than `CurlTransport`'s.
 /// - A suspended task is not subject to the idle timeout, but the timeout of the whole exchange continues.
 /// - A stream keeps its connection until its end. Over HTTP/1.1 a host gets only a few connections, six by default, so
 ///   unread streams can block further calls to that host.
 /// - The head's version is always HTTP/1.1, and there are no metrics: Foundation reports both at the end.
-/// - Foundation may hold the head and body back until the first 512 bytes have arrived, to detect their type, unless the
-///   response's `Content-Type` is unambiguous, for example `application/json`.
+/// - Foundation may hold the head and body back until the first 512 bytes have arrived, to detect their type, unless
+///   the response's `Content-Type` is unambiguous, for example `application/json`.
 ///
 /// Errors are `URLError`s. Their `userInfo` has the URL without user, query and fragment under
 /// `NSURLErrorFailingURLErrorKey` and a sentence under `NSLocalizedDescriptionKey`. A GET with a body ends with
@@ -46,11 +46,11 @@ import FoundationNetworking
 ///   disk or a slow progress closure delays other sessions.
 /// - A request without a body is sent with `Content-Length: 0` for every method but GET and HEAD.
 /// - A host gets up to `URLSessionConfiguration.httpMaximumConnectionsPerHost` connections, six by default, and further
-///   calls wait for one.
+///   calls wait for a connection.
 /// - There are no metrics, and a response's version is always HTTP/1.1.
 /// - Foundation ends the process when a connection closes within the head of a response.
 public final class URLSessionTransport: Transport {
-    /// The default transport on Apple's systems.
+    /// The default transport on Apple platforms.
     public static let shared = URLSessionTransport()
 
     // URLSession keeps its delegate alive until it is invalidated, so the delegate is not the transport.
@@ -69,7 +69,7 @@ public final class URLSessionTransport: Transport {
     ///     `timeoutIntervalForRequest`, in seconds, is the idle timeout of requests without a timeout of their own.
     ///     A background configuration is refused: every call ends with `.unsupportedURL`. Default: `.ephemeral`.
     ///   - tls: The TLS policy; default: the system's. On Linux, URLSession supports no other, and every call ends with
-    ///     `.unsupportedURL` if one is set. On Apple's systems, a client certificate is a PKCS#12 file.
+    ///     `.unsupportedURL` if one is set. On Apple platforms, a client certificate is a PKCS#12 file.
     public convenience init(configuration: URLSessionConfiguration = .ephemeral, tls: TLSPolicy = .system) {
         self.init(configuration: configuration, tls: tls, streaming: .system)
     }
@@ -114,8 +114,8 @@ public final class URLSessionTransport: Transport {
 
     /// Performs one exchange; returns at the end of the head when the body is streamed.
     ///
-    /// - Throws: A `URLError`, or the error of the request's ``BodySource``; `.cancelled` when the task is cancelled or the
-    ///   transport is shut down.
+    /// - Throws: A `URLError`, or the error of the request's ``BodySource``; `.cancelled` when the task is cancelled or
+    ///   the transport is shut down.
     public func send(_ request: TransportRequest) async throws -> TransportResponse {
         let call = try URLSessionCall(request, idleTimeout: idleTimeout, streaming: streaming)
         guard !isBackground else {

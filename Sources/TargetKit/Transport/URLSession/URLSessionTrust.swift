@@ -4,7 +4,7 @@ import CryptoKit
 import Foundation
 import Security
 
-/// Answers URLSession's authentication challenges according to a ``TLSPolicy``, on Apple's systems.
+/// Answers URLSession's authentication challenges according to a ``TLSPolicy``, on Apple platforms.
 struct URLSessionTrust: Sendable {
     /// The answer to a challenge, and the error of the call when the challenge is cancelled.
     struct Answer {

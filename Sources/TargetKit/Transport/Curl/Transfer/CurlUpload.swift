@@ -2,7 +2,7 @@
 #if canImport(CTargetKitCurl)
 import Foundation
 
-/// The body of a request, read as libcurl asks for it, and again from the start if libcurl has to resend it.
+/// The body of a request. libcurl reads it on demand, and again from the start to resend it.
 final class CurlUpload {
     private enum Source {
         /// Read on the loop's thread; for bodies in memory.
