@@ -106,9 +106,9 @@ struct DocumentationTests {
         #expect(orders.scope === everything.scope)
     }
 
-    // MARK: Calls from start to end
+    // MARK: Managing calls
 
-    @Test("Calls from start to end: sharing, events, streams, many calls, time")
+    @Test("Managing calls: sharing, events, streams, many calls, time")
     func lifecycle() async throws {
         let transport = StubTransport(Orders.latest.sampleResponse)
         do {
@@ -144,7 +144,7 @@ struct DocumentationTests {
         patient.cancelAll()
     }
 
-    @Test("Calls from start to end: scopes")
+    @Test("Managing calls: scopes")
     func scopes() async throws {
         let session = RequestScope()
         let screen = RequestScope(parent: session)
@@ -181,7 +181,7 @@ struct DocumentationTests {
         }
     }
 
-    @Test("Calls from start to end: an app that is told to end")
+    @Test("Managing calls: an app that is told to end")
     func termination() async throws {
         let app = App(session: RequestScope())
         // On a thread of its own, as the main thread is: one of the pool may not wait like this.
