@@ -19,7 +19,12 @@ struct TransportsPageTests {
             #expect(try await account.request(Account(baseURL: server.baseURL)).statusCode == 204)
             transport.shutdown()
         }
-        let direct = CurlTransport(idleTimeout: .seconds(20), maxConnectionsPerHost: 16, allowsHTTP2: false, proxy: .none)
+        let direct = CurlTransport(
+            idleTimeout: .seconds(20),
+            maxConnectionsPerHost: 16,
+            allowsHTTP2: false,
+            proxy: .none
+        )
         let provider = Provider<Orders>(transport: direct)
         #expect(try await provider.request(Orders(baseURL: server.baseURL)).statusCode == 204)
     }

@@ -104,7 +104,7 @@ public struct WaitsForConnectivityPlugin: Plugin {
                 throw CancellationError()
             }
             group.addTask {
-                try await clock.sleep(for: timeout)
+                try await clock.wait(for: timeout)
                 return false
             }
             defer { group.cancelAll() }

@@ -93,7 +93,7 @@ final class LoadingIndicator: Sendable {
         let clock = clock
         let task = Task {
             // A cancelled timer has been removed from the state.
-            guard (try? await clock.sleep(for: LongestWait.limited(wait))) != nil else { return }
+            guard (try? await clock.wait(for: wait)) != nil else { return }
             timerFired(number)
         }
         state.timer = Timer(number: number, task: task)

@@ -50,7 +50,9 @@ final class PendingDownload: Sendable {
     ) throws(URLError) -> ExchangeResult {
         var result = result
         let response = result.response
-        guard case .file = response.body else { return result }
+        guard case .file(let received) = response.body else { return result }
+        // Otherwise the empty file that holds the place would replace the user's.
+        guard received == part else { throw URLError(.cannotParseResponse) }
         let status = response.head.statusCode
         if (200...299).contains(status), validation.accepts(status) {
             // Keep the permissions of the replaced file.

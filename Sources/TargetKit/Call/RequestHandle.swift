@@ -20,8 +20,9 @@ public final class RequestHandle: Sendable {
         var interruption: Interruption?
         var outcome: Outcome?
         var waiters: [UnsafeContinuation<Outcome, Never>] = []
-        /// The values that plugins store in the call's context. They are here so that a call needs only one lock.
-        var storage: [ObjectIdentifier: any Sendable] = [:]
+        /// The values that plugins store in the call's context; `nil` after its end. They are here so that a call needs only one
+        /// lock.
+        var storage: [ObjectIdentifier: any Sendable]? = [:]
         var attempt = 0
         /// The priority to raise the task to when it is attached.
         var priority: TaskPriority?
@@ -132,27 +133,29 @@ public final class RequestHandle: Sendable {
 
 extension RequestHandle {
     func stored(_ key: ObjectIdentifier) -> (any Sendable)? {
-        state.withLock { $0.storage[key] }
+        state.withLock { $0.storage?[key] }
     }
 
     func store(_ value: (any Sendable)?, for key: ObjectIdentifier) {
         // The old value is released outside the lock, because its deinitializer may run plugin code.
         _ = state.withLock { state in
-            defer { state.storage[key] = value }
-            return state.storage[key]
+            // Nothing is stored after the end of the call.
+            defer { if state.storage != nil { state.storage?[key] = value } }
+            return state.storage?[key]
         }
     }
 
     func copyStorage(of other: RequestHandle) {
-        let storage = other.state.withLock(\.storage)
+        let storage = other.state.withLock(\.storage) ?? [:]
         state.withLock { $0.storage = storage }
     }
 
-    /// Releases the plugins' stored values at the end of the call, since the caller may keep the handle.
+    /// Releases the plugins' stored values, and the task with its result, at the end of the call: the caller may keep the
+    /// handle, and a plugin the context.
     func removeStorage() {
         _ = state.withLock { state in
-            defer { state.storage = [:] }
-            return state.storage
+            defer { (state.storage, state.task) = (nil, nil) }
+            return (state.storage, state.task)
         }
     }
 }

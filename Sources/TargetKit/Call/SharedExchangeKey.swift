@@ -45,7 +45,8 @@ struct SharedExchangeKey: Hashable {
         case .data(let data): body = .data(data)
         case .file(let url): body = .file(url)
         case .stream:
-            guard case .multipart(let form) = target.endpoint.task.content else { return nil }
+            // Comparing the app's own sources would run its code under a lock.
+            guard case .multipart(let form) = target.endpoint.task.content, !form.hasSources else { return nil }
             body = .form(form)
         }
         let urlRequest = request.urlRequest

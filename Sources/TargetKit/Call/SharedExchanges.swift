@@ -188,7 +188,7 @@ extension Call {
             context.scope.beginExchange()
             return { await call.runExchange(request, of: original, with: target) }
         }
-        guard let result else { throw CancellationError() }
+        guard let result else { throw failure(CancellationError(), at: .transport, request: request.urlRequest) }
         return result.of(context)
     }
 

@@ -13,7 +13,10 @@ package enum LongestWait {
 
 extension Clock where Duration == Swift.Duration {
     /// Sleeps for the duration, at most a year.
-    func wait(for time: Duration) async throws {
+    package func wait(for time: Duration) async throws {
+        #if os(Linux)
+        if self is ContinuousClock { return try await CancellableTimer(LongestWait.limited(time)).wait() }
+        #endif
         try await sleep(for: LongestWait.limited(time))
     }
 }

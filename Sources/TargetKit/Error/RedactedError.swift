@@ -29,6 +29,8 @@ enum RedactedError {
             return foundation.isInherited ? foundation.with(foundation.userInfo) : nil
         }
         switch error {
+        // Swift's own text for an enum quotes the value: "Cannot initialize Kind from invalid String value …".
+        case let error as DecodingError: return error.withoutText
         case is TargetKitError, is InvalidRequest, is MultipartError, is ParameterEncodingError, is ServerDefinedError,
             is CancellationError, is any ErrorWithKind, is DecodingError, is EncodingError:
             return redacted(coding: error)
@@ -107,4 +109,20 @@ struct HiddenValue: CustomStringConvertible {
 extension DecodingError.Context {
     /// Whether a key in the value's coding path is that of a secret.
     fileprivate var isSecret: Bool { codingPath.contains { SecretFields.isSecret($0.stringValue) } }
+}
+
+extension DecodingError {
+    /// The same error without the texts of decoders, which may quote the body.
+    fileprivate var withoutText: DecodingError {
+        func bare(_ context: Context) -> Context {
+            Context(codingPath: context.codingPath, debugDescription: "\(ErrorDescription(self))")
+        }
+        return switch self {
+        case .keyNotFound(let key, let context): .keyNotFound(key, bare(context))
+        case .valueNotFound(let type, let context): .valueNotFound(type, bare(context))
+        case .typeMismatch(let type, let context): .typeMismatch(type, bare(context))
+        case .dataCorrupted(let context): .dataCorrupted(bare(context))
+        @unknown default: self
+        }
+    }
 }

@@ -155,7 +155,7 @@ final class MultipartReader: BodyReader {
         switch error {
         case let reason as MultipartError.Reason: reason
         case let failure as FileBodySource.Failure: .file(failure)
-        default: .stream(String(describing: error))
+        default: .stream("\(ErrorDescription(error))")
         }
     }
 }

@@ -157,9 +157,7 @@ enum MultipartContent: Sendable, Hashable {
 
     /// The location and reason of an encoding failure, without the value, which may be a secret.
     private static func reason(of error: any Error) -> String {
-        guard case EncodingError.invalidValue(_, let context) = error else { return String(describing: error) }
-        let path = context.codingPath.map { $0.intValue.map(String.init) ?? $0.stringValue }.joined(separator: ".")
-        return path.isEmpty ? context.debugDescription : "at \(path): \(context.debugDescription)"
+        ErrorDescription(error).description
     }
 }
 

@@ -59,6 +59,15 @@ public struct MultipartForm: Sendable {
     }
 }
 
+extension MultipartForm {
+    /// Whether a part is read from a ``BodySource``.
+    var hasSources: Bool {
+        parts.contains { part in
+            if case .stream = part.content { true } else { false }
+        }
+    }
+}
+
 extension MultipartForm: Hashable {
     /// Whether both have equal parts in the same order, regardless of the boundary.
     public static func == (left: Self, right: Self) -> Bool {

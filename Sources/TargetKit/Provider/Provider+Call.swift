@@ -123,6 +123,8 @@ extension Provider {
         _ decoding: (CallOptions) -> Call.Decoding?,
         _ completion: @escaping @Sendable (Result<Response, TargetKitError>) -> Void
     ) -> RequestHandle {
+        // On a concurrent queue, steps would run at the same time and after the completion.
+        let queue = progress == nil ? queue : queue.map { DispatchQueue(label: "TargetKit.call", target: $0) }
         var isOver: Locked<Bool>?
         var progressOnQueue: (@Sendable (TransferProgress) -> Void)?
         if let progress {

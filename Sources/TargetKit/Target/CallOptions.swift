@@ -97,10 +97,16 @@ extension CallOptions {
     /// How long the call may take; default ``CallTimeout/none``. The exchange limit and the whole-call limit are
     /// overridden separately.
     public var timeout: CallTimeout {
-        get { CallTimeout(exchange: value(of: ExchangeTimeoutKey.self), wholeCall: value(of: CallTimeoutKey.self)) }
+        get {
+            CallTimeout(exchange: self[ExchangeTimeoutKey.self], wholeCall: self[CallTimeoutKey.self])
+        }
         set {
-            values[ObjectIdentifier(ExchangeTimeoutKey.self)] = newValue.exchange
-            values[ObjectIdentifier(CallTimeoutKey.self)] = newValue.wholeCall
+            // `.none` is a value that overrides; a limit of one kind says nothing of the other.
+            let isNone = newValue == .none
+            values[ObjectIdentifier(ExchangeTimeoutKey.self)] = nil
+            values[ObjectIdentifier(CallTimeoutKey.self)] = nil
+            if isNone || newValue.exchange != nil { self[ExchangeTimeoutKey.self] = newValue.exchange }
+            if isNone || newValue.wholeCall != nil { self[CallTimeoutKey.self] = newValue.wholeCall }
         }
     }
 
@@ -138,8 +144,8 @@ extension CallOptions {
     }
 }
 
-private enum ExchangeTimeoutKey: CallOptionKey { static let defaultValue = Duration.zero }
-private enum CallTimeoutKey: CallOptionKey { static let defaultValue = Duration.zero }
+private enum ExchangeTimeoutKey: CallOptionKey { static let defaultValue: Duration? = nil }
+private enum CallTimeoutKey: CallOptionKey { static let defaultValue: Duration? = nil }
 private enum SharesInFlightKey: CallOptionKey { static let defaultValue = false }
 private enum DecoderKey: CallOptionKey { static let defaultValue: JSONDecoder? = nil }
 private enum EnvelopeKey: CallOptionKey { static let defaultValue: (any ResponseEnvelope)? = nil }

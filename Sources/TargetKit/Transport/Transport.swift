@@ -20,10 +20,9 @@
 /// ```swift
 /// struct EchoTransport: Transport {
 ///     func send(_ request: TransportRequest) async throws -> TransportResponse {
-///         TransportResponse(
-///             statusCode: 200, headers: ["Content-Type": "text/plain"],
-///             body: .data(Data((request.urlRequest.url?.absoluteString ?? "").utf8))
-///         )
+///         let head = ResponseHead(statusCode: 200, headers: ["Content-Type": "text/plain"])
+///         let text = request.urlRequest.url?.absoluteString ?? ""
+///         return TransportResponse(head: head, body: .data(Data(text.utf8)))
 ///     }
 /// }
 /// ```

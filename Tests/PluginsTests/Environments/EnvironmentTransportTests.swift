@@ -114,13 +114,16 @@ struct EnvironmentTransportTests {
             try store.select(.test)
             #expect(await call(provider, ShopTarget()) == nil)
             #expect(transport.names == [.production, .test])
-            #expect(log.ended.count == 0)
+            // Calls that begin at the same time may each make one; the first of them is kept.
+            let surplus = log.made.count - 2
+            await log.ended.waitForCount(surplus)
+            #expect(log.ended.count == surplus)
             log.gate.open()
             for try await error in group { #expect(error == nil) }
         }
-        #expect(await log.ended.waitForCount(1) == [.production])
+        let ended = await log.ended.waitForCount(log.made.count - 1)
+        #expect(ended.last == .production)
         #expect(transport.names == [.test])
-        #expect(log.made.count == 2)
     }
 
     @Test("Calls and selections at the same time leave the current environment's transport alone")

@@ -287,6 +287,20 @@ extension SharedExchangeTests {
         #expect(transport.sent.count == 2)
     }
 
+    @Test("The error of a call that leaves a shared exchange has its request, like that of a call of its own")
+    func requestOfCancelledCall() async throws {
+        let transport = HeldTransport { _ in .response(status: 200, data: Data()) }
+        let provider = Provider<TestTarget>(transport: transport, options: .setting(\.sharesInFlight, true))
+        let calls = (0..<2).map { _ in Task { try await provider.request(target) } }
+        await waiters(2, of: provider)
+        calls[0].cancel()
+        let error = try await #require(throws: TargetKitError.self) { try await calls[0].value }
+        #expect(error.stage == .cancelled)
+        #expect(error.request?.url?.host == target.baseURL.host)
+        await transport.release(0)
+        #expect(try await calls[1].value.statusCode == 200)
+    }
+
     private func waiters(_ count: Int, of provider: Provider<TestTarget>) async {
         while !Task.isCancelled, provider.configuration.sharedExchanges.waiterCount < count { await Task.yield() }
     }

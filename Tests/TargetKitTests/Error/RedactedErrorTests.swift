@@ -121,6 +121,33 @@ struct RedactedErrorTests {
         #expect(failures.isEmpty, "\(failures.joined(separator: "\n"))")
     }
 
+    private enum Kind: String, Codable { case open }
+
+    @Test("A decoding error of Swift's own, which quotes the value, reaches NSError without it")
+    func quotedValue() throws {
+        let response = Response(statusCode: 200, data: Data(#"{"token":"s3cret"}"#.utf8))
+        let error = try #require(throws: TargetKitError.self) { try response.decode([String: Kind].self) }
+        let failures = TextualForms(of: error).forms(holding: "s3cret")
+        #expect(failures.isEmpty, "\(failures.joined(separator: "\n"))")
+        let nested = try #require(error.errorUserInfo[NSUnderlyingErrorKey] as? DecodingError)
+        guard case .dataCorrupted(let context) = nested else { throw nested }
+        #expect(context.codingPath.map(\.stringValue) == ["token"])
+    }
+
+    private struct Loud: Encodable, Sendable {
+        struct Failure: Error { let password = "s3cret" }
+
+        func encode(to encoder: any Encoder) throws { throw Failure() }
+    }
+
+    @Test("An error thrown while a part of a form is encoded shows none of its values")
+    func unencodablePart() throws {
+        let endpoint = Endpoint(url: .example, method: .post, task: .multipart([.json(Loud(), name: "a")]))
+        let error = try #require(throws: (any Error).self) { try endpoint.urlRequest() }
+        #expect("\(error)".contains("Failure"))
+        #expect(TextualForms(of: error).forms(holding: "s3cret").isEmpty)
+    }
+
     @Test("The words of the app's own error show no secrets of a URL to the developer")
     func words() throws {
         let error = TargetKitError(stage: .status, appError: Speaking())

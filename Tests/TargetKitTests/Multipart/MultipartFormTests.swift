@@ -66,13 +66,12 @@ struct MultipartFormTests {
         let error = try #require(multipartError { _ = try form.data() })
         #expect(error.partIndex == 1)
         #expect(error.partName == "rates")
-        #expect(
-            error.description.hasPrefix("multipart form, part 2 \"rates\": the value cannot be encoded, at a.values.")
-        )
+        #expect(error.description.hasPrefix("multipart form, part 2 \"rates\": the value cannot be encoded, a Double "))
+        #expect(error.description.contains("at a.values."))
         #expect(!error.description.contains("secret"))
         #expect(multipartError { _ = try form.bodySource() } == error)
         let refusing: MultipartForm = [.json(Refusing(), name: "r")]
-        #expect(multipartError { _ = try refusing.data() }?.reason == .notEncodable("not on Sundays"))
+        #expect(multipartError { _ = try refusing.data() }?.reason == .notEncodable("Refusal"))
     }
 
     @Test("JSON is written by the given encoder")

@@ -155,7 +155,7 @@ struct MultipartStreamingTests {
         (SteppedSource(ten, length: 9), .wrongLength(expected: 9)),
         (SteppedSource(ten, length: 11), .wrongLength(expected: 11)),
         (SteppedSource(Data(), length: 1), .wrongLength(expected: 1)), (SteppedSource(ten, length: .max), .tooLong),
-        (SteppedSource(ten, length: 20, failure: Broken()), .stream("wire cut")),
+        (SteppedSource(ten, length: 20, failure: Broken()), .stream("Broken")),
         (SteppedSource(ten, length: 20, lastCount: -1), .stream("it returned -1 for a buffer of 10 bytes")),
         (SteppedSource(ten, length: 20, lastCount: 99), .stream("it returned 99 for a buffer of 10 bytes")),
     ]

@@ -13,6 +13,24 @@ import FoundationNetworking
 struct PluginHookTests {
     struct Idle: Plugin {}
 
+    private enum NoteKey: RequestContextKey { typealias Value = String }
+
+    @Test("What is stored in the context after the end of the call is not kept")
+    func storageAfterTheEnd() async throws {
+        let contexts = Recorder<RequestContext>()
+        let plugin = RecordingPlugin(prepare: { request, context in
+            context[NoteKey.self] = "during"
+            contexts.append(context)
+            return request
+        })
+        let provider = Provider<TestTarget>(stubClosure: { _ in .immediate }, plugins: [plugin])
+        _ = try await provider.request(TestTarget(.example))
+        let context = try #require(contexts.elements.first)
+        #expect(context[NoteKey.self] == nil)
+        context[NoteKey.self] = "afterwards"
+        #expect(context[NoteKey.self] == nil)
+    }
+
     /// Hands every hook on to another plugin.
     struct Wrapper: Plugin {
         let inner: any Plugin

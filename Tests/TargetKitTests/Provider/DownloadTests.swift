@@ -188,6 +188,28 @@ struct DownloadTests {
         #expect(Set(folder.names) == ["file", "link"])
     }
 
+    /// Returns a file of its own.
+    private struct Elsewhere: Transport {
+        let file: URL
+
+        func send(_ request: TransportRequest) async throws -> TransportResponse {
+            TransportResponse(head: ResponseHead(statusCode: 200), body: .file(file))
+        }
+    }
+
+    @Test("A transport that returns another file than the one it was given replaces nothing")
+    func otherFile() async throws {
+        let place = try Place()
+        let other = try TemporaryFolder()
+        let transport = Elsewhere(file: try other.file("other", Data("new".utf8)))
+        let error = try await #require(throws: TargetKitError.self) {
+            try await Provider<TestTarget>(transport: transport).request(target(.example, to: place.file))
+        }
+        #expect((error.underlying as? URLError)?.code == .cannotParseResponse)
+        #expect(place.isUntouched)
+        #expect(other.names == ["other"])
+    }
+
     /// Notes the permissions of the file that the transport has written, before the provider moves it.
     private struct Watching: Transport {
         let inner: any Transport

@@ -247,6 +247,35 @@ struct ProviderTests {
         #expect(heard.elements == ["completion"])
     }
 
+    @Test("On a concurrent queue, each step of progress comes before the completion, one at a time")
+    func progressOnConcurrentQueue() async throws {
+        let provider = Provider<TestTarget>(
+            transport: ClosureTransport { request in
+                for step in 1...20 {
+                    request.progress?(TransferProgress(completed: Int64(step), total: 20, direction: .download))
+                }
+                return TransportResponse(head: ResponseHead(statusCode: 200), body: .data(Data()))
+            }
+        )
+        let ended = Tally()
+        let problems = Recorder<String>()
+        for _ in 0..<50 {
+            let state = TestLock((isOver: false, last: Int64(0)))
+            provider.request(TestTarget(.example), on: .global()) { step in
+                state.withLock { state in
+                    if state.isOver { problems.append("step \(step.completed) after the completion") }
+                    if step.completed <= state.last { problems.append("step \(step.completed) after \(state.last)") }
+                    state.last = step.completed
+                }
+            } completion: { _ in
+                state.withLock { $0.isOver = true }
+                ended.add()
+            }
+        }
+        try await ended.wait(for: 50)
+        #expect(problems.elements == [])
+    }
+
     @Test("The completion and its handle outlive nothing: the scope is empty when the caller hears of the end")
     func scopeIsEmptyAtTheEnd() async throws {
         let provider = Provider<Music>(stubClosure: { _ in .immediate })

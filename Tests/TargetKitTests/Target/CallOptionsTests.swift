@@ -98,7 +98,6 @@ struct CallOptionsTests {
             try await resolved(provider: provider, target: target, call: call).timeout
                 == CallTimeout(exchange: .seconds(5), wholeCall: .seconds(50))
         )
-        #expect(try await resolved(provider: provider, call: .setting(\.timeout, .none)).timeout == both)
     }
 
     @Test("Header fields of all places are merged, replace the target's own, and are checked")
@@ -163,6 +162,18 @@ struct CallOptionsTests {
         let context = RequestContext(target: MultiTarget(target), options: .setting(\.strength, 8))
         #expect(context.options.strength == 8)
         #expect(context.options.flavour == "mint")
+    }
+
+    @Test("No timeout at the call lifts the provider's limits; one of the limits leaves the other")
+    func noTimeout() async throws {
+        let limits = CallTimeout(exchange: .seconds(1), wholeCall: .seconds(2))
+        let lifted = try await resolved(provider: .setting(\.timeout, limits), call: .setting(\.timeout, .none))
+        #expect(lifted.timeout == .none)
+        let mixed = try await resolved(
+            provider: .setting(\.timeout, limits),
+            call: .setting(\.timeout, .exchange(.seconds(9)))
+        )
+        #expect(mixed.timeout == CallTimeout(exchange: .seconds(9), wholeCall: .seconds(2)))
     }
 
     @Test("A textual form shows how many options are set, and no values")

@@ -157,7 +157,7 @@ final class URLSessionExchange: Sendable {
         guard let timeout = call.timeout else { return }
         let timer = Task.detached { [weak self] in
             // Foundation's own timeouts are whole seconds on Linux.
-            guard (try? await ContinuousClock().sleep(for: timeout)) != nil else { return }
+            guard (try? await ContinuousClock().wait(for: timeout)) != nil else { return }
             self?.fail(.timedOut, "the request timed out")
         }
         let isSettled = state.withLock { state in
