@@ -41,17 +41,7 @@ extension CurlTransport {
 
     /// A transport with connections of its own.
     package static func another() -> CurlTransport {
-        CurlTransport(configuration: .patient)
-    }
-}
-
-extension CurlTransport.Configuration {
-    /// The defaults, with ten minutes to connect and without a byte.
-    package static var patient: Self {
-        var configuration = Self()
-        configuration.connectTimeout = .seconds(600)
-        configuration.idleTimeout = .seconds(600)
-        return configuration
+        CurlTransport(connectTimeout: .seconds(600), idleTimeout: .seconds(600))
     }
 }
 #endif
