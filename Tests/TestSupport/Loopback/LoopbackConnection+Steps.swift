@@ -110,8 +110,10 @@ extension LoopbackConnection {
     }
 
     private func finish(isReset: Bool) {
-        if request != nil { core.replies.add() }
+        let isReply = request != nil
         end(isReset: isReset)
+        // Counted last, so that who waits for the reply finds the connection closed.
+        if isReply { core.replies.add() }
     }
 
     private func finishAnswer() {
@@ -119,8 +121,8 @@ extension LoopbackConnection {
         task = nil
         // A greeting has no request.
         guard request != nil else { return }
-        core.replies.add()
         if closesAfterAnswer || hasReadEnd { end(isReset: false) }
+        core.replies.add()
         if isBodyComplete { request = nil }
     }
 }
