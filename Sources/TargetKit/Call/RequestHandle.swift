@@ -152,7 +152,7 @@ extension RequestHandle {
 
     /// Releases the plugins' stored values, and the task with its result, at the end of the call: the caller may keep the
     /// handle, and a plugin the context.
-    func removeStorage() {
+    func releaseAtEnd() {
         _ = state.withLock { state in
             defer { (state.storage, state.task) = (nil, nil) }
             return (state.storage, state.task)

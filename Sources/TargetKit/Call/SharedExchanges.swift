@@ -201,7 +201,7 @@ extension Call {
         var (context, request) = (context, request)
         request.progress = progress
         let result = await attempts(of: original, to: target, prepared: request, &context)
-        handle.removeStorage()
+        handle.releaseAtEnd()
         context.scope.endExchange()
         return ended(result)
     }

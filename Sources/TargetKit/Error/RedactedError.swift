@@ -32,7 +32,7 @@ enum RedactedError {
         // Swift's own text for an enum quotes the value: "Cannot initialize Kind from invalid String value …".
         case let error as DecodingError: return error.withoutText
         case is TargetKitError, is InvalidRequest, is MultipartError, is ParameterEncodingError, is ServerDefinedError,
-            is CancellationError, is any ErrorWithKind, is DecodingError, is EncodingError:
+            is CancellationError, is any ErrorWithKind, is EncodingError:
             return redacted(coding: error)
         default:
             let bridged = error as NSError

@@ -68,7 +68,7 @@ extension Provider {
             let duration = start.duration(to: .now)
             let finished = FinishedCall(result: result, duration: duration, streamedByteCount: streamedByteCount)
             configuration.plugins.didFinish(finished, context: context)
-            context.handle.removeStorage()
+            context.handle.releaseAtEnd()
         }
         if call.isAccepted {
             scope.remove(context.id, completion)

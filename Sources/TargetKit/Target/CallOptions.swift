@@ -97,11 +97,9 @@ extension CallOptions {
     /// How long the call may take; default ``CallTimeout/none``. The exchange limit and the whole-call limit are
     /// overridden separately.
     public var timeout: CallTimeout {
-        get {
-            CallTimeout(exchange: self[ExchangeTimeoutKey.self], wholeCall: self[CallTimeoutKey.self])
-        }
+        get { CallTimeout(exchange: self[ExchangeTimeoutKey.self], wholeCall: self[CallTimeoutKey.self]) }
         set {
-            // `.none` is a value that overrides; a limit of one kind says nothing of the other.
+            // `.none` is a value that overrides; a limit of one kind leaves the other.
             let isNone = newValue == .none
             values[ObjectIdentifier(ExchangeTimeoutKey.self)] = nil
             values[ObjectIdentifier(CallTimeoutKey.self)] = nil
