@@ -23,7 +23,7 @@ extension Call {
     ) async throws -> Result<Response, TargetKitError> {
         context.bodyOutsideRequest = prepared.body.isStreamed ? prepared.body : nil
         var request = prepared
-        if plugins.hasSigning { request = try await sign(prepared, to: target.endpoint, context) }
+        if plugins.signs { request = try await sign(prepared, to: target.endpoint, context) }
         if target.stub == .never, let cookies = configuration.cookies { cookies.add(to: &request) }
         plugins.willSend(request.urlRequest, context: context)
         let result = await result(of: request, with: target)
@@ -37,7 +37,9 @@ extension Call {
         _ context: RequestContext
     ) async throws -> TransportRequest {
         do {
-            let signed = try await plugins.sign(request.urlRequest, context: context)
+            let signed = try await cancellable { [plugins] in
+                try await plugins.sign(request.urlRequest, context: context)
+            }
             try checkCancellation()
             return try transportRequest(signed, to: endpoint)
         } catch {
@@ -226,7 +228,7 @@ extension Call {
     func transportRequest(_ request: URLRequest, to endpoint: Endpoint) throws -> TransportRequest {
         let body = try endpoint.body(of: request)
         // A request that no closure or plugin has changed was checked by its endpoint.
-        if !configuration.waitsForTransportOnly {
+        if plugins.prepares || plugins.signs || configuration.requestClosure != nil {
             let hasBody = if case .none = body { false } else { true }
             try RequestCheck(of: request, hasBody: hasBody).check(request)
         }

@@ -35,11 +35,12 @@ final class Call: Sendable {
 
     /// The provider's configuration.
     let configuration: CallConfiguration
+    let plugins: PluginChain
     /// The context of the first attempt, which plugins receive.
     let context: RequestContext
     /// Whether the scope has accepted the call.
     let isAccepted: Bool
-    /// When the call started, or `nil` if there are no plugins.
+    /// When the call started, or `nil` if no plugin wants to know.
     let start: ContinuousClock.Instant?
     let delivery: Delivery
     /// Whether the call shares its exchange with identical calls.
@@ -47,7 +48,7 @@ final class Call: Sendable {
     /// Whether the call is itself a shared exchange. Its waiters each apply their own envelope to a failure.
     let isSharedExchange: Bool
     /// Whether the call has its own task; cancelling it cancels whatever the call waits for. Otherwise the call runs in
-    /// the caller's task and waits only for the transport.
+    /// the caller's task, and what it waits for is cancelled by the handle.
     let hasOwnTask: Bool
     /// The exchange timeout from the call's own options.
     let exchangeTimeout: Duration?
@@ -56,10 +57,10 @@ final class Call: Sendable {
     let decoding: Decoding?
 
     var handle: RequestHandle { context.handle }
-    var plugins: PluginChain { configuration.plugins }
 
     init(
         _ configuration: CallConfiguration,
+        plugins: PluginChain,
         context: RequestContext,
         isAccepted: Bool = true,
         delivery: Delivery = .response,
@@ -71,9 +72,10 @@ final class Call: Sendable {
         decoding: Decoding? = nil
     ) {
         self.configuration = configuration
+        self.plugins = plugins
         self.context = context
         self.isAccepted = isAccepted
-        start = configuration.plugins.isEmpty ? nil : .now
+        start = plugins.finishes ? .now : nil
         self.delivery = delivery
         self.isShared = isShared
         self.isSharedExchange = isSharedExchange
@@ -145,7 +147,7 @@ extension Call {
     private func originalRequest(of endpoint: Endpoint) async throws -> URLRequest {
         let request =
             if let requestClosure = configuration.requestClosure {
-                try await requestClosure(endpoint)
+                try await cancellable { try await requestClosure(endpoint) }
             } else {
                 try endpoint.urlRequest()
             }
@@ -160,7 +162,10 @@ extension Call {
         _ context: RequestContext
     ) async throws -> TransportRequest {
         do {
-            let request = plugins.isEmpty ? original : try await plugins.prepare(original, context: context)
+            let request =
+                plugins.prepares
+                ? try await cancellable { [plugins] in try await plugins.prepare(original, context: context) }
+                : original
             try checkCancellation()
             return try transportRequest(request, to: target.endpoint)
         } catch {
@@ -187,13 +192,15 @@ extension Call {
 
     /// Returns whether to retry, after any delay a plugin requests.
     private func isRetried(_ result: Result<Response, TargetKitError>, _ context: RequestContext) async throws -> Bool {
-        guard !plugins.isEmpty, interruption == nil else { return false }
-        switch await plugins.retry(result, context: context) {
+        guard plugins.retries, interruption == nil else { return false }
+        switch await cancellable({ [plugins] in await plugins.retry(result, context: context) }) {
         case .doNotRetry: return false
         case .fail(let error): throw failure(error, at: .transport)
         case .retry(let delay):
             do {
-                if delay > .zero { try await configuration.clock.wait(for: delay) }
+                if delay > .zero {
+                    try await cancellable { [clock = configuration.clock] in try await clock.wait(for: delay) }
+                }
                 try checkCancellation()
                 return true
             } catch {
@@ -213,8 +220,9 @@ extension Call {
         _ result: Result<Response, TargetKitError>,
         _ context: RequestContext
     ) async -> Result<Response, TargetKitError> {
-        if plugins.isEmpty { return result }
-        let processed = await plugins.process(result, context: context).map(completed)
+        guard plugins.processes else { return result }
+        let processed = await cancellable { [plugins] in await plugins.process(result, context: context) }
+            .map(completed)
         if case .success(let response) = processed, decoding != nil, !response.isUnchanged(from: result) {
             return ended(decoded(processed))
         }
@@ -235,6 +243,20 @@ extension Call {
     /// Why the call was interrupted, or `nil`.
     var interruption: RequestHandle.Interruption? {
         handle.interruption ?? (Task.isCancelled ? .cancelled : nil)
+    }
+
+    /// Runs work that may wait. It is cancelled with the call.
+    func cancellable<Value: Sendable>(_ work: @escaping @Sendable () async -> Value) async -> Value {
+        hasOwnTask ? await work() : await handle.runInTask(work)
+    }
+
+    /// Runs work that may wait. It is cancelled with the call.
+    func cancellable<Value: Sendable>(_ work: @escaping @Sendable () async throws -> Value) async throws -> Value {
+        if hasOwnTask { return try await work() }
+        let result = await handle.runInTask { () async -> Result<Value, any Error> in
+            do { return .success(try await work()) } catch { return .failure(error) }
+        }
+        return try result.get()
     }
 
     func checkCancellation() throws {

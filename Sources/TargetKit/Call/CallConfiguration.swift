@@ -10,18 +10,19 @@ final class CallConfiguration: Sendable {
     /// Creates the request of an endpoint; `nil` uses ``Endpoint/urlRequest()``.
     let requestClosure: (@Sendable (Endpoint) async throws -> URLRequest)?
     let transport: any Transport
-    let plugins: PluginChain
     let redirects: RedirectFollower
     let cookies: CookieStore?
     let clock: any Clock<Duration>
     /// Whether a target may be an ``ErrorMappingTarget``. Computed once, because a conformance check is slow.
     let mapsErrors: Bool
     let sharedExchanges = SharedExchanges()
+    private let knownPlugins: Locked<KnownPlugins>
+
+    /// The plugins, without the hooks that are known not to be implemented.
+    var plugins: PluginChain { knownPlugins.withLock(\.chain) }
 
     /// The clock for the exchange timeout; `nil` if the transport measures it on the continuous clock.
     var exchangeClock: (any Clock<Duration>)? { clock is ContinuousClock ? nil : clock }
-    /// Whether a call waits only for the transport.
-    let waitsForTransportOnly: Bool
 
     init<Target: TargetType>(
         of type: Target.Type,
@@ -34,12 +35,27 @@ final class CallConfiguration: Sendable {
     ) {
         self.requestClosure = requestClosure
         self.transport = transport
-        self.plugins = plugins
+        knownPlugins = Locked(KnownPlugins(chain: plugins))
         self.redirects = RedirectFollower(policy: redirects, secretNames: plugins.secretHeaders)
         self.cookies = cookies
         self.clock = clock
         // A `MultiTarget` wraps any target, and an object may be an instance of a subclass.
         mapsErrors = type == MultiTarget.self || type is AnyObject.Type || type is any ErrorMappingTarget.Type
-        waitsForTransportOnly = requestClosure == nil && plugins.isEmpty && clock is ContinuousClock
+    }
+
+    /// Leaves the hooks whose defaults the call has called out of later calls.
+    func learn(from handle: RequestHandle) {
+        let unimplemented = handle.unimplementedHooks
+        if unimplemented.isEmpty { return }
+        knownPlugins.withLock { known in
+            // A plugin that calls another plugin's hooks notes that plugin's defaults in every call.
+            guard known.unimplementedHooks.formUnion(unimplemented) else { return }
+            known.chain = known.chain.without(known.unimplementedHooks)
+        }
+    }
+
+    private struct KnownPlugins: Sendable {
+        var chain: PluginChain
+        var unimplementedHooks = UnimplementedHooks()
     }
 }

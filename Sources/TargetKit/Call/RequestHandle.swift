@@ -15,8 +15,8 @@ public final class RequestHandle: Sendable {
     private struct State: Sendable {
         /// The task of the call, if it has one of its own.
         var task: (any CancellableTask)?
-        /// Cancels the exchange in flight, for a call that runs in its caller's task.
-        var cancelExchange: (@Sendable () -> Void)?
+        /// Cancels what the call waits for, if the call runs in its caller's task.
+        var cancelWait: (@Sendable () -> Void)?
         var interruption: Interruption?
         var outcome: Outcome?
         var waiters: [UnsafeContinuation<Outcome, Never>] = []
@@ -24,6 +24,8 @@ public final class RequestHandle: Sendable {
         /// lock.
         var storage: [ObjectIdentifier: any Sendable]? = [:]
         var attempt = 0
+        /// The hooks whose defaults the call has called.
+        var unimplementedHooks = UnimplementedHooks()
         /// The priority to raise the task to when it is attached.
         var priority: TaskPriority?
     }
@@ -71,10 +73,18 @@ public final class RequestHandle: Sendable {
     public func onCancel(_ action: @escaping @Sendable () -> Void) {
         // The previous action is released outside the lock.
         let (isInterrupted, _) = state.withLock { state in
-            defer { if state.interruption == nil { state.cancelExchange = action } }
-            return (state.interruption != nil, state.cancelExchange)
+            defer { if state.interruption == nil { state.cancelWait = action } }
+            return (state.interruption != nil, state.cancelWait)
         }
         if isInterrupted { action() }
+    }
+
+    /// Runs work in a new task, which is cancelled with the call.
+    func runInTask<Value: Sendable>(_ work: @escaping @Sendable () async -> Value) async -> Value {
+        // Starting the task synchronously saves a thread hop.
+        let task = Task.startingNow(work)
+        onCancel { task.cancel() }
+        return await task.value
     }
 
     /// Why the call is to end early, if it is.
@@ -82,12 +92,12 @@ public final class RequestHandle: Sendable {
 
     /// Interrupts the call. Only the first reason is recorded.
     func interrupt(_ reason: Interruption) {
-        let (task, cancelExchange) = state.withLock { state in
+        let (task, cancelWait) = state.withLock { state in
             if state.interruption == nil { state.interruption = reason }
-            defer { state.cancelExchange = nil }
-            return (state.task, state.cancelExchange)
+            defer { state.cancelWait = nil }
+            return (state.task, state.cancelWait)
         }
-        cancelExchange?()
+        cancelWait?()
         task?.cancel()
     }
 
@@ -122,10 +132,10 @@ public final class RequestHandle: Sendable {
             state.outcome = outcome
             defer {
                 state.task = nil
-                state.cancelExchange = nil
+                state.cancelWait = nil
                 state.waiters = []
             }
-            return (state.waiters, (state.task, state.cancelExchange))
+            return (state.waiters, (state.task, state.cancelWait))
         }
         for waiter in waiters { waiter.resume(returning: outcome) }
     }
@@ -150,14 +160,21 @@ extension RequestHandle {
         state.withLock { $0.storage = storage }
     }
 
-    /// Releases the plugins' stored values, and the task with its result, at the end of the call: the caller may keep the
-    /// handle, and a plugin the context.
+    /// Releases the plugins' stored values, and the tasks with their results, at the end of the call: the caller may keep
+    /// the handle, and a plugin the context.
     func releaseAtEnd() {
         _ = state.withLock { state in
-            defer { (state.storage, state.task) = (nil, nil) }
-            return (state.storage, state.task)
+            defer { (state.storage, state.task, state.cancelWait) = (nil, nil, nil) }
+            return (state.storage, state.task, state.cancelWait)
         }
     }
+
+    func note(_ type: any Plugin.Type, doesNotImplement hook: PluginHook) {
+        state.withLock { $0.unimplementedHooks.insert(type, hook) }
+    }
+
+    /// The hooks whose defaults the call has called.
+    var unimplementedHooks: UnimplementedHooks { state.withLock(\.unimplementedHooks) }
 }
 
 /// A task of any result type.

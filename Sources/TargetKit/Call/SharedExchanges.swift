@@ -176,9 +176,10 @@ extension Call {
             return nil
         }
         let result = await configuration.sharedExchanges.result(for: key, id: context.id, progress: progress) {
-            [configuration, exchangeTimeout] handle, report in
+            [configuration, plugins, exchangeTimeout] handle, report in
             let call = Call(
                 configuration,
+                plugins: plugins,
                 context: context.ofExchange(handle),
                 isSharedExchange: true,
                 exchangeTimeout: exchangeTimeout,
@@ -201,6 +202,7 @@ extension Call {
         var (context, request) = (context, request)
         request.progress = progress
         let result = await attempts(of: original, to: target, prepared: request, &context)
+        configuration.learn(from: handle)
         handle.releaseAtEnd()
         context.scope.endExchange()
         return ended(result)

@@ -79,17 +79,25 @@ extension Plugin {
     public var secretHeaders: Set<HTTPHeaderName> { [] }
 
     /// Returns the request unchanged.
-    public func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest { request }
+    public func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
+        context.note(Self.self, doesNotImplement: .prepare)
+        return request
+    }
 
     /// Does nothing.
-    public func willSend(_ request: URLRequest, context: RequestContext) {}
+    public func willSend(_ request: URLRequest, context: RequestContext) {
+        context.note(Self.self, doesNotImplement: .willSend)
+    }
 
     /// Does nothing.
-    public func didReceive(_ result: Result<Response, TargetKitError>, context: RequestContext) {}
+    public func didReceive(_ result: Result<Response, TargetKitError>, context: RequestContext) {
+        context.note(Self.self, doesNotImplement: .didReceive)
+    }
 
     /// Returns ``RetryDecision/doNotRetry``.
     public func retry(_ result: Result<Response, TargetKitError>, context: RequestContext) async -> RetryDecision {
-        .doNotRetry
+        context.note(Self.self, doesNotImplement: .retry)
+        return .doNotRetry
     }
 
     /// Returns the result unchanged.
@@ -97,11 +105,14 @@ extension Plugin {
         _ result: Result<Response, TargetKitError>,
         context: RequestContext
     ) async -> Result<Response, TargetKitError> {
-        result
+        context.note(Self.self, doesNotImplement: .process)
+        return result
     }
 
     /// Does nothing.
-    public func didFinish(_ call: FinishedCall, context: RequestContext) {}
+    public func didFinish(_ call: FinishedCall, context: RequestContext) {
+        context.note(Self.self, doesNotImplement: .didFinish)
+    }
 }
 
 /// A plugin's decision about another attempt.

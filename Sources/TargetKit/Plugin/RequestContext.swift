@@ -127,6 +127,11 @@ public struct RequestContext: Sendable {
         self.attempt = attempt
     }
 
+    /// Notes that the default of a hook was called. The provider leaves it out of later calls.
+    func note(_ type: any Plugin.Type, doesNotImplement hook: PluginHook) {
+        handle.note(type, doesNotImplement: hook)
+    }
+
     /// Returns the context of a shared exchange that this call begins.
     func ofExchange(_ handle: RequestHandle) -> RequestContext {
         handle.copyStorage(of: fixed.handle)

@@ -17,21 +17,23 @@ extension Provider {
         let inner: any TargetType = Target.self == MultiTarget.self ? target.innermost : target
         let resolved = resolved(options, for: target)
         let handle = RequestHandle()
+        let plugins = configuration.plugins
         let context = RequestContext(
             inner: inner,
             scope: scope,
             options: resolved,
-            secretHeaders: configuration.plugins.secretHeaders,
+            secretHeaders: plugins.secretHeaders,
             handle: handle
         )
         let isShared = !delivery.isStream && resolved.sharesInFlight
         return Call(
             configuration,
+            plugins: plugins,
             context: context,
             isAccepted: scope.insert(context, owner: self, handle: handle),
             delivery: delivery,
             isShared: isShared,
-            hasOwnTask: !isAwaited || isShared || !configuration.waitsForTransportOnly,
+            hasOwnTask: !isAwaited || isShared || configuration.exchangeClock != nil,
             exchangeTimeout: options.timeout.exchange,
             progress: progress,
             decoding: decoding(resolved)
@@ -67,8 +69,11 @@ extension Provider {
             context.attempt = context.handle.attempt
             let duration = start.duration(to: .now)
             let finished = FinishedCall(result: result, duration: duration, streamedByteCount: streamedByteCount)
-            configuration.plugins.didFinish(finished, context: context)
-            context.handle.releaseAtEnd()
+            call.plugins.didFinish(finished, context: context)
+        }
+        if !call.plugins.isEmpty {
+            configuration.learn(from: call.handle)
+            call.handle.releaseAtEnd()
         }
         if call.isAccepted {
             scope.remove(context.id, completion)

@@ -34,7 +34,7 @@ public protocol Transport: Sendable {
 
     /// Performs one exchange in the caller's task, and cancels it when the handle is cancelled or times out.
     ///
-    /// A provider without plugins calls this method. The default implementation calls ``send(_:)`` in a new task. A
+    /// Awaited calls use this method. The default implementation calls ``send(_:)`` in a new task. A
     /// transport that can cancel an exchange itself can avoid that task: it begins the exchange, passes the action that
     /// cancels it to ``RequestHandle/onCancel(_:)``, and waits for the end. It need not observe the cancellation of the
     /// surrounding task, which also cancels the handle.
@@ -57,11 +57,10 @@ extension Transport {
         _ request: TransportRequest,
         cancelledBy handle: RequestHandle
     ) async throws -> TransportResponse {
-        let task = Task.startingNow { () async -> Result<TransportResponse, any Error> in
+        let result = await handle.runInTask { () async -> Result<TransportResponse, any Error> in
             do { return .success(try await send(request)) } catch { return .failure(error) }
         }
-        handle.onCancel { task.cancel() }
-        return try await task.value.get()
+        return try result.get()
     }
 }
 

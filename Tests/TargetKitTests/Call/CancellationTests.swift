@@ -33,8 +33,27 @@ struct CancellationTests {
 
     @Test("It ends with stage cancelled at every place, by every means", arguments: Place.allCases, Means.allCases)
     func everywhere(_ place: Place, _ means: Means) async throws {
-        let reached = Gate()
         let clock = ManualClock()
+        try await cancel(at: place, by: means, on: clock) { await clock.waitForSleepers(1) }
+    }
+
+    @Test(
+        "It ends with stage cancelled at every place of a call on the continuous clock, by every means",
+        arguments: Place.allCases,
+        Means.allCases
+    )
+    func onTheContinuousClock(_ place: Place, _ means: Means) async throws {
+        try await cancel(at: place, by: means, on: ContinuousClock()) {}
+    }
+
+    /// - Parameter waiting: Returns when the call waits on the clock, if it can tell.
+    private func cancel(
+        at place: Place,
+        by means: Means,
+        on clock: any Clock<Duration>,
+        waiting: () async -> Void
+    ) async throws {
+        let reached = Gate()
         // Opens the gate, and waits until the cancel has come.
         let stop: @Sendable () async throws -> Void = {
             reached.open()
@@ -43,10 +62,12 @@ struct CancellationTests {
         let plugin = RecordingPlugin(
             prepare: { request, _ in
                 if place == .prepare { try await stop() }
+                if place == .delayedStub { reached.open() }
                 return request
             },
             retry: { _, context in
                 if place == .retryHook { try? await stop() }
+                if place == .waitingToRetry { reached.open() }
                 return place == .waitingToRetry && context.attempt == 0 ? .retry(after: .seconds(60)) : .doNotRetry
             },
             process: { result, _ in
@@ -95,7 +116,9 @@ struct CancellationTests {
         start.open()
         switch place {
         case .endpointClosure, .decoding: break
-        case .delayedStub, .waitingToRetry: await clock.waitForSleepers(1)
+        case .delayedStub, .waitingToRetry:
+            await reached.wait()
+            await waiting()
         case .requestClosure, .prepare, .transport, .retryHook, .process: await reached.wait()
         }
         if place != .endpointClosure, place != .decoding { cancel() }
