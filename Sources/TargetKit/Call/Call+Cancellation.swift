@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+extension Call {
+    /// Why the call was interrupted, or `nil`.
+    var interruption: RequestHandle.Interruption? {
+        handle.interruption ?? (Task.isCancelled ? .cancelled : nil)
+    }
+
+    /// Runs work that may wait. It is cancelled with the call.
+    func cancellable<Value: Sendable>(_ work: @escaping @Sendable () async -> Value) async -> Value {
+        hasOwnTask ? await work() : await handle.runInTask(work)
+    }
+
+    /// Runs work that may wait. It is cancelled with the call.
+    func cancellable<Value: Sendable>(_ work: @escaping @Sendable () async throws -> Value) async throws -> Value {
+        if hasOwnTask { return try await work() }
+        let result = await handle.runInTask { () async -> Result<Value, any Error> in
+            do { return .success(try await work()) } catch { return .failure(error) }
+        }
+        return try result.get()
+    }
+
+    func checkCancellation() throws {
+        if interruption != nil { throw CancellationError() }
+    }
+
+    /// Returns the result, or the interruption if the call was interrupted first.
+    func ended(_ result: Result<Response, TargetKitError>) -> Result<Response, TargetKitError> {
+        guard let interruption else { return result }
+        guard case .failure(let error) = result else {
+            let error = TargetKitError(stage: .cancelled, target: context.target, underlying: CancellationError())
+            return .failure(error.ended(by: interruption))
+        }
+        return .failure(error.ended(by: interruption))
+    }
+
+    /// Returns the error of a failed stage, or the interruption if the call was interrupted.
+    func failure(_ error: any Error, at stage: TargetKitError.Stage, request: URLRequest? = nil) -> TargetKitError {
+        let failure = TargetKitError(error, at: stage, target: context.target, request: request)
+        return interruption.map { failure.ended(by: $0) } ?? failure
+    }
+}
+
+extension TargetKitError {
+    /// This error, with the stage and cause of the interruption.
+    fileprivate func ended(by interruption: RequestHandle.Interruption) -> TargetKitError {
+        var error = self
+        switch interruption {
+        case .cancelled:
+            error.stage = .cancelled
+            error.appError = nil
+        case .timedOut:
+            error.stage = .transport
+            if (underlying as? URLError)?.code != .timedOut {
+                error.underlying = URLError(.timedOut, userInfo: [FailureMark.wholeCall: true])
+                error.appError = nil
+            }
+        }
+        return error
+    }
+}
