@@ -26,7 +26,8 @@ struct PathMonitorConnectivity: ConnectivitySource {
 
     private static func status(of path: NWPath) -> Reachability.Status {
         switch path.status {
-        case .satisfied, .requiresConnection: .online(link(of: path), isExpensive: path.isExpensive)
+        case .satisfied, .requiresConnection:
+            .online(link(of: path), isExpensive: path.isExpensive, isConstrained: path.isConstrained)
         case .unsatisfied: .offline
         @unknown default: .unknown
         }

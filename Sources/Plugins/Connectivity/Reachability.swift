@@ -117,7 +117,8 @@ extension Reachability {
         ///
         /// - `isExpensive`: Whether data costs money or counts towards a limit, as on a mobile network or a phone's
         ///   hotspot. On Linux only mobile networks are reported as expensive.
-        case online(Link, isExpensive: Bool)
+        /// - `isConstrained`: Whether the user has turned on Low Data Mode for the network; `false` on Linux.
+        case online(Link, isExpensive: Bool, isConstrained: Bool = false)
     }
 
     /// The kind of the connection.
@@ -139,6 +140,17 @@ extension Reachability.Status {
 
     /// The kind of the connection; `nil` if there is none, or the status is unknown.
     package var link: Reachability.Link? {
-        if case .online(let link, _) = self { link } else { nil }
+        if case .online(let link, _, _) = self { link } else { nil }
+    }
+
+    /// Whether calls that refuse some networks can be made; `true` for ``unknown``.
+    package func serves(_ refused: RefusedNetworks) -> Bool {
+        switch self {
+        case .unknown: true
+        case .offline: false
+        case .online(let link, let isExpensive, let isConstrained):
+            !(link == .cellular && refused.contains(.cellular) || isExpensive && refused.contains(.expensive)
+                || isConstrained && refused.contains(.constrained))
+        }
     }
 }

@@ -18,6 +18,10 @@ import FoundationNetworking
 /// exchange does not. Calls to this machine (`localhost`, `127.…`, `::1`) do not wait, nor do calls that opt out by
 /// `CallOptions.waitsForConnectivity` or by a closure.
 ///
+/// The device's network must also be one that the call may use (`CallOptions.allowsCellular`, `.allowsExpensive`,
+/// `.allowsConstrained`). A call waits for such a network, and fails with `URLError(.dataNotAllowed)` if there is none;
+/// a call that does not wait fails at once.
+///
 /// A call that fails because there is no network is sent again, after a wait like any other, if it is safe to repeat:
 /// its method is idempotent (RFC 9110 §9.2.2), or it has an `Idempotency-Key`. There is no network if the failure's
 /// kind is `.offline`, or if the server was not found, did not answer or was lost, and the device is offline by then.
@@ -70,15 +74,21 @@ public struct WaitsForConnectivityPlugin: Plugin {
     /// Waits while the device is offline.
     ///
     /// - Throws: `URLError(.notConnectedToInternet)` after the timeout, unless the call is sent then;
-    ///   `CancellationError`.
+    ///   `URLError(.dataNotAllowed)`; `CancellationError`.
     public func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
-        guard timeout > .zero, !reachability.isReachable, isHeld(context), request.url?.isOnThisMachine != true
-        else { return request }
-        guard try await !isOnlineInTime(), failsAfterTimeout else { return request }
-        throw URLError(
-            .notConnectedToInternet,
-            userInfo: [NSLocalizedDescriptionKey: "the device has been offline for \(timeout)"]
-        )
+        let refused = context.options.refusedNetworks
+        guard !reachability.status.serves(refused), request.url?.isOnThisMachine != true else { return request }
+        let waits = timeout > .zero && isHeld(context)
+        if waits, try await isServedInTime(refused) { return request }
+        guard reachability.isReachable else {
+            guard waits, failsAfterTimeout else { return request }
+            throw Self.error(.notConnectedToInternet, "the device has been offline for \(timeout)")
+        }
+        throw Self.error(.dataNotAllowed, "the options of the call do not allow the device's network")
+    }
+
+    private static func error(_ code: URLError.Code, _ text: String) -> URLError {
+        URLError(code, userInfo: [NSLocalizedDescriptionKey: text])
     }
 
     /// Asks for another attempt, which waits in `prepare`, if there was no network.
@@ -96,11 +106,11 @@ public struct WaitsForConnectivityPlugin: Plugin {
         context.options.waitsForConnectivity && isHeld(context.target)
     }
 
-    /// Returns `true` when the device is online or its status is unknown, `false` after the timeout.
-    private func isOnlineInTime() async throws -> Bool {
+    /// Returns `true` when there is a network for the call or its status is unknown, `false` after the timeout.
+    private func isServedInTime(_ refused: RefusedNetworks) async throws -> Bool {
         try await withThrowingTaskGroup(of: Bool.self) { [reachability, clock, timeout] group in
             group.addTask {
-                for await status in reachability.statuses where status.isReachable { return true }
+                for await status in reachability.statuses where status.serves(refused) { return true }
                 throw CancellationError()
             }
             group.addTask {

@@ -137,6 +137,7 @@ extension Call {
     private func resolved(_ resolve: () throws -> Resolved) throws -> Resolved {
         do {
             try checkCancellation()
+            if let type = plugins.repeatedType { throw InvalidRequest.twoPlugins(type: type) }
             return try resolve()
         } catch {
             throw failure(error, at: .endpoint)
@@ -145,7 +146,7 @@ extension Call {
 
     /// Returns the endpoint's request, from which each attempt starts.
     private func originalRequest(of endpoint: Endpoint) async throws -> URLRequest {
-        let request =
+        var request =
             if let requestClosure = configuration.requestClosure {
                 try await cancellable { try await requestClosure(endpoint) }
             } else {
@@ -153,6 +154,8 @@ extension Call {
             }
         // Encoding a body may have taken long.
         try checkCancellation()
+        let refusedNetworks = context.options.refusedNetworks
+        if !refusedNetworks.isEmpty { request.refuse(refusedNetworks) }
         return request
     }
 

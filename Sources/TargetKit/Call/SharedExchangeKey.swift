@@ -28,11 +28,12 @@ struct SharedExchangeKey: Hashable {
     private let destination: TransportRequest.Destination
     /// Calls with different timeouts do not share: each must keep to its own.
     private let timeout: Duration?
+    private let refusedNetworks: RefusedNetworks
     /// The validation decides whether a status is an error, so it is part of the result.
     private let validation: StatusValidation
 
     /// Returns `nil` for a call that cannot be shared: a stream, or a call whose body or sample cannot be compared.
-    init?(_ request: TransportRequest, to target: Call.Resolved, validation: StatusValidation) {
+    init?(_ request: TransportRequest, to target: Call.Resolved, _ context: RequestContext) {
         if case .stream = request.destination { return nil }
         if target.stub == .never {
             responder = .transport
@@ -55,6 +56,7 @@ struct SharedExchangeKey: Hashable {
         headers = urlRequest.allHTTPHeaderFields ?? [:]
         destination = request.destination
         timeout = request.timeout
-        self.validation = validation
+        refusedNetworks = context.options.refusedNetworks
+        validation = context.target.validation
     }
 }

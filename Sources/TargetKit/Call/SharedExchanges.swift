@@ -172,7 +172,7 @@ extension Call {
         with target: Resolved,
         _ context: RequestContext
     ) async throws -> Result<Response, TargetKitError>? {
-        guard let key = SharedExchangeKey(request, to: target, validation: context.target.validation) else {
+        guard let key = SharedExchangeKey(request, to: target, context) else {
             return nil
         }
         let result = await configuration.sharedExchanges.result(for: key, id: context.id, progress: progress) {

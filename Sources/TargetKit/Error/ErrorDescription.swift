@@ -35,6 +35,7 @@ struct ErrorDescription: CustomStringConvertible {
         let words =
             switch error.code {
             case .notConnectedToInternet: "there is no connection to the network"
+            case .dataNotAllowed: "the call may not use the network of the device"
             case .timedOut: "the request timed out"
             case .cannotFindHost, .dnsLookupFailed: "the host could not be found"
             case .cannotConnectToHost: "the connection was refused"

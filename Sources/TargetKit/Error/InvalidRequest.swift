@@ -35,6 +35,8 @@ package enum InvalidRequest: Error, Sendable, Hashable {
     case invalidTimeout(Duration)
     /// The task downloads to a file, but the call is a stream.
     case streamedDownload
+    /// The provider has two plugins of a type of which it can have only one.
+    case twoPlugins(type: String)
 }
 
 extension InvalidRequest: ReflectsDescription {
@@ -74,6 +76,8 @@ extension InvalidRequest: ReflectsDescription {
             "the timeout \(timeout) is not more than zero"
         case .streamedDownload:
             "the response cannot go into a file and be streamed: leave download(to:) out, or make a request of it"
+        case .twoPlugins(let type):
+            "the provider has two plugins of the type \(type), which would do the same work twice: remove one of them"
         }
     }
 }

@@ -13,6 +13,8 @@ import FoundationNetworking
 final class PluginChain: Sendable {
     /// Whether a provider has no plugins.
     let isEmpty: Bool
+    /// The type of two plugins of which a provider can have only one.
+    let repeatedType: String?
     /// The fields that are not sent to another origin after a redirect.
     let secretHeaders: Set<HTTPHeaderName>
     private let preparing: [any Plugin]
@@ -30,6 +32,7 @@ final class PluginChain: Sendable {
         let sorted = plugins.enumerated().sorted { ($0.element.place, $0.offset) < ($1.element.place, $1.offset) }
         let inOrder = sorted.map(\.element)
         isEmpty = plugins.isEmpty
+        repeatedType = Self.repeatedType(in: plugins)
         secretHeaders = plugins.reduce(HeaderRedaction.standard.secretNames) { $0.union($1.secretHeaders) }
         preparing = inOrder.filter { $0.place < .signing }
         signing = inOrder.filter { $0.place >= .signing }
@@ -43,6 +46,7 @@ final class PluginChain: Sendable {
     /// Creates a chain without the hooks that types do not implement.
     private init(_ chain: PluginChain, without unimplemented: UnimplementedHooks) {
         isEmpty = chain.isEmpty
+        repeatedType = chain.repeatedType
         secretHeaders = chain.secretHeaders
         preparing = unimplemented.removed(from: chain.preparing, .prepare)
         signing = unimplemented.removed(from: chain.signing, .prepare)
@@ -51,6 +55,12 @@ final class PluginChain: Sendable {
         retrying = unimplemented.removed(from: chain.retrying, .retry)
         processing = unimplemented.removed(from: chain.processing, .process)
         finishing = unimplemented.removed(from: chain.finishing, .didFinish)
+    }
+
+    private static func repeatedType(in plugins: [any Plugin]) -> String? {
+        var types: Set<ObjectIdentifier> = []
+        let repeated = plugins.first { $0 is any SinglePlugin && !types.insert(ObjectIdentifier(type(of: $0))).inserted }
+        return repeated.map { "\(type(of: $0))" }
     }
 
     /// Returns this chain without the hooks that types do not implement.
@@ -108,6 +118,9 @@ final class PluginChain: Sendable {
         for plugin in finishing { plugin.didFinish(call, context: context) }
     }
 }
+
+/// A plugin of which a provider can have only one. Each call of a provider with two fails, and its error names the type.
+package protocol SinglePlugin: Plugin {}
 
 /// A hook of ``Plugin``.
 enum PluginHook: Sendable {

@@ -19,12 +19,12 @@ public struct RequestPublisher<Output: Sendable>: Publisher, Sendable {
     public typealias Failure = TargetKitError
 
     /// Makes a call and yields its values in order; returns after the last one.
-    typealias Call = @Sendable (_ yield: @escaping @Sendable (Output) -> Void) async throws -> Void
+    package typealias Call = @Sendable (_ yield: @escaping @Sendable (Output) -> Void) async throws -> Void
 
     private let queue: DispatchQueue
     private let call: Call
 
-    init(on queue: DispatchQueue, _ call: @escaping Call) {
+    package init(on queue: DispatchQueue, _ call: @escaping Call) {
         self.queue = queue
         self.call = call
     }

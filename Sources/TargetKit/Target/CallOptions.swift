@@ -86,6 +86,9 @@ public struct CallOptions: Sendable {
         return options
     }
 
+    /// Whether no option is set.
+    var isEmpty: Bool { values.isEmpty }
+
     private func value<Key: CallOptionKey>(of key: Key.Type) -> Key.Value? {
         // Casting `nil` to an optional `Key.Value` would succeed and hide the default.
         guard !values.isEmpty, let value = values[ObjectIdentifier(key)] else { return nil }

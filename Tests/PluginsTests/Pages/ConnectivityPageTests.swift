@@ -41,7 +41,7 @@ struct ConnectivityPageTests {
                 switch status {
                 case .unknown: banner("")
                 case .offline: banner("No connection")
-                case .online(let link, let isExpensive): banner(isExpensive ? "\(link), costs money" : "\(link)")
+                case .online(let link, let isExpensive, _): banner(isExpensive ? "\(link), costs money" : "\(link)")
                 }
             }
         }

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+import TargetKitPlugins
+import TestSupport
+import Testing
+
+@Suite("Plugins of which a provider has only one")
+struct SinglePluginTests {
+    static let plugins: [any Plugin] = [
+        RetryPlugin(), CircuitBreakerPlugin(), WaitsForConnectivityPlugin(Reachability(ManualConnectivity(.offline))),
+    ]
+
+    @Test("A call of a provider with two of them fails, and its error names the type", arguments: 0..<plugins.count)
+    func repeated(_ index: Int) async throws {
+        let plugin = Self.plugins[index]
+        let sent = Recorder<Void>()
+        let transport = StubTransport { _ in
+            sent.append(())
+            return .response(status: 200, data: Data())
+        }
+        let log = RecordingPlugin()
+        let provider = Provider<PluginTarget>(
+            transport: transport,
+            plugins: [plugin, DefaultHeadersPlugin(), plugin, log]
+        )
+        let error = try #require(await provider.result(PluginTarget()).failure)
+        #expect(error.stage == .endpoint)
+        #expect(error.kind == .invalidRequest)
+        #expect(error.description.contains("two plugins of the type \(type(of: plugin))"))
+        #expect(sent.count == 0)
+        #expect(log.events == [.process(.failure(.endpoint))])
+    }
+
+    @Test("Other plugins may be repeated")
+    func others() async throws {
+        let transport = StubTransport { _ in .response(status: 200, data: Data()) }
+        let plugins: [any Plugin] = [
+            DefaultHeadersPlugin(), DefaultHeadersPlugin(), NetworkLoggerPlugin { _ in }, NetworkLoggerPlugin { _ in },
+            RetryPlugin(), CircuitBreakerPlugin(),
+        ]
+        let provider = Provider<PluginTarget>(transport: transport, plugins: plugins)
+        #expect(try await provider.request(PluginTarget()).statusCode == 200)
+    }
+}
