@@ -25,16 +25,28 @@ public protocol APIService: Sendable {
 extension APIService {
     /// Makes a call and decodes a value from its JSON, or from the payload of the call's envelope.
     ///
+    /// - Parameters:
+    ///   - target: The call.
+    ///   - type: The type to decode.
+    ///   - keyPath: The key path of the value in the body or in the envelope's payload; default `nil`: the whole body
+    ///     or payload.
+    ///   - options: Override the target's and the provider's options, such as the timeout or the envelope; default:
+    ///     none.
+    ///   - progress: Receives the progress of the upload and the download; default `nil`.
+    ///   - success: Receives the value.
+    ///   - failure: Receives the error.
     /// - Returns: A handle that can cancel the call. Releasing the handle does not cancel the call.
     @discardableResult
     public func request<Value: Decodable & Sendable>(
         _ target: Target,
         as type: Value.Type = Value.self,
+        atKeyPath keyPath: String? = nil,
         options: CallOptions = CallOptions(),
+        progress: (@MainActor @Sendable (TransferProgress) -> Void)? = nil,
         success: @escaping @MainActor @Sendable (Value) -> Void,
         failure: @escaping @MainActor @Sendable (TargetKitError) -> Void
     ) -> RequestHandle {
-        provider.request(target, as: type, options: options) { result in
+        provider.request(target, as: type, atKeyPath: keyPath, options: options, progress: progress) { result in
             switch result {
             case .success(let value): success(value)
             case .failure(let error): failure(error)
@@ -44,15 +56,23 @@ extension APIService {
 
     /// Makes a call and returns its response, after checking the envelope if the call has one.
     ///
+    /// - Parameters:
+    ///   - target: The call, for example an upload.
+    ///   - options: Override the target's and the provider's options, such as the timeout or the envelope; default:
+    ///     none.
+    ///   - progress: Receives the progress of the upload and the download; default `nil`.
+    ///   - success: Receives the response, with its status and header fields.
+    ///   - failure: Receives the error.
     /// - Returns: A handle that can cancel the call. Releasing the handle does not cancel the call.
     @discardableResult
     public func send(
         _ target: Target,
         options: CallOptions = CallOptions(),
+        progress: (@MainActor @Sendable (TransferProgress) -> Void)? = nil,
         success: @escaping @MainActor @Sendable (Response) -> Void,
         failure: @escaping @MainActor @Sendable (TargetKitError) -> Void
     ) -> RequestHandle {
-        provider.request(target, options: options) { result in
+        provider.request(target, options: options, progress: progress) { result in
             switch result {
             case .success(let response): success(response)
             case .failure(let error): failure(error)

@@ -53,6 +53,37 @@ struct APIServiceTests {
         return try #require(outcomes.elements.first).get()
     }
 
+    @Test("Progress arrives on the main actor before the result")
+    func progress() async throws {
+        let service = service()
+        let steps = Recorder<String>()
+        let target = target(#"{"name":"tea"}"#)
+        let record: @MainActor @Sendable (TransferProgress) -> Void = { steps.append("\($0.direction)") }
+        let _: Tea = try await outcome { success, failure in
+            service.request(
+                target,
+                progress: record,
+                success: { (tea: Tea) in
+                    steps.append("value")
+                    success(tea)
+                },
+                failure: failure
+            )
+        }
+        let _: Response = try await outcome { success, failure in
+            service.send(
+                target,
+                progress: record,
+                success: { response in
+                    steps.append("response")
+                    success(response)
+                },
+                failure: failure
+            )
+        }
+        #expect(steps.elements == ["download", "value", "download", "response"])
+    }
+
     @Test("A value and a response arrive at the success closure, on the main actor, once")
     func values() async throws {
         let service = service()
