@@ -49,11 +49,24 @@ final class SharedExchanges: Sendable {
 
     private let table = Locked(Table())
 
+    /// The handles of the exchanges whose hooks run this code. A call that a hook makes cannot wait for one of them.
+    @TaskLocal private static var enclosing: Set<ObjectIdentifier> = []
+
     /// The number of exchanges that are in flight or deliver their result.
     var count: Int { table.withLock(\.exchanges.count) }
 
     /// The number of calls that wait for these exchanges.
     var waiterCount: Int { table.withLock { $0.exchanges.values.reduce(0) { $0 + $1.waiters.count } } }
+
+    /// Whether a hook of the exchange for the key makes this call.
+    func isWithinExchange(for key: SharedExchangeKey) -> Bool {
+        let enclosing = Self.enclosing
+        if enclosing.isEmpty { return false }
+        return table.withLock { table in
+            guard let exchange = table.byKey[key].flatMap({ table.exchanges[$0] }) else { return false }
+            return enclosing.contains(ObjectIdentifier(exchange.handle))
+        }
+    }
 
     /// Joins the exchange for the key, or begins one. Returns its result, or `nil` if the call was cancelled first.
     ///
@@ -72,7 +85,11 @@ final class SharedExchanges: Sendable {
         let (exchange, handle, isNew) = join(key, id, progress)
         if isNew {
             let perform = begin(handle) { self.report($0, of: exchange) }
-            handle.attach(Task.startingNow { self.finish(exchange, await perform()) })
+            let enclosing = Self.enclosing.union([ObjectIdentifier(handle)])
+            let task = Self.$enclosing.withValue(enclosing) {
+                Task.startingNow { self.finish(exchange, await perform()) }
+            }
+            handle.attach(task)
         }
         return await withTaskCancellationHandler {
             await withUnsafeContinuation { wait(id, for: exchange, $0) }
@@ -165,16 +182,17 @@ final class SharedExchanges: Sendable {
 }
 
 extension Call {
-    /// Returns the result of the exchange that identical calls share, or `nil` if the request cannot be compared.
+    /// Returns the result of the exchange that identical calls share, or `nil` if the request cannot be compared, or a
+    /// hook of that exchange makes this call.
     func sharedExchange(
         _ request: TransportRequest,
         of original: URLRequest,
         with target: Resolved,
         _ context: RequestContext
     ) async throws -> Result<Response, TargetKitError>? {
-        guard let key = SharedExchangeKey(request, to: target, context) else {
-            return nil
-        }
+        guard let key = SharedExchangeKey(request, to: target, context),
+            !configuration.sharedExchanges.isWithinExchange(for: key)
+        else { return nil }
         let result = await configuration.sharedExchanges.result(for: key, id: context.id, progress: progress) {
             [configuration, plugins, exchangeTimeout] handle, report in
             let call = Call(

@@ -59,7 +59,9 @@ final class PluginChain: Sendable {
 
     private static func repeatedType(in plugins: [any Plugin]) -> String? {
         var types: Set<ObjectIdentifier> = []
-        let repeated = plugins.first { $0 is any SinglePlugin && !types.insert(ObjectIdentifier(type(of: $0))).inserted }
+        let repeated = plugins.first {
+            $0 is any SinglePlugin && !types.insert(ObjectIdentifier(type(of: $0))).inserted
+        }
         return repeated.map { "\(type(of: $0))" }
     }
 

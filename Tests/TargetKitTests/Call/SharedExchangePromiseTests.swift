@@ -44,6 +44,34 @@ extension SharedExchangeTests {
         )
     }
 
+    @Test("A hook of an exchange makes the identical call, which has an exchange of its own", arguments: [true, false])
+    func withinHook(inNewTask: Bool) async throws {
+        let transport = StubTransport { _ in .response(status: 200, data: Data()) }
+        let (identical, statuses) = (Recorder<@Sendable () async throws -> Int>(), Recorder<Int>())
+        let repeating = RecordingPlugin(
+            "repeating",
+            retry: { _, _ in
+                guard statuses.count == 0 else { return .doNotRetry }
+                statuses.append(0)
+                let status =
+                    inNewTask
+                    ? try? await Task { try await identical.elements[0]() }.value : try? await identical.elements[0]()
+                statuses.append(status ?? -1)
+                return .doNotRetry
+            }
+        )
+        let provider = Provider<TestTarget>(
+            transport: transport,
+            plugins: [repeating],
+            options: .setting(\.sharesInFlight, true)
+        )
+        identical.append { try await provider.request(TestTarget(.example)).statusCode }
+        #expect(try await provider.request(TestTarget(.example)).statusCode == 200)
+        #expect(statuses.elements == [0, 200])
+        await provider.scope.shutdown(grace: .seconds(60))
+        #expect(provider.configuration.sharedExchanges.count == 0)
+    }
+
     @Test("The first of 20 calls is cancelled during a retry: the others get their response, each context its hooks")
     func cancelledDuringRetry() async throws {
         let (hooks, gate) = (HookRecorder(place: .standard), Gate())
