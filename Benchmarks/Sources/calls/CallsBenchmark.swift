@@ -9,6 +9,7 @@ struct CallsBenchmark {
         guard let base = URL(string: "https://api.example.com") else { throw URLError(.badURL) }
         let table = Table("A stubbed call")
         try await StubbedFigures(base: base).add(to: table)
+        try await PluginFigures(base: base).add(to: table)
         try await FlightFigures().add(to: table)
         table.finish()
     }
