@@ -8,7 +8,7 @@ import Testing
 @Suite("Plugins of which a provider has only one")
 struct SinglePluginTests {
     static let plugins: [any Plugin] = [
-        RetryPlugin(), CircuitBreakerPlugin(), WaitsForConnectivityPlugin(Reachability(ManualConnectivity(.offline))),
+        RetryPlugin(), WaitsForConnectivityPlugin(Reachability(ManualConnectivity(.offline))),
     ]
 
     @Test("A call of a provider with two of them fails, and its error names the type", arguments: 0..<plugins.count)
@@ -37,7 +37,7 @@ struct SinglePluginTests {
         let transport = StubTransport { _ in .response(status: 200, data: Data()) }
         let plugins: [any Plugin] = [
             DefaultHeadersPlugin(), DefaultHeadersPlugin(), NetworkLoggerPlugin { _ in }, NetworkLoggerPlugin { _ in },
-            RetryPlugin(), CircuitBreakerPlugin(),
+            RetryPlugin(), CircuitBreakerPlugin(), CircuitBreakerPlugin(key: { request, _ in request.url?.path }),
         ]
         let provider = Provider<PluginTarget>(transport: transport, plugins: plugins)
         #expect(try await provider.request(PluginTarget()).statusCode == 200)

@@ -140,6 +140,10 @@ struct DocumentationTests {
             guard case .success(let response) = outcome.result else { continue }
             show(response)
         }
+        let pages = provider.pages(first: .latest) { page in
+            page.headers["X-Next-Order"].map { .order(id: $0) }
+        }
+        for try await page in pages { show(page) }
         let patient = Provider<Orders>(options: .setting(\.timeout, .wholeCall(.seconds(30))))
         patient.cancelAll()
     }

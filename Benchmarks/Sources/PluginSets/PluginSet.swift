@@ -21,7 +21,9 @@ public enum PluginSet {
 
     /// A plugin that is measured alone.
     public struct Single: Sendable {
+        /// The name of its type.
         public let name: String
+        /// The plugin.
         public let plugin: any Plugin
         /// Whether it formats, hashes or changes the request, which takes more than a microsecond by hand too.
         public let doesMore: Bool

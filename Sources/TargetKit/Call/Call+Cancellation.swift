@@ -11,18 +11,28 @@ extension Call {
         handle.interruption ?? (Task.isCancelled ? .cancelled : nil)
     }
 
-    /// Runs work that may wait. It is cancelled with the call.
-    func cancellable<Value: Sendable>(_ work: @escaping @Sendable () async -> Value) async -> Value {
-        hasOwnTask ? await work() : await handle.runInTask(work)
-    }
-
-    /// Runs work that may wait. It is cancelled with the call.
-    func cancellable<Value: Sendable>(_ work: @escaping @Sendable () async throws -> Value) async throws -> Value {
-        if hasOwnTask { return try await work() }
+    /// Runs work that is cancelled with the call. A hook in which no plugin waits needs no task.
+    func cancellable<Value: Sendable>(
+        in hook: PluginHook? = nil,
+        _ work: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
+        guard needsTask(in: hook) else { return try await work() }
         let result = await handle.runInTask { () async -> Result<Value, any Error> in
             do { return .success(try await work()) } catch { return .failure(error) }
         }
         return try result.get()
+    }
+
+    /// Runs work that is cancelled with the call. A hook in which no plugin waits needs no task.
+    func cancellable<Value: Sendable>(
+        in hook: PluginHook,
+        _ work: @escaping @Sendable () async -> Value
+    ) async -> Value {
+        needsTask(in: hook) ? await handle.runInTask(work) : await work()
+    }
+
+    private func needsTask(in hook: PluginHook?) -> Bool {
+        !hasOwnTask && hook.map(plugins.waitingHooks.contains) ?? true
     }
 
     func checkCancellation() throws {

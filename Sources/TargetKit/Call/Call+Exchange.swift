@@ -37,7 +37,7 @@ extension Call {
         _ context: RequestContext
     ) async throws -> TransportRequest {
         do {
-            let signed = try await cancellable { [plugins] in
+            let signed = try await cancellable(in: .prepare) { [plugins] in
                 try await plugins.sign(request.urlRequest, context: context)
             }
             try checkCancellation()

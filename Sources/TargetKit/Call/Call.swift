@@ -167,7 +167,9 @@ extension Call {
         do {
             let request =
                 plugins.prepares
-                ? try await cancellable { [plugins] in try await plugins.prepare(original, context: context) }
+                ? try await cancellable(in: .prepare) { [plugins] in
+                    try await plugins.prepare(original, context: context)
+                }
                 : original
             try checkCancellation()
             return try transportRequest(request, to: target.endpoint)
@@ -196,7 +198,7 @@ extension Call {
     /// Returns whether to retry, after any delay a plugin requests.
     private func isRetried(_ result: Result<Response, TargetKitError>, _ context: RequestContext) async throws -> Bool {
         guard plugins.retries, interruption == nil else { return false }
-        switch await cancellable({ [plugins] in await plugins.retry(result, context: context) }) {
+        switch await cancellable(in: .retry, { [plugins] in await plugins.retry(result, context: context) }) {
         case .doNotRetry: return false
         case .fail(let error): throw failure(error, at: .transport)
         case .retry(let delay):
@@ -224,8 +226,10 @@ extension Call {
         _ context: RequestContext
     ) async -> Result<Response, TargetKitError> {
         guard plugins.processes else { return result }
-        let processed = await cancellable { [plugins] in await plugins.process(result, context: context) }
-            .map(completed)
+        let processed = await cancellable(in: .process) { [plugins] in
+            await plugins.process(result, context: context)
+        }
+        .map(completed)
         if case .success(let response) = processed, decoding != nil, !response.isUnchanged(from: result) {
             return ended(decoded(processed))
         }

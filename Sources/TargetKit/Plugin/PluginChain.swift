@@ -17,90 +17,110 @@ final class PluginChain: Sendable {
     let repeatedType: String?
     /// The fields that are not sent to another origin after a redirect.
     let secretHeaders: Set<HTTPHeaderName>
-    private let preparing: [any Plugin]
-    /// The plugins whose `prepare` belongs to the exchange: the places from ``PluginPlace/signing`` on.
-    private let signing: [any Plugin]
-    private let sending: [any Plugin]
-    private let receiving: [any Plugin]
-    /// The plugins in the order in which they are asked to retry.
-    private let retrying: [any Plugin]
-    private let processing: [any Plugin]
-    private let finishing: [any Plugin]
+    private let rounds: Rounds
+    /// The hooks in which a plugin may wait.
+    let waitingHooks: Set<PluginHook>
 
-    init(_ plugins: [any Plugin]) {
+    /// The plugins that a hook visits.
+    private struct Rounds: Sendable {
+        var preparing: [any Plugin]
+        /// The plugins whose `prepare` belongs to the exchange: the places from ``PluginPlace/signing`` on.
+        var signing: [any Plugin]
+        var sending: [any Plugin]
+        var receiving: [any Plugin]
+        /// In the order in which they are asked to retry.
+        var retrying: [any Plugin]
+        var processing: [any Plugin]
+        var finishing: [any Plugin]
+    }
+
+    convenience init(_ plugins: [any Plugin]) {
         // `sort` is stable, but its documentation does not promise it.
         let sorted = plugins.enumerated().sorted { ($0.element.place, $0.offset) < ($1.element.place, $1.offset) }
         let inOrder = sorted.map(\.element)
-        isEmpty = plugins.isEmpty
-        repeatedType = Self.repeatedType(in: plugins)
-        secretHeaders = plugins.reduce(HeaderRedaction.standard.secretNames) { $0.union($1.secretHeaders) }
-        preparing = inOrder.filter { $0.place < .signing }
-        signing = inOrder.filter { $0.place >= .signing }
-        (sending, receiving, processing, finishing) = (inOrder, inOrder, inOrder, inOrder)
-        retrying =
-            sorted
-            .sorted { ($0.element.place.retryPosition, $0.offset) < ($1.element.place.retryPosition, $1.offset) }
-            .map(\.element)
+        let retrying = sorted.sorted {
+            ($0.element.place.retryPosition, $0.offset) < ($1.element.place.retryPosition, $1.offset)
+        }
+        self.init(
+            Rounds(
+                preparing: inOrder.filter { $0.place < .signing },
+                signing: inOrder.filter { $0.place >= .signing },
+                sending: inOrder,
+                receiving: inOrder,
+                retrying: retrying.map(\.element),
+                processing: inOrder,
+                finishing: inOrder
+            ),
+            isEmpty: plugins.isEmpty,
+            repeatedType: Self.repeatedType(in: plugins),
+            secretHeaders: plugins.reduce(HeaderRedaction.standard.secretNames) { $0.union($1.secretHeaders) }
+        )
     }
 
-    /// Creates a chain without the hooks that types do not implement.
-    private init(_ chain: PluginChain, without unimplemented: UnimplementedHooks) {
-        isEmpty = chain.isEmpty
-        repeatedType = chain.repeatedType
-        secretHeaders = chain.secretHeaders
-        preparing = unimplemented.removed(from: chain.preparing, .prepare)
-        signing = unimplemented.removed(from: chain.signing, .prepare)
-        sending = unimplemented.removed(from: chain.sending, .willSend)
-        receiving = unimplemented.removed(from: chain.receiving, .didReceive)
-        retrying = unimplemented.removed(from: chain.retrying, .retry)
-        processing = unimplemented.removed(from: chain.processing, .process)
-        finishing = unimplemented.removed(from: chain.finishing, .didFinish)
+    private init(_ rounds: Rounds, isEmpty: Bool, repeatedType: String?, secretHeaders: Set<HTTPHeaderName>) {
+        self.rounds = rounds
+        self.isEmpty = isEmpty
+        self.repeatedType = repeatedType
+        self.secretHeaders = secretHeaders
+        var waitingHooks: Set<PluginHook> = []
+        if rounds.preparing.canWait || rounds.signing.canWait { waitingHooks.insert(.prepare) }
+        if rounds.retrying.canWait { waitingHooks.insert(.retry) }
+        if rounds.processing.canWait { waitingHooks.insert(.process) }
+        self.waitingHooks = waitingHooks
     }
 
     private static func repeatedType(in plugins: [any Plugin]) -> String? {
         var types: Set<ObjectIdentifier> = []
-        let repeated = plugins.first {
-            $0 is any SinglePlugin && !types.insert(ObjectIdentifier(type(of: $0))).inserted
+        let repeated = plugins.first { plugin in
+            plugin is any SinglePlugin && !types.insert(ObjectIdentifier(type(of: plugin))).inserted
         }
         return repeated.map { "\(type(of: $0))" }
     }
 
     /// Returns this chain without the hooks that types do not implement.
     func without(_ unimplemented: UnimplementedHooks) -> PluginChain {
-        PluginChain(self, without: unimplemented)
+        var rounds = rounds
+        unimplemented.remove(.prepare, from: &rounds.preparing)
+        unimplemented.remove(.prepare, from: &rounds.signing)
+        unimplemented.remove(.willSend, from: &rounds.sending)
+        unimplemented.remove(.didReceive, from: &rounds.receiving)
+        unimplemented.remove(.retry, from: &rounds.retrying)
+        unimplemented.remove(.process, from: &rounds.processing)
+        unimplemented.remove(.didFinish, from: &rounds.finishing)
+        return PluginChain(rounds, isEmpty: isEmpty, repeatedType: repeatedType, secretHeaders: secretHeaders)
     }
 
-    var prepares: Bool { !preparing.isEmpty }
+    var prepares: Bool { !rounds.preparing.isEmpty }
     /// Whether plugins change a request after it has been compared for sharing.
-    var signs: Bool { !signing.isEmpty }
-    var retries: Bool { !retrying.isEmpty }
-    var processes: Bool { !processing.isEmpty }
+    var signs: Bool { !rounds.signing.isEmpty }
+    var retries: Bool { !rounds.retrying.isEmpty }
+    var processes: Bool { !rounds.processing.isEmpty }
     /// Whether a plugin wants to know when a call has ended.
-    var finishes: Bool { !finishing.isEmpty }
+    var finishes: Bool { !rounds.finishing.isEmpty }
 
     func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
         var request = request
-        for plugin in preparing { request = try await plugin.prepare(request, context: context) }
+        for plugin in rounds.preparing { request = try await plugin.prepare(request, context: context) }
         return request
     }
 
     func sign(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
         var request = request
-        for plugin in signing { request = try await plugin.prepare(request, context: context) }
+        for plugin in rounds.signing { request = try await plugin.prepare(request, context: context) }
         return request
     }
 
     func willSend(_ request: URLRequest, context: RequestContext) {
-        for plugin in sending { plugin.willSend(request, context: context) }
+        for plugin in rounds.sending { plugin.willSend(request, context: context) }
     }
 
     func didReceive(_ result: Result<Response, TargetKitError>, context: RequestContext) {
-        for plugin in receiving { plugin.didReceive(result, context: context) }
+        for plugin in rounds.receiving { plugin.didReceive(result, context: context) }
     }
 
     /// The first decision other than `.doNotRetry`.
     func retry(_ result: Result<Response, TargetKitError>, context: RequestContext) async -> RetryDecision {
-        for plugin in retrying {
+        for plugin in rounds.retrying {
             let decision = await plugin.retry(result, context: context)
             guard case .doNotRetry = decision else { return decision }
         }
@@ -112,17 +132,24 @@ final class PluginChain: Sendable {
         context: RequestContext
     ) async -> Result<Response, TargetKitError> {
         var result = result
-        for plugin in processing { result = await plugin.process(result, context: context) }
+        for plugin in rounds.processing { result = await plugin.process(result, context: context) }
         return result
     }
 
     func didFinish(_ call: FinishedCall, context: RequestContext) {
-        for plugin in finishing { plugin.didFinish(call, context: context) }
+        for plugin in rounds.finishing { plugin.didFinish(call, context: context) }
     }
 }
 
 /// A plugin of which a provider can have only one. Each call of a provider with two fails, and its error names the type.
 package protocol SinglePlugin: Plugin {}
+
+/// A plugin whose hooks do not wait for anything that cancelling the call would end. They need no task of their own.
+package protocol ImmediatePlugin: Plugin {}
+
+extension [any Plugin] {
+    fileprivate var canWait: Bool { contains { !($0 is any ImmediatePlugin) } }
+}
 
 /// A hook of ``Plugin``.
 enum PluginHook: Sendable {
@@ -146,8 +173,8 @@ struct UnimplementedHooks: Sendable {
         return merged != types
     }
 
-    fileprivate func removed(from plugins: [any Plugin], _ hook: PluginHook) -> [any Plugin] {
-        guard let types = types[hook] else { return plugins }
-        return plugins.filter { !types.contains(ObjectIdentifier(type(of: $0))) }
+    fileprivate func remove(_ hook: PluginHook, from plugins: inout [any Plugin]) {
+        guard let types = types[hook] else { return }
+        plugins.removeAll { types.contains(ObjectIdentifier(type(of: $0))) }
     }
 }

@@ -22,8 +22,8 @@
 /// A failed call is therefore retried with a new credential first, then with another host, then after a delay, and last
 /// after waiting for the network.
 ///
-/// A provider can have only one `RetryPlugin`, `CircuitBreakerPlugin` and `WaitsForConnectivityPlugin`; with two of a
-/// type, each call fails and its error says so.
+/// A provider can have only one `RetryPlugin` and one `WaitsForConnectivityPlugin`; with two of a type, each call fails
+/// and its error says so.
 ///
 /// To create a place between two others, choose a raw value between theirs:
 ///

@@ -28,6 +28,30 @@ struct ConnectivityPageTests {
         }
     }
 
+    enum Photos: TargetType {
+        case preview, original
+
+        var baseURL: URL { .shop }
+        var path: RequestPath { "/photos" }
+
+        var options: CallOptions {
+            switch self {
+            case .preview: .init()
+            case .original: .setting(\.allowsExpensive, false)
+            }
+        }
+    }
+
+    @Test("A target whose calls do not all use an expensive network")
+    func expensive() async throws {
+        let transport = StubTransport { _ in .response(status: 200, data: Data()) }
+        let reachability = Reachability(ManualConnectivity(.online(.cellular, isExpensive: true)))
+        let waiting = WaitsForConnectivityPlugin(reachability, timeout: .zero)
+        let provider = Provider<Photos>(transport: transport, plugins: [waiting])
+        #expect(try await provider.request(.preview).statusCode == 200)
+        #expect(await provider.result(.original).failure?.kind == .offline)
+    }
+
     private static let online = Reachability.Status.online(.wifi, isExpensive: false)
     private let shown = Recorder<String>()
 

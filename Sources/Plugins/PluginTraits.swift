@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT
+import TargetKit
+
+// Two of these would wait or repeat twice for one call. Plugins that select their targets may occur several times.
+extension RetryPlugin: SinglePlugin {}
+extension WaitsForConnectivityPlugin: SinglePlugin {}
+
+// These return from their asynchronous hooks without waiting.
+extension RetryPlugin: ImmediatePlugin {}
+extension CircuitBreakerPlugin: ImmediatePlugin {}
+extension HostFailoverPlugin: ImmediatePlugin {}
+extension EnvironmentPlugin: ImmediatePlugin {}
+extension DefaultHeadersPlugin: ImmediatePlugin {}
+extension LoadingPlugin: ImmediatePlugin {}
+extension MetricsPlugin: ImmediatePlugin {}
+
+// Its `process` waits for the sign-out, which cancelling the call does not cancel.
+extension UnauthorizedPlugin: ImmediatePlugin {}

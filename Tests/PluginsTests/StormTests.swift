@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+import TargetKitPlugins
+import TestSupport
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Many calls at once through every kind of trouble, with the plugins in a random order.
+@Suite("A storm of calls", .timeLimit(.minutes(15)))
+struct StormTests {
+    /// How often the storm comes; `TARGETKIT_STORMS` sets another number.
+    private static let rounds = ProcessInfo.processInfo.environment["TARGETKIT_STORMS"].flatMap(UInt64.init) ?? 3
+    private static let callCount = 2_000
+
+    @Test(
+        "Each of 2,000 calls ends once, with its own response or with a failure that its server or plugins explain",
+        arguments: 0..<rounds
+    )
+    func storm(seed: UInt64) async throws {
+        let storm = Storm(seed: seed)
+        let results = await storm.run(Self.callCount)
+        #expect(results.count == Self.callCount)
+        var successes = 0
+        for (number, outcomes) in results {
+            try #require(outcomes.count == 1, "call \(number) ended \(outcomes.count) times")
+            switch outcomes[0] {
+            case .success(let response):
+                successes += 1
+                try #require(response.data == Data("item \(number)".utf8), "call \(number) got another's response")
+            case .failure(let error):
+                try #require(
+                    (error.target as? StormCall)?.number == number && storm.explains(error),
+                    "call \(number): \(error)"
+                )
+            }
+        }
+        #expect(successes > Self.callCount / 2)
+        storm.hooks.expectCompleteness(of: Self.callCount)
+        #expect(storm.scope.inFlightCount == 0)
+    }
+}
+
+/// Three providers that share their plugins, and the server of their calls.
+private struct Storm {
+    let clock = ManualClock()
+    let scope = RequestScope()
+    let hooks = HookCounts()
+    private let seed: UInt64
+    private let providers: [Provider<StormCall>]
+
+    init(seed: UInt64) {
+        self.seed = seed
+        let (server, scope, hooks, clock) = (StormServer(), scope, hooks, clock)
+        let authentication = AuthenticationPlugin(
+            authenticator: TokenAuthenticator(renew: { server.renew($0) }),
+            store: MemoryCredentialStore(Token(1)),
+            refreshLimit: 1_000,
+            clock: clock
+        ) { _ in }
+        let hosts = ["https://dead.example", "https://alive.example"].compactMap(URL.init(string:))
+        let plugins: [any Plugin] = [
+            hooks,
+            HostFailoverPlugin(hosts: hosts, clock: clock),
+            CircuitBreakerPlugin(policy: CircuitBreakerPolicy(failures: 200), clock: clock),
+            UnauthorizedPlugin(after: authentication) { _ in },
+            DefaultHeadersPlugin(userAgent: "Storm/1", languages: { ["en"] }),
+            RetryPlugin(clock: clock, generator: SeededGenerator(seed: seed)),
+            WaitsForConnectivityPlugin(
+                Reachability(ManualConnectivity(.online(.wifi, isExpensive: false))),
+                clock: clock
+            ),
+            authentication,
+            RequestSigningPlugin(fields: ["X-Signature"]) { _, _ in ["X-Signature": "0"] },
+            NetworkLoggerPlugin(level: .headers, clock: clock) { _ in },
+            NetworkActivityPlugin { _, _ in },
+            LoadingPlugin(delay: .milliseconds(200), shortest: .milliseconds(300), clock: clock) { _ in },
+            MetricsPlugin(),
+        ]
+        var random = SeededGenerator(seed: seed)
+        providers = (0..<3).map { _ in
+            Provider(
+                transport: StubTransport { try await server.answer($0) },
+                plugins: plugins.shuffled(using: &random),
+                scope: scope,
+                clock: clock
+            )
+        }
+    }
+
+    /// Makes calls in every way and returns the outcomes of each, until all have ended.
+    func run(_ count: Int) async -> [Int: [Result<Response, TargetKitError>]] {
+        let outcomes = Recorder<(Int, Result<Response, TargetKitError>)>()
+        let (_, _) = await clock.stepping { [providers] in
+            await withTaskGroup(of: Void.self) { group in
+                for number in 0..<count {
+                    let (provider, call) = (providers[number % 3], StormCall(number: number))
+                    group.addTask {
+                        switch number % 4 {
+                        case 0:
+                            let handle = provider.request(call, on: .global()) { outcomes.append((number, $0)) }
+                            _ = try? await handle.response()
+                        case 1:
+                            let task = Task { await provider.result(call) }
+                            if number % 40 == 1 { task.cancel() }
+                            outcomes.append((number, await task.value))
+                        default: outcomes.append((number, await provider.result(call)))
+                        }
+                    }
+                }
+            }
+            await outcomes.waitForCount(count)
+        }
+        return Dictionary(grouping: outcomes.elements, by: \.0).mapValues { $0.map(\.1) }
+    }
+
+    /// Whether the server, a plugin or the test is the reason for the failure.
+    func explains(_ error: TargetKitError) -> Bool {
+        switch error.kind {
+        case .cancelled: true
+        case .server: error.response?.statusCode == 503
+        case .cannotConnect: true
+        case .unauthorized: error.response?.statusCode == 401
+        default: error.underlying is CircuitOpenError
+        }
+    }
+}
+
+/// A host that is dead, and one that rejects old tokens and is sometimes busy.
+private final class StormServer: Sendable {
+    private struct State: Sendable {
+        var token = 1
+        var requestCount = 0
+        var attempts: [Int: Int] = [:]
+    }
+
+    private let state = TestLock(State())
+
+    func renew(_ token: Token) -> Token {
+        state.withLock { Token(max($0.token, token.number)) }
+    }
+
+    func answer(_ request: TransportRequest) async throws -> SampleResponse {
+        let url = request.urlRequest.url
+        await Task.yield()
+        if url?.host() == "dead.example" { throw URLError(.cannotConnectToHost) }
+        let number = url.flatMap { Int($0.lastPathComponent) } ?? -1
+        let (token, attempt) = state.withLock { state in
+            state.requestCount += 1
+            // Every token is good for some hundred requests.
+            if state.requestCount % 300 == 0 { state.token += 1 }
+            state.attempts[number, default: 0] += 1
+            return (state.token, state.attempts[number] ?? 0)
+        }
+        guard request.urlRequest.value(forHTTPHeaderField: "Authorization") == Token(token).field else {
+            return .status(401, ["WWW-Authenticate": "Bearer error=\"invalid_token\""])
+        }
+        if number % 7 == 0, attempt < 3 { return .status(503) }
+        if number % 101 == 0 { return .status(503, ["Retry-After": "1"]) }
+        return .response(status: 200, data: Data("item \(number)".utf8))
+    }
+}
+
+private struct StormCall: TargetType {
+    let number: Int
+
+    var baseURL: URL { .shop }
+    var path: RequestPath { "/items/\(number)" }
+    var method: HTTPMethod { number % 5 == 0 ? .post : .get }
+    var options: CallOptions { .setting(\.sharesInFlight, number % 11 == 0) }
+}
+
+/// Counts the hooks of each context.
+private struct HookCounts: Plugin {
+    private struct Counts: Sendable {
+        var sent = 0
+        var received = 0
+        var processed = 0
+        var finished = 0
+    }
+
+    private let counts = TestLock<[RequestContext.ID: Counts]>([:])
+
+    private func add(_ hook: WritableKeyPath<Counts, Int>, _ context: RequestContext) {
+        counts.withLock { $0[context.id, default: Counts()][keyPath: hook] += 1 }
+    }
+
+    func willSend(_ request: URLRequest, context: RequestContext) { add(\.sent, context) }
+
+    func didReceive(_ result: Result<Response, TargetKitError>, context: RequestContext) { add(\.received, context) }
+
+    func process(
+        _ result: Result<Response, TargetKitError>,
+        context: RequestContext
+    ) async -> Result<Response, TargetKitError> {
+        add(\.processed, context)
+        return result
+    }
+
+    func didFinish(_ call: FinishedCall, context: RequestContext) { add(\.finished, context) }
+
+    /// Expects a `didReceive` for each `willSend`, and one `process` and `didFinish` for each call. Shared exchanges
+    /// have contexts without the last two.
+    func expectCompleteness(of callCount: Int) {
+        let counts = counts.withLock { Array($0.values) }
+        #expect(counts.allSatisfy { $0.sent == $0.received })
+        #expect(counts.allSatisfy { $0.processed == $0.finished && $0.processed <= 1 })
+        #expect(counts.count { $0.finished == 1 } == callCount)
+    }
+}
