@@ -93,8 +93,7 @@ public struct WaitsForConnectivityPlugin: Plugin {
 
     /// Asks for another attempt, which waits in `prepare`, if there was no network.
     public func retry(_ result: Result<Response, TargetKitError>, context: RequestContext) async -> RetryDecision {
-        guard case .failure(let error) = result, isWithoutNetwork(error), isHeld(context),
-            error.request?.isSafeToRepeat ?? RetryPolicy.idempotentMethods.contains(context.target.method)
+        guard case .failure(let error) = result, isWithoutNetwork(error), isHeld(context), context.isRepeatable
         else { return .doNotRetry }
         let count = context[counts] ?? 0
         guard count < repetitions else { return .doNotRetry }

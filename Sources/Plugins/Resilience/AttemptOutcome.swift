@@ -75,17 +75,6 @@ enum ConnectionFailure {
     ]
 }
 
-extension URLRequest {
-    /// The method that is sent.
-    var method: HTTPMethod { httpMethod.map(HTTPMethod.init(rawValue:)) ?? .get }
-
-    /// Whether the request has a key by which the server recognizes a repetition.
-    var hasIdempotencyKey: Bool { value(forHTTPHeaderField: HTTPHeaderName.idempotencyKey.rawValue) != nil }
-
-    /// Whether the request is safe to repeat: its method is idempotent (RFC 9110 §9.2.2), or it has a key.
-    var isSafeToRepeat: Bool { hasIdempotencyKey || RetryPolicy.idempotentMethods.contains(method) }
-}
-
 /// Scheme, host and port of a URL (RFC 9110 §4.3.1), which identify a server.
 struct ServerOrigin: Sendable, Hashable, CustomStringConvertible {
     /// `https://shop.example`, in lower case, without the default port of the scheme.

@@ -92,7 +92,7 @@ public struct HostFailoverPlugin: Plugin {
         guard isMeant(context.target) else { return request }
         if let problem { throw problem }
         guard !hosts.isEmpty else { return request }
-        let (isAvailable, time, mayProbe) = (availability, elapsedTime.current, request.isSafeToRepeat)
+        let (isAvailable, time, mayProbe) = (availability, elapsedTime.current, request.isRepeatable())
         let last = context[calls] ?? HostPool.Call()
         let call = change { $0.nextAttempt(of: last, mayProbe: mayProbe, isAvailable: isAvailable, at: time) }
         context[calls] = call
@@ -108,12 +108,9 @@ public struct HostFailoverPlugin: Plugin {
         return request
     }
 
-    /// Records whether it is safe to repeat the request.
+    /// Notes that a call which tries the first host again is sent.
     public func willSend(_ request: URLRequest, context: RequestContext) {
-        guard var call = context[calls] else { return }
-        call.isSafeToRepeat = request.isSafeToRepeat
-        context[calls] = call
-        if call.isProbe { context[probes]?.send() }
+        if context[calls]?.isProbe == true { context[probes]?.send() }
     }
 
     /// Leaves a host that has failed, and returns to the first one when it has answered.
@@ -133,8 +130,8 @@ public struct HostFailoverPlugin: Plugin {
         let wasUnsent =
             outcome.code.map { ConnectionFailure.beforeSending.contains($0) && !outcome.isBehindRedirect }
             ?? policy.movesUnsafeCallsOnStatus
-        let isAvailable = availability
-        let moved = pool.update { pool, _ in pool.moved(call, wasUnsent: wasUnsent, isAvailable: isAvailable) }
+        let (isSafe, isAvailable) = (wasUnsent || context.isRepeatable, availability)
+        let moved = pool.update { pool, _ in pool.moved(call, isSafe: isSafe, isAvailable: isAvailable) }
         guard let moved else { return .doNotRetry }
         context[calls] = moved
         return .retry(after: .zero)

@@ -17,8 +17,6 @@ struct HostPool: Sendable {
         fileprivate(set) var host = 0
         /// Whether the current attempt tries the first host again.
         fileprivate(set) var isProbe = false
-        /// Whether the current attempt may be followed by one at another host; known when it is sent.
-        var isSafeToRepeat = false
         /// The number of the choice that the current attempt follows; `nil` if it goes to another host than the chosen one.
         fileprivate var choice: Int?
         fileprivate var failed: Set<Int> = []
@@ -76,9 +74,9 @@ struct HostPool: Sendable {
 
     /// The call with the host of an attempt that follows a failed one; `nil` if there is none.
     ///
-    /// - Parameter wasUnsent: Whether no server can have processed the request.
-    func moved(_ call: Call, wasUnsent: Bool, isAvailable: [Bool]) -> Call? {
-        guard call.failed.contains(call.host), wasUnsent || call.isSafeToRepeat else { return nil }
+    /// - Parameter isSafe: Whether no server can have processed the request, or it may be sent again all the same.
+    func moved(_ call: Call, isSafe: Bool, isAvailable: [Bool]) -> Call? {
+        guard call.failed.contains(call.host), isSafe else { return nil }
         var call = call
         call.next = (0..<count).map { (current + $0) % count }
             .first { isAvailable[$0] && !call.failed.contains($0) }

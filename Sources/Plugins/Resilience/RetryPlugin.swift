@@ -86,7 +86,7 @@ public struct RetryPlugin: Plugin {
     /// Counts the call, and records whether it is safe to repeat.
     public func willSend(_ request: URLRequest, context: RequestContext) {
         var attempts = context[self.attempts] ?? Attempts()
-        attempts.isRepeatable = isRepeatable(request, by: context.options.retryPolicy ?? policy)
+        attempts.isRepeatable = request.isRepeatable(with: (context.options.retryPolicy ?? policy).methods)
         context[self.attempts] = attempts
         guard context.attempt == 0 else { return }
         let time = elapsedTime.current
@@ -118,10 +118,6 @@ public struct RetryPlugin: Plugin {
     private func isTransient(_ outcome: AttemptOutcome, by policy: RetryPolicy) -> Bool {
         if let status = outcome.status { return policy.statuses.contains(status) }
         return outcome.code.map(policy.errorCodes.contains) ?? false
-    }
-
-    private func isRepeatable(_ request: URLRequest, by policy: RetryPolicy) -> Bool {
-        request.hasIdempotencyKey || policy.methods.contains(request.method)
     }
 }
 

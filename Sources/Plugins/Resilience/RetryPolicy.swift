@@ -47,14 +47,11 @@ public struct RetryPolicy: Sendable, Hashable {
         self.retryAfterLimit = retryAfterLimit
         self.statuses = statuses
         self.errorCodes = errorCodes ?? ConnectionFailure.transient
-        self.methods = methods ?? Self.idempotentMethods
+        self.methods = methods ?? HTTPMethod.idempotent
     }
 
     /// No retries.
     public static let never = RetryPolicy(attempts: 1)
-
-    /// GET, HEAD, OPTIONS, TRACE, PUT and DELETE (RFC 9110 §9.2.2), and QUERY, which is safe.
-    package static let idempotentMethods: Set<HTTPMethod> = [.get, .head, .options, .trace, .put, .delete, .query]
 
     /// The longest delay before a repetition.
     ///

@@ -23,7 +23,10 @@ extension Call {
     ) async throws -> Result<Response, TargetKitError> {
         context.bodyOutsideRequest = prepared.body.isStreamed ? prepared.body : nil
         var request = prepared
-        if plugins.signs { request = try await sign(prepared, to: target.endpoint, context) }
+        if plugins.signs {
+            request = try await sign(prepared, to: target.endpoint, context)
+            context.sentRequest = request.urlRequest
+        }
         if target.stub == .never, let cookies = configuration.cookies { cookies.add(to: &request) }
         plugins.willSend(request.urlRequest, context: context)
         let result = await result(of: request, with: target)

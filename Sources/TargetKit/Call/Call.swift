@@ -114,6 +114,7 @@ final class Call: Sendable {
             while true {
                 let request =
                     if let prepared { prepared } else { try await prepare(original, for: target, context) }
+                context.sentRequest = request.urlRequest
                 let shared = isShared ? try await sharedExchange(request, of: original, with: target, context) : nil
                 let received =
                     if let shared { shared } else { try await exchange(request, with: target, &context) }

@@ -81,6 +81,14 @@ public struct RequestContext: Sendable {
         set { boxedBody = newValue.map(Boxed.init) }
     }
     private var boxedBody: Boxed<TransportRequest.Body>?
+    /// The prepared request of this attempt, before any redirect; `nil` until it is prepared.
+    var sentRequest: URLRequest?
+
+    /// Whether this attempt may be followed by another one after the server may have processed it:
+    /// `URLRequest.isRepeatable(with:)` of the request that was sent, not of one that a redirect led to.
+    package var isRepeatable: Bool {
+        sentRequest?.isRepeatable() ?? HTTPMethod.idempotent.contains(target.method)
+    }
 
     var handle: RequestHandle { fixed.handle }
 

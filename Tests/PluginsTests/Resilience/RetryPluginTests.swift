@@ -280,6 +280,12 @@ struct IdempotencyKeyTests {
         #expect(await keys(sentFor: SturdyTarget(method: .post) { key }) == [[nil]])
     }
 
+    @Test("A POST with an empty key in its header fields is not sent again", arguments: ["", " "])
+    func emptyField(_ key: String) async {
+        let target = SturdyTarget(method: .post, headers: ["Idempotency-Key": key])
+        #expect(await keys(sentFor: target).map(\.count) == [1])
+    }
+
     @Test("The key is also sent with an idempotent method")
     func idempotentMethod() async {
         #expect(await keys(sentFor: SturdyTarget(method: .put) { "k" }, answers: .status(200)) == [["k"]])

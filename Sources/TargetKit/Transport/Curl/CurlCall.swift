@@ -34,6 +34,8 @@ final class CurlCall: Sendable {
     let url: URL
     let address: CurlAddress
     let method: String
+    /// Whether the request may be sent again when a kept-alive connection closes.
+    let isRepeatable: Bool
     let fields: [String: String]
     let body: Body
     let destination: TransportRequest.Destination
@@ -48,14 +50,6 @@ final class CurlCall: Sendable {
     /// Whether the response's body is streamed to a reader, which can be slower than the server.
     var isStreamed: Bool {
         if case .stream = destination { true } else { false }
-    }
-
-    /// Whether the method is idempotent (RFC 9110 §9.2.2).
-    var isIdempotent: Bool {
-        switch method {
-        case "GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE": true
-        default: false
-        }
     }
 
     /// Set before the cancel command is sent, so that a start that arrives after it is cancelled, too.
@@ -75,6 +69,7 @@ final class CurlCall: Sendable {
         guard url.isCallable else { throw CurlFailure(.badURL, "the URL has no host").error(for: url) }
         self.address = address
         method = urlRequest.httpMethod ?? "GET"
+        isRepeatable = urlRequest.isRepeatable()
         fields = urlRequest.allHTTPHeaderFields ?? [:]
         do { body = try Body(request.body) } catch { throw error.error(for: url) }
         destination = request.destination

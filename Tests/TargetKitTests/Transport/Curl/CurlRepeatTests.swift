@@ -73,6 +73,22 @@ struct CurlRepeatTests {
         #expect(server.requests.filter { $0.method == method }.count == (method == "GET" ? 3 : 2))
     }
 
+    @Test(
+        "A request with an idempotency key is sent again, and so is a QUERY",
+        arguments: [("POST", "7", true), ("PATCH", "7", true), ("POST", "", false), ("QUERY", nil, true)]
+            as [(String, String?, Bool)]
+    )
+    func keyed(method: String, key: String?, isRepeated: Bool) async throws {
+        let server = try closingServer()
+        let transport = CurlTransport.another()
+        try await TestCall().send(to: server, with: transport)
+        let headers = key.map { ["Idempotency-Key": $0] } ?? [:]
+        let call = TestCall(method: method, headers: headers, body: .data(Data("small".utf8)))
+        let failure = await call.failure(at: server.baseURL, with: transport)
+        #expect(failure == (isRepeated ? nil : .networkConnectionLost))
+        #expect(server.requests.filter { $0.method == method }.count == (isRepeated ? 2 : 1))
+    }
+
     private static let fine = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nfine"
     private static let fake = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nfake"
 

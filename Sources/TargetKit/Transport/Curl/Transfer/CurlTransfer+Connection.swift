@@ -36,9 +36,9 @@ extension CurlTransfer {
         // Otherwise its HTTP/1.1 connection would be reused by calls that can use HTTP/2.
         if call.address.isSecure, !canShare, settings.configuration.allowsHTTP2 { forbidReuse() }
         setRepeatsOnNewConnection(false)
-        if options.isRepeatable != call.isIdempotent {
-            options.isRepeatable = call.isIdempotent
-            forbidRepeating(!call.isIdempotent)
+        if options.isRepeatable != call.isRepeatable {
+            options.isRepeatable = call.isRepeatable
+            forbidRepeating(!call.isRepeatable)
         }
     }
 
