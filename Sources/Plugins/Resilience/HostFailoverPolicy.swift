@@ -17,7 +17,8 @@ public struct HostFailoverPolicy: Sendable {
     /// Creates a policy.
     ///
     /// - Parameters:
-    ///   - statuses: The status codes that are failures of the host; default: 403, 502, 503.
+    ///   - statuses: The status codes that are failures of the host; default: 502, 503, 504. Add 403 only if a gateway
+    ///     in front of the host sends it, since one forbidden call would move all calls.
     ///   - errorCodes: The `URLError` codes that are failures of the host. Default `nil`: the host was not found,
     ///     refused the connection, failed the TLS handshake, lost the connection or did not answer in time. An offline
     ///     device is not a failure of a host. If calls have timeouts that a healthy host can exceed, pass codes without
@@ -29,7 +30,7 @@ public struct HostFailoverPolicy: Sendable {
     ///   - isAvailable: Whether a host may be used now; called before each attempt for each host. `false` counts as a
     ///     failure of the host. Default `nil`: all hosts may be used. With a circuit breaker: `{ breaker.admits($0) }`.
     public init(
-        statuses: Set<Int> = [403, 502, 503],
+        statuses: Set<Int> = [502, 503, 504],
         errorCodes: Set<URLError.Code>? = nil,
         movesUnsafeCallsOnStatus: Bool = false,
         probeAfter: Duration = .seconds(60),

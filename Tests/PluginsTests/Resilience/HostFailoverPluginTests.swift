@@ -58,7 +58,7 @@ struct HostFailoverPluginTests {
 
     @Test(
         "A status of the list moves the call, and all that follow, to the next host",
-        arguments: [403, 502, 503],
+        arguments: [502, 503, 504],
         [StatusValidation.none, .successCodes]
     )
     func status(_ status: Int, _ validation: StatusValidation) async {
@@ -72,12 +72,23 @@ struct HostFailoverPluginTests {
         #expect(moves.elements == ["b"])
     }
 
-    @Test("Any other status is the result", arguments: [200, 204, 304, 400, 401, 404, 429, 500, 504])
+    @Test("Any other status is the result", arguments: [200, 204, 304, 400, 401, 403, 404, 429, 500])
     func otherStatus(_ status: Int) async {
         hosts.set(.status(status), "a")
         #expect(await outcome(plugin()) == .status(status))
         #expect(hosts.visits == "a")
         #expect(moves.count == 0)
+    }
+
+    @Test("A forbidden POST moves no call to the reserve, unless the policy lists its status")
+    func forbidden() async {
+        let (plain, gateway) = (plugin(), plugin("abc", HostFailoverPolicy(statuses: [403])))
+        hosts.set(.status(403), "a")
+        for plugin in [plain, gateway] {
+            #expect(await outcome(plugin, SturdyTarget(method: .post)) == .status(403))
+        }
+        #expect(plain.currentHost?.host() == "a.example")
+        #expect(gateway.currentHost?.host() == "b.example")
     }
 
     /// Which calls a failure moves to the next host.
