@@ -41,16 +41,3 @@ final class OrderedCallback<State: Sendable, Event: Sendable>: Sendable {
         }
     }
 }
-
-/// The time since its creation by any clock, as a duration: an existential clock's instants cannot be stored.
-struct ElapsedTime: Sendable {
-    private let read: @Sendable () -> Duration
-
-    init(_ clock: some Clock<Duration>) {
-        let start = clock.now
-        read = { start.duration(to: clock.now) }
-    }
-
-    /// The time since the creation.
-    var current: Duration { read() }
-}

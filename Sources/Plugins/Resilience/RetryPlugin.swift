@@ -19,7 +19,8 @@ import FoundationNetworking
 ///   in which nothing was sent.
 /// - The delay is a random time between zero and a bound that doubles with each repetition, so that calls which failed
 ///   together are not repeated together. A server's `Retry-After` replaces it; if that is longer than the policy's
-///   `retryAfterLimit`, the call ends with the server's answer.
+///   `retryAfterLimit`, the call ends with the server's answer. So does a call whose `CallTimeout.wholeCall` would
+///   expire during the delay.
 /// - The repetitions of a scope are limited by a ``RetryBudget``.
 /// - A call that was cancelled, or failed before it was sent, is not repeated. The delay is measured by the provider's
 ///   clock and ends when the call is cancelled.
@@ -104,15 +105,20 @@ public struct RetryPlugin: Plugin {
         guard var attempts = context[self.attempts], attempts.isRepeatable,
             attempts.repetitions + 1 < policy.attempts
         else { return .doNotRetry }
+        let delay = delay(before: attempts.repetitions, by: policy, asked: asked)
+        if let timeLeft = context.timeLeft, delay >= timeLeft { return .doNotRetry }
         let time = elapsedTime.current
         guard tracker.withLock({ $0.takeRepetition(in: context.scope, at: time) }) else { return .doNotRetry }
-        defer {
-            attempts.repetitions += 1
-            context[self.attempts] = attempts
-        }
-        if let asked, asked > .zero { return .retry(after: min(asked, LongestWait.year)) }
+        attempts.repetitions += 1
+        context[self.attempts] = attempts
+        return .retry(after: delay)
+    }
+
+    /// - Parameter asked: The delay that the server asks for.
+    private func delay(before repetition: Int, by policy: RetryPolicy, asked: Duration?) -> Duration {
+        if let asked, asked > .zero { return min(asked, LongestWait.year) }
         let share = generator.withLock { Double.random(in: 0...1, using: &$0) }
-        return .retry(after: policy.longestDelay(before: attempts.repetitions) * share)
+        return policy.longestDelay(before: repetition) * share
     }
 
     private func isTransient(_ outcome: AttemptOutcome, by policy: RetryPolicy) -> Bool {

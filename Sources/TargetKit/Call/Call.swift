@@ -203,6 +203,8 @@ extension Call {
         case .doNotRetry: return false
         case .fail(let error): throw failure(error, at: .transport)
         case .retry(let delay):
+            // The call would time out instead of returning what it has.
+            if delay > .zero, let timeLeft = context.timeLeft, delay >= timeLeft { return false }
             do {
                 if delay > .zero {
                     try await cancellable { [clock = configuration.clock] in try await clock.wait(for: delay) }

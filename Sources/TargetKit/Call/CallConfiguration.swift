@@ -13,6 +13,7 @@ final class CallConfiguration: Sendable {
     let redirects: RedirectFollower
     let cookies: CookieStore?
     let clock: any Clock<Duration>
+    let elapsedTime: ElapsedTime
     /// Whether a target may be an ``ErrorMappingTarget``. Computed once, because a conformance check is slow.
     let mapsErrors: Bool
     let sharedExchanges = SharedExchanges()
@@ -39,6 +40,7 @@ final class CallConfiguration: Sendable {
         self.redirects = RedirectFollower(policy: redirects, secretNames: plugins.secretHeaders)
         self.cookies = cookies
         self.clock = clock
+        elapsedTime = ElapsedTime(clock)
         // A `MultiTarget` wraps any target, and an object may be an instance of a subclass.
         mapsErrors = type == MultiTarget.self || type is AnyObject.Type || type is any ErrorMappingTarget.Type
     }

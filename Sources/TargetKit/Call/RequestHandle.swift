@@ -24,15 +24,19 @@ public final class RequestHandle: Sendable {
         /// lock.
         var storage: [ObjectIdentifier: any Sendable]? = [:]
         var attempt = 0
+        /// When the call times out; `nil` without a limit for the whole call.
+        var deadline: Deadline?
         /// The hooks whose defaults the call has called.
         var unimplementedHooks = UnimplementedHooks()
         /// The priority to raise the task to when it is attached.
         var priority: TaskPriority?
     }
 
-    private let state = Locked(State())
+    private let state: Locked<State>
 
-    init() {}
+    init(deadline: Deadline? = nil) {
+        state = Locked(State(deadline: deadline))
+    }
 
     /// Cancels the call, which then fails with stage `.cancelled`.
     ///
@@ -124,6 +128,14 @@ public final class RequestHandle: Sendable {
     var attempt: Int {
         get { state.withLock(\.attempt) }
         set { state.withLock { $0.attempt = newValue } }
+    }
+
+    /// When the call times out; `nil` without a limit for the whole call.
+    var deadline: Deadline? { state.withLock(\.deadline) }
+
+    /// Moves the deadline of a shared exchange to that of a call that joins it, if that is later.
+    func extendDeadline(to other: Deadline?) {
+        state.withLock { $0.deadline = .later($0.deadline, other) }
     }
 
     /// Completes ``response()``.

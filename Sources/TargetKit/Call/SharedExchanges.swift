@@ -73,16 +73,18 @@ final class SharedExchanges: Sendable {
     /// - Parameters:
     ///   - key: Identifies equal requests.
     ///   - id: The identifier of the call.
+    ///   - deadline: When the call times out. The exchange has the latest deadline of its calls.
     ///   - progress: Receives the latest progress from before the call joined, then that of the exchange.
     ///   - begin: Begins the exchange and returns the function that performs it. It receives the handle that cancels
     ///     the exchange, and the closure to report progress to.
     func result(
         for key: SharedExchangeKey,
         id: RequestContext.ID,
+        deadline: Deadline?,
         progress: Progress?,
         begin: (RequestHandle, @escaping Progress) -> @Sendable () async -> Result<Response, TargetKitError>
     ) async -> Result<Response, TargetKitError>? {
-        let (exchange, handle, isNew) = join(key, id, progress)
+        let (exchange, handle, isNew) = join(key, id, deadline, progress)
         if isNew {
             let perform = begin(handle) { self.report($0, of: exchange) }
             let enclosing = Self.enclosing.union([ObjectIdentifier(handle)])
@@ -101,6 +103,7 @@ final class SharedExchanges: Sendable {
     private func join(
         _ key: SharedExchangeKey,
         _ id: RequestContext.ID,
+        _ deadline: Deadline?,
         _ progress: Progress?
     ) -> (exchange: ID, handle: RequestHandle, isNew: Bool) {
         let priority = Task.currentPriority
@@ -113,13 +116,19 @@ final class SharedExchanges: Sendable {
                 table.exchanges[known] = exchange
                 return (known, exchange.handle, Array(exchange.latest.values) as [TransferProgress]?, isLifted)
             }
-            var exchange = Exchange(key: key, handle: RequestHandle(), priority: priority, waiters: [id: .joined])
+            var exchange = Exchange(
+                key: key,
+                handle: RequestHandle(deadline: deadline),
+                priority: priority,
+                waiters: [id: .joined]
+            )
             exchange.listeners[id] = progress
             table.lastID += 1
             table.exchanges[table.lastID] = exchange
             table.byKey[key] = table.lastID
             return (table.lastID, exchange.handle, nil, false)
         }
+        if steps != nil { handle.extendDeadline(to: deadline) }
         if let progress { steps?.forEach(progress) }
         if isLifted { handle.escalateTask(to: priority) }
         return (exchange, handle, steps == nil)
@@ -193,7 +202,12 @@ extension Call {
         guard let key = SharedExchangeKey(request, to: target, context),
             !configuration.sharedExchanges.isWithinExchange(for: key)
         else { return nil }
-        let result = await configuration.sharedExchanges.result(for: key, id: context.id, progress: progress) {
+        let result = await configuration.sharedExchanges.result(
+            for: key,
+            id: context.id,
+            deadline: handle.deadline,
+            progress: progress
+        ) {
             [configuration, plugins, exchangeTimeout] handle, report in
             let call = Call(
                 configuration,

@@ -20,3 +20,16 @@ extension Clock where Duration == Swift.Duration {
         try await sleep(for: LongestWait.limited(time))
     }
 }
+
+/// The time since its creation by any clock, as a duration: an existential clock's instants cannot be stored.
+package struct ElapsedTime: Sendable {
+    private let read: @Sendable () -> Duration
+
+    package init(_ clock: some Clock<Duration>) {
+        let start = clock.now
+        read = { start.duration(to: clock.now) }
+    }
+
+    /// The time since the creation.
+    package var current: Duration { read() }
+}

@@ -72,6 +72,10 @@ public struct RequestContext: Sendable {
     public var scope: RequestScope { fixed.scope }
     /// The options of the provider, the target and the call.
     public var options: CallOptions { fixed.options }
+    /// The time until the call's ``CallTimeout/wholeCall(_:)`` expires, by the provider's clock; `nil` without that
+    /// limit. A plugin that waits need not begin a wait that is longer. A shared exchange has the time of the last of
+    /// its calls.
+    public var timeLeft: Duration? { handle.deadline?.timeLeft }
     /// The header fields that contain secrets: those of ``HeaderRedaction/standard`` and of all plugins of the
     /// provider.
     public var secretHeaders: Set<HTTPHeaderName> { fixed.secretHeaders }
@@ -125,12 +129,13 @@ public struct RequestContext: Sendable {
         options: CallOptions = CallOptions(),
         secretHeaders: Set<HTTPHeaderName> = HeaderRedaction.standard.secretNames
     ) {
+        let options = target.options.overridden(by: options)
         self.init(
             inner: target.innermost,
             scope: scope,
-            options: target.options.overridden(by: options),
+            options: options,
             secretHeaders: secretHeaders,
-            handle: RequestHandle()
+            handle: RequestHandle(deadline: options.timeout.deadline(by: ElapsedTime(ContinuousClock())))
         )
         self.attempt = attempt
     }

@@ -16,7 +16,7 @@ extension Provider {
     ) -> Call {
         let inner: any TargetType = Target.self == MultiTarget.self ? target.innermost : target
         let resolved = resolved(options, for: target)
-        let handle = RequestHandle()
+        let handle = RequestHandle(deadline: resolved.timeout.deadline(by: configuration.elapsedTime))
         let plugins = configuration.plugins
         let context = RequestContext(
             inner: inner,

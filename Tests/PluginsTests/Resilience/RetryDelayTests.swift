@@ -245,6 +245,32 @@ struct RetryAfterTests {
         #expect(sleeps == [.seconds(3600)])
     }
 
+    @Test(
+        "A server that asks for a longer delay than the call may take has answered",
+        arguments: [
+            ("30", .seconds(1), false), ("1", .seconds(1), false), ("30", .seconds(40), true),
+        ] as [(String, Duration, Bool)],
+        [false, true]
+    )
+    func deadline(_ ending: (delay: String, limit: Duration, isRepeated: Bool), isShared: Bool) async {
+        let clock = ManualClock()
+        let script = ScriptedTransport(.status(429, ["Retry-After": ending.delay]), .status(200))
+        let provider = Provider<SturdyTarget>(
+            transport: script.transport,
+            plugins: [RetryPlugin(clock: clock)],
+            options: .setting(\.timeout, .wholeCall(ending.limit)).setting(\.sharesInFlight, isShared),
+            clock: clock
+        )
+        // The call's deadline and the delay.
+        let stepper = Task {
+            await clock.waitForSleepers(2)
+            if !Task.isCancelled { clock.advanceToNextDeadline() }
+        }
+        let result = await provider.result(SturdyTarget())
+        stepper.cancel()
+        #expect(RecordingPlugin.Outcome(result) == .status(ending.isRepeated ? 200 : 429))
+    }
+
     @Test("The longest delay is a year", arguments: ["1099511627776", "99999999999999999999999"])
     func longest(_ value: String) async {
         let clock = ManualClock()
