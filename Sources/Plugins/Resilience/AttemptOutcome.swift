@@ -53,6 +53,16 @@ struct AttemptOutcome {
     }
 }
 
+extension FinishedCall {
+    /// Why the body of a stream has failed whose head had arrived; `nil` if it has not.
+    var bodyFailure: URLError.Code? {
+        guard streamedByteCount != nil, case .failure(let error) = result, error.stage == .transport,
+            error.response != nil
+        else { return nil }
+        return (error.underlying as? URLError)?.code
+    }
+}
+
 /// What `URLError` codes mean for the server and the request.
 enum ConnectionFailure {
     /// No connection was made: the name was not found, the connection was refused, or the TLS handshake failed. Nothing of the

@@ -6,6 +6,8 @@ struct Circuit: Sendable {
     /// Admits one attempt, whose end is reported once.
     struct Admission: Sendable {
         fileprivate let turn: Int
+        fileprivate let number: Int
+        fileprivate let isProbe: Bool
     }
 
     /// What the end of an attempt means for the server.
@@ -19,8 +21,8 @@ struct Circuit: Sendable {
     private enum Phase: Sendable {
         case closed
         case open(since: Duration)
-        /// The attempts that are in flight, and those that have succeeded.
-        case halfOpen(inFlight: Int, passed: Int)
+        /// When the probes that are in flight were admitted, by their numbers, and how many have succeeded.
+        case halfOpen(inFlight: [Int: Duration], passed: Int)
     }
 
     private let policy: CircuitBreakerPolicy
@@ -29,6 +31,7 @@ struct Circuit: Sendable {
     private var count: RollingCount
     /// Grows with each change of the phase: an attempt that was admitted before says nothing about the server now.
     private var turn = 0
+    private var lastNumber = 0
     /// The attempts that have been admitted in any phase and have not ended.
     private var unfinished = 0
 
@@ -66,7 +69,8 @@ struct Circuit: Sendable {
         switch phase {
         case .closed: true
         case .open: remaining(at: now) == .zero
-        case .halfOpen(let inFlight, let passed): inFlight + passed < probes
+        case .halfOpen(let inFlight, let passed):
+            inFlight.values.count { now - $0 < policy.probeTimeout } + passed < probes
         }
     }
 
@@ -74,14 +78,18 @@ struct Circuit: Sendable {
     mutating func admit(at now: Duration) -> Admission? {
         guard admits(at: now) else { return nil }
         if case .open = phase {
-            enter(.halfOpen(inFlight: 0, passed: 0))
+            enter(.halfOpen(inFlight: [:], passed: 0))
             halfOpenSince = now
         }
-        if case .halfOpen(let inFlight, let passed) = phase {
-            phase = .halfOpen(inFlight: inFlight + 1, passed: passed)
+        lastNumber += 1
+        var isProbe = false
+        if case .halfOpen(var inFlight, let passed) = phase {
+            inFlight[lastNumber] = now
+            phase = .halfOpen(inFlight: inFlight, passed: passed)
+            isProbe = true
         }
         unfinished += 1
-        return Admission(turn: turn)
+        return Admission(turn: turn, number: lastNumber, isProbe: isProbe)
     }
 
     /// An admitted attempt has ended.
@@ -94,21 +102,27 @@ struct Circuit: Sendable {
             count.add(isMarked: verdict == .failed, at: now)
             if verdict == .failed, hasTooManyFailures(at: now) { enter(.open(since: now)) }
         case (.halfOpen, .failed): enter(.open(since: now))
-        case (.halfOpen(let inFlight, let passed), .nothing):
-            phase = .halfOpen(inFlight: inFlight - 1, passed: passed)
-        case (.halfOpen(let inFlight, let passed), .worked):
-            phase = .halfOpen(inFlight: inFlight - 1, passed: passed + 1)
-            guard passed + 1 >= probes else { return }
+        case (.halfOpen(var inFlight, var passed), _):
+            inFlight[admission.number] = nil
+            if verdict == .worked { passed += 1 }
+            phase = .halfOpen(inFlight: inFlight, passed: passed)
+            guard passed >= probes else { return }
             count = RollingCount(length: policy.window)
             enter(.closed)
         }
     }
 
-    /// The body of a stream has failed whose head has counted as a success: the call counts as a failure instead.
+    /// The body of a stream has failed whose head has counted as a success: the call counts as a failure instead. That
+    /// happens now, also if the head arrived before the circuit last changed.
     mutating func streamFailed(_ admission: Admission, at now: Duration) {
-        guard case .closed = phase, admission.turn == turn else { return }
-        count.mark(at: now)
-        if hasTooManyFailures(at: now) { enter(.open(since: now)) }
+        switch phase {
+        case .closed:
+            count.mark(at: now)
+            let hasClosed = admission.isProbe && admission.turn == turn - 1
+            if hasClosed || hasTooManyFailures(at: now) { enter(.open(since: now)) }
+        case .halfOpen where admission.turn == turn: enter(.open(since: now))
+        case .open, .halfOpen: break
+        }
     }
 
     /// Whether the circuit can be removed: it has no attempt in flight, and no call within its window, or none since long after it

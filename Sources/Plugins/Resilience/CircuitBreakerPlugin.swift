@@ -24,7 +24,8 @@ import FoundationNetworking
 /// - Calls that share an exchange count once, when it ends. A stream whose body fails counts as a failure when it ends.
 /// - A refresh of an ``AuthenticationPlugin`` passes a half-open circuit and does not count as a probe: the call that
 ///   waits for it may be the only one that is allowed.
-/// - Calls that were sent before the circuit last changed do not count when they end.
+/// - Calls that were sent before the circuit last changed do not count when they end, except for a stream whose body
+///   fails.
 /// - ``CircuitOpenError`` is thrown in `prepare`, before the call is sent, so no plugin's `retry` is asked: a call that
 ///   a ``RetryPlugin`` repeats ends if the circuit has opened during its delay.
 ///
@@ -118,11 +119,9 @@ public struct CircuitBreakerPlugin: Plugin {
 
     /// Whether the head of a stream has counted as a success, and its body has failed.
     private func hasFailedInBody(_ call: FinishedCall, of url: URL?) -> Bool {
-        guard call.streamedByteCount != nil, case .failure(let error) = call.result, error.stage == .transport,
-            error.response != nil, let code = (error.underlying as? URLError)?.code
-        else { return false }
+        guard let code = call.bodyFailure, policy.errorCodes.contains(code) else { return false }
         let head = AttemptOutcome(call.result)
-        return policy.errorCodes.contains(code) && verdict(on: head, of: url) == .worked && !head.isElsewhere(than: url)
+        return verdict(on: head, of: url) == .worked && !head.isElsewhere(than: url)
     }
 
     private func permit(_ admission: Circuit.Admission, to key: String, for url: URL?) -> CircuitPermit {

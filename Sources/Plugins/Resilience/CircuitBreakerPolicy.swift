@@ -12,6 +12,7 @@ public struct CircuitBreakerPolicy: Sendable, Hashable {
     package var window: Duration
     package var openFor: Duration
     package var probes: Int
+    package var probeTimeout: Duration
     package var statuses: Set<Int>
     package var errorCodes: Set<URLError.Code>
 
@@ -26,6 +27,8 @@ public struct CircuitBreakerPolicy: Sendable, Hashable {
     ///   - openFor: How long an open circuit refuses all calls; default: 30 seconds.
     ///   - probes: How many calls a half-open circuit sends at a time, and how many must succeed to close it; default:
     ///     1; at least 1.
+    ///   - probeTimeout: How long such a call keeps others from being sent; then one more is sent in its place, so that
+    ///     a slow download does not hold up all calls. Default: 10 seconds.
     ///   - statuses: The status codes that are failures of the server; default: 500, 502, 503, 504.
     ///   - errorCodes: The `URLError` codes that are failures of the server. Default `nil`: the host was not found,
     ///     refused the connection, failed the TLS handshake, lost the connection or did not answer in time. An offline
@@ -36,6 +39,7 @@ public struct CircuitBreakerPolicy: Sendable, Hashable {
         window: Duration = .seconds(30),
         openFor: Duration = .seconds(30),
         probes: Int = 1,
+        probeTimeout: Duration = .seconds(10),
         statuses: Set<Int> = [500, 502, 503, 504],
         errorCodes: Set<URLError.Code>? = nil
     ) {
@@ -44,6 +48,7 @@ public struct CircuitBreakerPolicy: Sendable, Hashable {
         self.window = window
         self.openFor = openFor
         self.probes = probes
+        self.probeTimeout = probeTimeout
         self.statuses = statuses
         self.errorCodes = errorCodes ?? ConnectionFailure.ofServer
     }

@@ -67,7 +67,8 @@ struct CircuitModelTests {
         var policy = CircuitBreakerPolicy(
             failures: CircuitModel.failures,
             share: CircuitModel.share,
-            openFor: .milliseconds(CircuitModel.openFor)
+            openFor: .milliseconds(CircuitModel.openFor),
+            probeTimeout: .seconds(1 << 40)
         )
         policy.probes = CircuitModel.probes
         breaker = CircuitBreakerPlugin(policy: policy, clock: clock, onChange: { [changes] in changes.append($1) })

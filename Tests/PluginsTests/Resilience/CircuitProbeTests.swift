@@ -194,10 +194,46 @@ struct CircuitProbeTests {
         clock.advance(by: .seconds(3600))
         try await callOtherHosts("s", with: provider)
         #expect(breaker.state(of: target.baseURL) == .halfOpen)
-        #expect(!breaker.admits(target.baseURL))
         gate.open()
         #expect(RecordingPlugin.Outcome(await probe) == .status(200))
         #expect(breaker.state(of: target.baseURL) == .closed)
+    }
+
+    @Test("A probe that takes long refuses other calls for ten seconds only")
+    func slowProbe() async throws {
+        let gate = Gate()
+        let script = ScriptedTransport { _, index in
+            if index == 0 { try await gate.waitUnlessCancelled() }
+            return .status(200)
+        }
+        let provider = Provider<SturdyTarget>(transport: script.transport, plugins: [breaker])
+        async let probe = provider.result(target)
+        await script.requests.waitForCount(1)
+        clock.advance(by: .milliseconds(9_999))
+        #expect(await provider.result(target).failure?.underlying is CircuitOpenError)
+        clock.advance(by: .milliseconds(1))
+        #expect(RecordingPlugin.Outcome(await provider.result(target)) == .status(200))
+        #expect(breaker.state(of: target.baseURL) == .closed)
+        gate.open()
+        #expect(RecordingPlugin.Outcome(await probe) == .status(200))
+        #expect(breaker.state(of: target.baseURL) == .closed)
+    }
+
+    @Test("A probe whose body fails after its head opens the circuit again", arguments: [1, 2])
+    func streamedProbe(_ probes: Int) async throws {
+        let policy = CircuitBreakerPolicy(failures: 1, share: 0, probes: probes)
+        let breaker = CircuitBreakerPlugin(policy: policy, clock: clock)
+        let failing = Provider<SturdyTarget>(transport: StubTransport(.status(503)), plugins: [breaker])
+        _ = await failing.result(target)
+        clock.advance(by: .seconds(30))
+        var transport = StreamingTransport()
+        transport.failure = URLError(.networkConnectionLost)
+        let provider = Provider<SturdyTarget>(transport: transport, plugins: [breaker])
+        let stream = try await provider.stream(target)
+        #expect(breaker.state(of: target.baseURL) == (probes == 1 ? .closed : .halfOpen))
+        transport.gate.open()
+        await #expect(throws: TargetKitError.self) { for try await _ in stream {} }
+        #expect(breaker.state(of: target.baseURL) == .open)
     }
 
     @Test("An idle open circuit is forgotten, and reported as closed")
