@@ -24,6 +24,7 @@ import FoundationNetworking
 ///   the failure; later ones use the next host.
 /// - Some time after its failure the first host is tried again, by one call that is safe to repeat, and used again if
 ///   it works.
+/// - A stream whose body fails moves later calls.
 /// - A failure after a redirect to another server does not count.
 ///
 /// Tokens, cookies in header fields and all other fields of a request are sent to each host of the list: list only
@@ -137,8 +138,15 @@ public struct HostFailoverPlugin: Plugin {
         return .retry(after: .zero)
     }
 
-    /// Lets another call try the first host again if this one was not sent.
+    /// Leaves a host at which the body of a stream has failed, and lets another call try the first host again if this
+    /// one was not sent.
     public func didFinish(_ call: FinishedCall, context: RequestContext) {
+        if let code = call.bodyFailure, policy.errorCodes.contains(code), let attempt = context[calls] {
+            let (head, time) = (AttemptOutcome(call.result), elapsedTime.current)
+            if verdict(on: head, of: attempt) == .worked, !head.isElsewhere(than: hosts[attempt.host].url) {
+                change { _ = $0.ended(attempt, .failed, at: time) }
+            }
+        }
         // Unless this call was cancelled, others would end in the same way if they tried at once.
         context[probes]?.endUnlessSent(delaysNext: !AttemptOutcome(call.result).isInterrupted)
     }

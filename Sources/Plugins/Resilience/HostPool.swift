@@ -68,7 +68,10 @@ struct HostPool: Sendable {
             if call.host == 0 { firstFailedAt = now }
             if call.choice == choice { choose((current + 1) % count) }
         }
-        if call.isProbe, verdict == .worked { choose(0) }
+        if call.isProbe, verdict == .worked {
+            choose(0)
+            call.choice = choice
+        }
         return call
     }
 

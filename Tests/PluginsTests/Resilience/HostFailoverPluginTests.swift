@@ -91,6 +91,32 @@ struct HostFailoverPluginTests {
         #expect(gateway.currentHost?.host() == "b.example")
     }
 
+    @Test(
+        "A stream whose body fails moves the calls that follow",
+        arguments: [
+            (.networkConnectionLost, "b"), (.timedOut, "b"), (.cannotDecodeContentData, "a"), (nil, "a"),
+        ] as [(URLError.Code?, String)]
+    )
+    func streamBody(_ code: URLError.Code?, _ host: String) async throws {
+        let plugin = plugin()
+        var transport = StreamingTransport()
+        transport.failure = code.map { URLError($0) }
+        transport.gate.open()
+        let provider = Provider<SturdyTarget>(transport: transport, plugins: [plugin])
+        for _ in 0..<2 {
+            let stream = try await provider.stream(SturdyTarget())
+            #expect(plugin.currentHost?.host() == "a.example" || host == "b")
+            do {
+                for try await _ in stream {}
+            } catch {
+                #expect(code != nil)
+            }
+            if host == "b" { break }
+        }
+        #expect(plugin.currentHost?.host() == "\(host).example")
+        #expect(moves.elements == (host == "b" ? ["b"] : []))
+    }
+
     /// Which calls a failure moves to the next host.
     struct Failing: Sendable {
         let code: URLError.Code
