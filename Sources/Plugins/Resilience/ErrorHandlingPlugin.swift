@@ -16,9 +16,12 @@ import TargetKit
 /// - They are asked at the end of the call about a failure that came after or before the attempts: a target without a
 ///   URL, a token that could not be fetched, what an `ErrorMappingTarget` or another plugin's `process` makes of a
 ///   response. Such a call cannot be repeated; `.retry` then counts as `.doNotRetry`.
-/// - They are not asked about cancelled calls.
+/// - They are not asked about cancelled calls, nor about an error that a handler of this or another plugin has made.
 /// - They are asked about an exchange that calls share, whose context is its own, and at its end about each of these
 ///   calls, which cannot be repeated then.
+/// - `.retry` counts as `.doNotRetry` for a call that is not safe to repeat: it has neither an idempotent method (RFC
+///   9110 §9.2.2) nor an `Idempotency-Key`. If the failure itself tells that the server has not processed the request,
+///   as a code in the body may, pass `retriesUnsafeCalls: true`.
 ///
 /// Handlers must limit the attempts by `context.attempt`: a handler that always retries never ends.
 ///
@@ -27,16 +30,22 @@ import TargetKit
 public struct ErrorHandlingPlugin: Plugin {
     private typealias Handler = @Sendable (TargetKitError, RequestContext) async -> RetryDecision
 
+    private let retriesUnsafeCalls: Bool
     private let handlers: [Handler]
     /// The last attempt that the handlers were asked about.
     private let lastAttempt = PluginStorage<Int>()
 
     /// Creates a plugin with handlers.
     ///
-    /// - Parameter handlers: Each gets the failure and the call, with the number of the failed attempt.
+    /// - Parameters:
+    ///   - retriesUnsafeCalls: Whether the handlers may also repeat calls that are not safe to repeat, such as a POST
+    ///     without an `Idempotency-Key`; default: `false`.
+    ///   - handlers: Each gets the failure and the call, with the number of the failed attempt.
     public init(
+        retriesUnsafeCalls: Bool = false,
         _ handlers: (@Sendable (_ error: TargetKitError, _ context: RequestContext) async -> RetryDecision)...
     ) {
+        self.retriesUnsafeCalls = retriesUnsafeCalls
         self.handlers = handlers
     }
 
@@ -50,9 +59,13 @@ public struct ErrorHandlingPlugin: Plugin {
     ) async -> RetryDecision {
         guard case .failure(let error) = result, error.stage != .cancelled else { return .doNotRetry }
         context[lastAttempt] = context.attempt
+        let isRepeatable = retriesUnsafeCalls || context.isRepeatable
         for handler in handlers {
-            let decision = await handler(error, context)
-            guard case .doNotRetry = decision else { return decision }
+            switch await handler(error, context) {
+            case .retry(let delay) where isRepeatable: return .retry(after: delay)
+            case .fail(let other): return .fail(other.handled)
+            case .doNotRetry, .retry: continue
+            }
         }
         return .doNotRetry
     }
@@ -62,12 +75,21 @@ public struct ErrorHandlingPlugin: Plugin {
         _ result: Result<Response, TargetKitError>,
         context: RequestContext
     ) async -> Result<Response, TargetKitError> {
-        guard case .failure(let error) = result, error.stage != .cancelled,
+        guard case .failure(let error) = result, error.stage != .cancelled, !error.isHandled,
             context[lastAttempt] != context.attempt
         else { return result }
         for handler in handlers {
-            if case .fail(let other) = await handler(error, context) { return .failure(other) }
+            if case .fail(let other) = await handler(error, context) { return .failure(other.handled) }
         }
         return result
+    }
+}
+
+extension TargetKitError {
+    /// This error as one that a handler has made.
+    fileprivate var handled: TargetKitError {
+        var error = self
+        error.isHandled = true
+        return error
     }
 }

@@ -48,6 +48,7 @@ public struct TargetKitError: Error, Sendable {
         var underlying: (any Error)?
         var appError: (any Error)?
         var unreadable: UnreadableBody?
+        var isHandled = false
     }
 
     private var fields: Boxed<Fields>
@@ -86,6 +87,11 @@ public struct TargetKitError: Error, Sendable {
     public var appError: (any Error)? {
         get { fields.value.appError }
         set { fields.value.appError = newValue }
+    }
+    /// Whether an error handler of the app has made this error, which other handlers are not to see.
+    package var isHandled: Bool {
+        get { fields.value.isHandled }
+        set { fields.value.isHandled = newValue }
     }
     /// The reason the body is unreadable, when it is more specific than ``underlying``.
     var unreadable: UnreadableBody? {

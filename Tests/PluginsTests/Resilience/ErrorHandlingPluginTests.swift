@@ -153,6 +153,72 @@ struct ErrorHandlingPluginTests {
         #expect(asked.elements == [Asked("a", 0), Asked("a", 1), Asked("a", 0), Asked("a", 0)])
     }
 
+    @Test(
+        "A handler cannot repeat a call that is not safe to repeat",
+        arguments: [(.get, nil, 2), (.put, nil, 2), (.post, nil, 1), (.post, "7", 2), (.post, "", 1)]
+            as [(HTTPMethod, String?, Int)]
+    )
+    func unsafeCalls(_ method: HTTPMethod, _ key: String?, _ count: Int) async {
+        let script = ScriptedTransport(.status(503))
+        let plugin = ErrorHandlingPlugin(
+            handler("a") { _, context in context.attempt == 0 ? .retry(after: .zero) : .doNotRetry }
+        )
+        let provider = Provider<PluginTarget>(transport: script.transport, plugins: [plugin])
+        let target = Self.refused.with {
+            $0.method = method
+            $0.headers = key.map { ["Idempotency-Key": $0] } ?? [:]
+        }
+        #expect(await provider.result(target).failure?.stage == .status)
+        #expect(script.requests.count == count)
+    }
+
+    @Test("The result of a handler is not passed to other handlers", arguments: [false, true])
+    func handledOnce(isShared: Bool) async {
+        let script = ScriptedTransport(.status(503))
+        let provider = Provider<PluginTarget>(
+            transport: script.transport,
+            plugins: [
+                ErrorHandlingPlugin(handler("a") { _, _ in .fail(Self.other) }), ErrorHandlingPlugin(handler("b")),
+            ],
+            options: .setting(\.sharesInFlight, isShared)
+        )
+        #expect(await provider.result(Self.refused).failure?.stage == .shutDown)
+        #expect(asked.elements == [Asked("a", 0)])
+    }
+
+    @Test("A chain of handlers decides by the code in the body, whether the call decodes a value or not")
+    func businessCode() async throws {
+        struct Rejected: Error { let code: String }
+        let plugin = ErrorHandlingPlugin(
+            handler("other stage") { error, _ in error.stage == .status ? .fail(Self.other) : .doNotRetry },
+            handler("busy") { error, context in
+                (error.underlying as? ServerDefinedError)?.code == "7" && context.attempt == 0
+                    ? .retry(after: .zero) : .doNotRetry
+            },
+            handler("rejected") { error, _ in
+                guard let code = (error.underlying as? ServerDefinedError)?.code else { return .doNotRetry }
+                return .fail(TargetKitError(stage: .envelope, underlying: Rejected(code: code)))
+            }
+        )
+        for decodes in [false, true] {
+            let script = ScriptedTransport { _, _ in
+                .response(status: 200, data: Data(#"{"code": 7, "message": "busy"}"#.utf8))
+            }
+            let provider = Provider<PluginTarget>(
+                transport: script.transport,
+                plugins: [plugin],
+                options: .setting(\.envelope, CodeMessageData())
+            )
+            let failure = await Result { () async throws(TargetKitError) in
+                if decodes { _ = try await provider.request(PluginTarget(), as: Int.self) }
+                _ = try await provider.request(PluginTarget()) as Response
+            }
+            .failure
+            #expect((failure?.underlying as? Rejected)?.code == "7")
+            #expect(script.requests.count == 2)
+        }
+    }
+
     @Test("What the handlers make of an error is seen by observers, and not by plugins that react to the original one")
     func order() async {
         let log = RecordingPlugin.Log()
