@@ -26,8 +26,8 @@ public struct RetryPolicy: Sendable, Hashable {
     ///   - maximumDelay: The longest delay before any repetition; at most a year. Default: 20 seconds.
     ///   - retryAfterLimit: The longest delay that a server may ask for by `Retry-After` (RFC 9110 §10.2.3). If it asks
     ///     for more, the call is not repeated. No delay is longer than a year. Default: 60 seconds.
-    ///   - statuses: The status codes after which a call is repeated, whether the target accepts them or not. Default:
-    ///     408, 425, 429, 500, 502, 503, 504.
+    ///   - statuses: The status codes after which a call is repeated, whether the target accepts them or not. Default
+    ///     `nil`: 408, 425, 429, 500, 502, 503, 504.
     ///   - errorCodes: The `URLError` codes after which a call is repeated. Default `nil`: the host was not found or
     ///     refused the connection, the device is offline, the connection was lost, the request timed out.
     ///   - methods: The methods that are repeated without an idempotency key. Default `nil`: the idempotent methods of
@@ -37,7 +37,7 @@ public struct RetryPolicy: Sendable, Hashable {
         baseDelay: Duration = .milliseconds(200),
         maximumDelay: Duration = .seconds(20),
         retryAfterLimit: Duration = .seconds(60),
-        statuses: Set<Int> = [408, 425, 429, 500, 502, 503, 504],
+        statuses: Set<Int>? = nil,
         errorCodes: Set<URLError.Code>? = nil,
         methods: Set<HTTPMethod>? = nil
     ) {
@@ -45,7 +45,7 @@ public struct RetryPolicy: Sendable, Hashable {
         self.baseDelay = baseDelay
         self.maximumDelay = maximumDelay
         self.retryAfterLimit = retryAfterLimit
-        self.statuses = statuses
+        self.statuses = statuses ?? RetryAfter.statuses
         self.errorCodes = errorCodes ?? ConnectionFailure.transient
         self.methods = methods ?? HTTPMethod.idempotent
     }
@@ -65,22 +65,5 @@ public struct RetryPolicy: Sendable, Hashable {
             delay *= 2
         }
         return min(delay, maximum)
-    }
-}
-
-/// The header field by which a server says when to repeat a request (RFC 9110 §10.2.3).
-enum RetryAfter {
-    /// The delay; zero for a date in the past, `nil` without the field or if it is malformed.
-    ///
-    /// - Parameter now: The device's time. A date is compared with the response's `Date` if there is one, so that a
-    ///   wrong clock does not matter.
-    static func delay(in headers: HTTPHeaders, now: Date) -> Duration? {
-        guard let text = headers["Retry-After"]?.trimmingCharacters(in: .whitespaces), !text.isEmpty else { return nil }
-        if text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {
-            return .seconds(min(Int64(text) ?? .max, 1 << 40))
-        }
-        guard let date = HTTPDate.parse(text, now: now) else { return nil }
-        let sent = headers["Date"].flatMap { HTTPDate.parse($0, now: now) } ?? now
-        return .seconds(max(0, date.timeIntervalSince(sent)))
     }
 }

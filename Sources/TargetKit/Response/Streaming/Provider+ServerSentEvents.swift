@@ -10,8 +10,12 @@ extension Provider {
     ///
     /// Each loop opens a stream of its own, with `Accept: text/event-stream`, when it asks for the first event. Leaving
     /// the loop, or cancelling its task, ends the exchange. Status 204 ends the sequence. Any other status but 200 is
-    /// an error of stage `.status`, and another `Content-Type` is one of stage `.decoding`; the stream is not opened
-    /// again after these.
+    /// an error of stage `.status`, and another `Content-Type` is one of stage `.decoding`.
+    ///
+    /// The stream is opened again when it ends, after a failure of the network, and after a status that can be
+    /// temporary: 408, 425, 429, 500, 502, 503, 504. The delay is at least that of the server's `Retry-After`. It
+    /// doubles with each opening that brings no event, up to 30 seconds, and is up to half as long again at random.
+    /// Other failures end the sequence.
     ///
     /// A server must not be silent for longer than the transport's idle timeout, 60 seconds by default; it can send
     /// comments. The target's timeout includes the whole stream.
@@ -20,6 +24,7 @@ extension Provider {
     ///   - target: The call.
     ///   - delay: The time after which the stream is opened again when it ends or fails, measured by the provider's
     ///     clock; a time that the server sends overrides it. Default `nil`: it is not opened again.
+    ///   - minimumDelay: The shortest such time, whatever the server sends; default: half a second.
     ///   - maximumReconnections: How many times in a row the stream is opened again without an event; then the sequence
     ///     ends, or throws the last failure. Default `nil`: no limit.
     ///   - lastEventID: The identifier of the last event that the app has received earlier; default: none. It is sent
@@ -29,6 +34,7 @@ extension Provider {
     public func serverSentEvents(
         for target: Target,
         reconnectingAfter delay: Duration? = nil,
+        minimumDelay: Duration = .milliseconds(500),
         maximumReconnections: Int? = nil,
         lastEventID: String? = nil,
         limit: Int = 8 << 20,
@@ -37,6 +43,7 @@ extension Provider {
         let source = ServerSentEventSource(
             target: target.innermost,
             delay: delay,
+            minimumDelay: minimumDelay,
             maximumReconnections: maximumReconnections,
             lastEventID: lastEventID,
             limit: limit,
@@ -68,6 +75,7 @@ extension Provider where Target == MultiTarget {
     /// - Parameters:
     ///   - target: The call.
     ///   - delay: The time after which the stream is opened again when it ends or fails; default `nil`: it is not.
+    ///   - minimumDelay: The shortest such time, whatever the server sends; default: half a second.
     ///   - maximumReconnections: How many times in a row the stream is opened again without an event; default: no
     ///     limit.
     ///   - lastEventID: The identifier of the last event that the app has received earlier; default: none.
@@ -76,6 +84,7 @@ extension Provider where Target == MultiTarget {
     public func serverSentEvents(
         for target: some TargetType,
         reconnectingAfter delay: Duration? = nil,
+        minimumDelay: Duration = .milliseconds(500),
         maximumReconnections: Int? = nil,
         lastEventID: String? = nil,
         limit: Int = 8 << 20,
@@ -84,6 +93,7 @@ extension Provider where Target == MultiTarget {
         serverSentEvents(
             for: MultiTarget(target),
             reconnectingAfter: delay,
+            minimumDelay: minimumDelay,
             maximumReconnections: maximumReconnections,
             lastEventID: lastEventID,
             limit: limit,

@@ -10,14 +10,36 @@ struct ServerSentEventSource: Sendable {
     let target: any TargetType
     /// The time before the stream is opened again, unless the server sends one; `nil`: it is not opened again.
     let delay: Duration?
+    /// The shortest time before the stream is opened again, whatever the server sends.
+    var minimumDelay = Duration.milliseconds(500)
     /// How many times in a row it is opened again without an event; `nil`: no limit.
     let maximumReconnections: Int?
     let lastEventID: String?
     let limit: Int
+    /// A random number from 0 to 1, so that clients which lost a server together do not return together.
+    var jitter: @Sendable () -> Double = { .random(in: 0...1) }
     /// Waits before the stream is opened again.
     let pause: @Sendable (Duration) async throws -> Void
     /// Opens the stream with header fields in addition to the target's.
     let open: @Sendable (HTTPHeaders) async throws -> ResponseStream
+
+    /// The longest delay between two openings, unless the server asks for a longer one.
+    private static let maximumDelay = Duration.seconds(30)
+
+    /// The time before the stream is opened again. It doubles with each opening without an event, and is up to half as
+    /// long again at random.
+    ///
+    /// - Parameters:
+    ///   - base: The time that the server has sent, else the caller's.
+    ///   - openings: How many times in a row the stream has been opened without an event.
+    func delay(_ base: Duration, after openings: Int, asked: Duration?) -> Duration {
+        let base = LongestWait.limited(max(base, minimumDelay))
+        let maximum = max(base, Self.maximumDelay)
+        var delay = base
+        for _ in 0..<min(openings, 40) where delay < maximum { delay = min(delay * 2, maximum) }
+        if let asked { delay = max(delay, LongestWait.limited(asked)) }
+        return delay + delay * (0.5 * jitter())
+    }
 
     /// The header fields of HTML standard §9.2.3, and the last event's identifier (§9.2.4).
     func headers(lastEventID: String?) -> HTTPHeaders {
@@ -99,9 +121,11 @@ struct ServerSentEventReader: ElementReader {
             if let failure { throw failure }
             return
         }
+        let asked = (failure as? TargetKitError)?.response.flatMap { RetryAfter.delay(in: $0.headers, now: Date()) }
+        let time = source.delay(delay ?? usual, after: openingsWithoutEvent, asked: asked)
         openingsWithoutEvent += 1
         do {
-            try await source.pause(delay ?? usual)
+            try await source.pause(time)
         } catch {
             isOver = true
             throw TargetKitError(error, at: .cancelled, target: source.target)
@@ -110,9 +134,13 @@ struct ServerSentEventReader: ElementReader {
 }
 
 extension Error {
-    /// Whether reconnecting may succeed, because the failure is of the network.
+    /// Whether reconnecting may succeed, because the failure is of the network, or the server is unavailable.
     fileprivate var mayPass: Bool {
-        guard let error = self as? TargetKitError, error.stage == .transport else { return false }
+        guard let error = self as? TargetKitError else { return false }
+        if error.stage == .status, let response = error.response {
+            return RetryAfter.statuses.contains(response.statusCode)
+        }
+        guard error.stage == .transport else { return false }
         return [.offline, .timedOut, .cannotConnect, .connectionLost, .unknown].contains(error.kind)
     }
 }

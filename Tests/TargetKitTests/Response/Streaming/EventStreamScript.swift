@@ -12,7 +12,11 @@ final class EventStreamScript: Sendable {
     let opened = Recorder<HTTPHeaders>()
     private let openings: TestLock<[Opening]>
 
-    init(_ openings: Opening...) {
+    convenience init(_ openings: Opening...) {
+        self.init(openings)
+    }
+
+    init(_ openings: [Opening]) {
         self.openings = TestLock(openings)
     }
 
@@ -37,6 +41,7 @@ final class EventStreamScript: Sendable {
             maximumReconnections: limit,
             lastEventID: lastEventID,
             limit: 100,
+            jitter: { 0 },
             pause: { try await self.clock.sleep(for: $0) }
         ) { headers in
             self.opened.append(headers)

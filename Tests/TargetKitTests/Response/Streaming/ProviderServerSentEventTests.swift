@@ -21,7 +21,7 @@ struct ProviderServerSentEventTests {
     func reconnects(over backend: Backend) async throws {
         let backend = try RunningBackend(backend) { request in
             guard request.headers["Last-Event-ID"] == nil else { return .response(status: 204, data: Data()) }
-            let text = "retry:250\nid:é 1\nevent:tick\ndata:a\n\n"
+            let text = "retry:750\nid:é 1\nevent:tick\ndata:a\n\n"
             return .response(status: 200, headers: Self.eventStream, data: Data(text.utf8))
         }
         let clock = ManualClock()
@@ -29,9 +29,11 @@ struct ProviderServerSentEventTests {
         let target = TestTarget(backend.baseURL).with { $0.headers = ["X-Own": "1"] }
         let (events, error, waits) = await provider.serverSentEvents(for: target, reconnectingAfter: .seconds(3))
             .read(on: clock)
-        #expect(events == [ServerSentEvent(id: "é 1", event: "tick", data: "a", retry: .milliseconds(250))])
+        #expect(events == [ServerSentEvent(id: "é 1", event: "tick", data: "a", retry: .milliseconds(750))])
         #expect(error == nil)
-        #expect(waits == [.milliseconds(250)])
+        #expect(waits.count == 1)
+        // Up to half as long again at random.
+        #expect(waits.allSatisfy { $0 >= .milliseconds(750) && $0 <= .milliseconds(1125) })
         #expect(backend.requests.map { $0.headers["Accept"] } == ["text/event-stream", "text/event-stream"])
         #expect(backend.requests.map { $0.headers["X-Own"] } == ["1", "1"])
         #expect(backend.requests.map { $0.headers["Last-Event-ID"] } == [nil, "é 1"])
@@ -77,7 +79,8 @@ struct ProviderServerSentEventTests {
             return received
         }
         await clock.waitForSleepers()
-        #expect(clock.advanceToNextDeadline() == .seconds(3))
+        let delay = clock.advanceToNextDeadline()
+        #expect(delay >= .seconds(3) && delay <= .seconds(4.5))
         #expect(try await reading.value.map(\.data) == ["a", "b"])
         #expect(server.requests.map { $0.headers["last-event-id"] } == [nil, "1"])
     }

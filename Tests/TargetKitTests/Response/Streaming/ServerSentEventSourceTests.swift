@@ -52,14 +52,51 @@ struct ServerSentEventSourceTests {
     func serversTime() async {
         let script = EventStreamScript(
             { .events("data:a\n\n") },
-            { .events("retry:250\n") },
+            { .events("retry:750\n") },
             { .events("data:b\n\n") },
             { .events("retry:0\ndata:c\n\n") }
         )
         let (received, _, waits) = await script.events(.always(after: .seconds(1))).read(on: script.clock)
         #expect(received.map(\.data) == ["a", "b", "c"])
-        #expect(waits == [.seconds(1), .milliseconds(250), .milliseconds(250)])
+        #expect(waits == [.seconds(1), .seconds(1.5), .milliseconds(750), .milliseconds(500)])
         #expect(script.opened.count == 5)
+    }
+
+    @Test("A server that sends retry: 0 and closes is asked twice a second at most", arguments: ["0", "1", "499"])
+    func shortestDelay(_ retry: String) async {
+        let openings = Array(repeating: { @Sendable in ResponseStream.events("retry:\(retry)\ndata:a\n\n") }, count: 5)
+        let script = EventStreamScript(openings)
+        let (received, _, waits) = await script.events(.always()).read(on: script.clock)
+        #expect(received.count == 5)
+        #expect(waits == Array(repeating: .milliseconds(500), count: 5))
+    }
+
+    @Test("The delay doubles while there is no event, to thirty seconds or the delay of the server")
+    func backoff() async {
+        let silent: EventStreamScript.Opening = { .events("") }
+        let script = EventStreamScript(
+            [silent, silent, silent, silent, { .events("data:a\n\n") }, silent, { .events("retry:40000\n") }, silent]
+        )
+        let (_, _, waits) = await script.events(.always()).read(on: script.clock)
+        #expect(waits == [3, 6, 12, 24, 3, 6, 40, 40].map { .seconds($0) })
+    }
+
+    @Test(
+        "A server that is unavailable is asked again, as late as it says",
+        arguments: [408, 425, 429, 500, 502, 503, 504]
+    )
+    func unavailable(_ status: Int) async throws {
+        let script = EventStreamScript(
+            { .events("", status: status) },
+            {
+                _ = try Response(statusCode: status, headers: ["Retry-After": "20"]).filter(.codes([200])); throw Boom()
+            },
+            { .events("data:a\n\n") }
+        )
+        let (received, error, waits) = await script.events(.always()).read(on: script.clock)
+        #expect(received.map(\.data) == ["a"])
+        #expect(error == nil)
+        #expect(waits == [.seconds(3), .seconds(20), .seconds(3)])
     }
 
     @Test("A stream that breaks off, and one that cannot be opened, is opened again")
@@ -118,7 +155,7 @@ struct ServerSentEventSourceTests {
 
     @Test(
         "Another status than 200 is an error, and the stream is not opened again",
-        arguments: [201, 205, 299, 301, 404, 503]
+        arguments: [201, 205, 299, 301, 404, 501]
     )
     func status(code: Int) async {
         let script = EventStreamScript({ .events("data:a\n\n", status: code) })
