@@ -24,7 +24,7 @@ final class PluginChain: Sendable {
     /// The plugins that a hook visits.
     private struct Rounds: Sendable {
         var preparing: [any Plugin]
-        /// The plugins whose `prepare` belongs to the exchange: the places from ``PluginPlace/signing`` on.
+        /// The plugins whose `prepare` belongs to the exchange: the places from ``PluginPlace/rateLimit`` on.
         var signing: [any Plugin]
         var sending: [any Plugin]
         var receiving: [any Plugin]
@@ -43,8 +43,8 @@ final class PluginChain: Sendable {
         }
         self.init(
             Rounds(
-                preparing: inOrder.filter { $0.place < .signing },
-                signing: inOrder.filter { $0.place >= .signing },
+                preparing: inOrder.filter { $0.place < .rateLimit },
+                signing: inOrder.filter { $0.place >= .rateLimit },
                 sending: inOrder,
                 receiving: inOrder,
                 retrying: retrying.map(\.element),

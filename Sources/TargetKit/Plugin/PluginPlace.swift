@@ -74,6 +74,13 @@ public struct PluginPlace: RawRepresentable, Sendable, Hashable, Comparable {
     /// Adds credentials to a request that has none. 510.
     package static let missingCredentials = PluginPlace(rawValue: 510)
 
+    /// Waits until the rate of requests allows another one, after all that may take long and before a signature, whose
+    /// time stamp would grow old. 590. From this place on, `prepare` belongs to the exchange.
+    package static let rateLimit = PluginPlace(rawValue: 590)
+    /// Waits until few enough calls are in flight; after ``rateLimit``, so that a call does not hold its place meanwhile.
+    /// 595.
+    package static let concurrencyLimit = PluginPlace(rawValue: 595)
+
     /// Compares the positions.
     public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 

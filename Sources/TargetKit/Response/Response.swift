@@ -137,6 +137,12 @@ public struct Response: Sendable {
     /// The header fields, parsed at each access: keep the list to read several of them.
     public var headers: HTTPHeaders { exchange.head.headers }
 
+    /// Whether a header field's name or value contains a text, which is in lower case. The fields are not parsed.
+    package func hasField(containing text: StaticString) -> Bool { exchange.head.hasField(containing: text) }
+
+    /// Whether the body is a stream that is read later.
+    package var isStream: Bool { exchange.body != nil }
+
     /// The version of HTTP: `HTTP/1.1` or `HTTP/2`.
     package var httpVersion: String { exchange.head.httpVersion }
 

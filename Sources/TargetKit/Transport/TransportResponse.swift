@@ -98,6 +98,34 @@ public struct ResponseHead: Sendable {
         case .lines(let bytes): HeaderLines(bytes).headers
         }
     }
+
+    /// Whether a field's name or value contains a text, which is in lower case ASCII. The lines are not parsed.
+    func hasField(containing text: StaticString) -> Bool {
+        switch storage {
+        case .fields(let headers):
+            headers.fields.contains { field in
+                Array(field.name.rawValue.utf8).contains(text) || Array(field.value.utf8).contains(text)
+            }
+        case .lines(let bytes): bytes.contains(text)
+        }
+    }
+}
+
+extension [UInt8] {
+    /// Whether it contains a text in lower case ASCII, in any letter case.
+    fileprivate func contains(_ text: StaticString) -> Bool {
+        let length = text.utf8CodeUnitCount
+        guard length > 0, length <= count else { return length == 0 }
+        return withUnsafeBufferPointer { bytes in
+            let first = text.utf8Start[0]
+            for start in 0...(bytes.count - length) where bytes[start] | 0x20 == first {
+                var index = 1
+                while index < length, bytes[start + index] | 0x20 == text.utf8Start[index] { index += 1 }
+                if index == length { return true }
+            }
+            return false
+        }
+    }
 }
 
 extension ResponseHead: ReflectsDescription {

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Limits how many calls to a server are in flight at the same time. The others wait for their turn.
+///
+/// ```swift
+/// let provider = Provider<Photos>(plugins: [ConcurrencyLimitPlugin(4)])
+/// ```
+///
+/// - An attempt counts from the moment at which it is sent until it has ended; a stream until the end of its body. A
+///   call that waits for a retry, a token or another plugin does not count, nor does one that shares an exchange.
+/// - The most urgent call is sent first, by the priority of its task (`Task(priority:)`), and of these the one that has
+///   waited longest. Every eighth turn belongs to the call that has waited longest of all.
+/// - A waiting call can be cancelled, and its `CallTimeout.wholeCall` includes the wait.
+/// - A refresh of an ``AuthenticationPlugin`` neither waits nor counts, because the call that waits for it may hold the
+///   last place.
+///
+/// Code that reads a stream and makes other calls meanwhile must not need the places that its streams hold: give long
+/// streams no key.
+///
+/// The wait comes after all other preparations but signatures, whose time stamps would grow old. One plugin can be used
+/// by any number of providers; its copies share their limits.
+public struct ConcurrencyLimitPlugin: Plugin {
+    private let key: @Sendable (URLRequest, any TargetType) -> String?
+    private let limits: ConcurrencyLimits
+    private let permits = PluginStorage<ConcurrencyPermit>()
+
+    /// Creates a plugin.
+    ///
+    /// - Parameters:
+    ///   - limit: How many calls with the same key are in flight at most; at least 1.
+    ///   - key: Which calls are limited together; `nil`: the call is not limited. Default: those to one server, by
+    ///     scheme, host and port.
+    public init(_ limit: Int, key: (@Sendable (URLRequest, any TargetType) -> String?)? = nil) {
+        self.key = key ?? { request, _ in request.url.flatMap(ServerOrigin.init)?.description }
+        limits = ConcurrencyLimits(limit)
+    }
+
+    /// After all plugins that may take long, and before signatures.
+    public var place: PluginPlace { .concurrencyLimit }
+
+    /// The number of keys with calls in flight, and of calls that wait.
+    package var counts: (keys: Int, waiting: Int) { limits.counts }
+
+    /// Waits for the call's turn.
+    ///
+    /// - Throws: `CancellationError`.
+    public func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
+        let key = RefreshTask.current.isEmpty ? key(request, context.target) : nil
+        // The body of a stream may still be open when the call is repeated.
+        if let key, context[permits]?.key == key { return request }
+        context[permits] = nil
+        guard let key else { return request }
+        try await limits.wait(for: key)
+        // Stored at once: it is released with the context.
+        context[permits] = ConcurrencyPermit(key, of: limits)
+        return request
+    }
+
+    /// Lets the next call be sent, unless the body of a stream is still to come.
+    public func didReceive(_ result: Result<Response, TargetKitError>, context: RequestContext) {
+        if case .success(let response) = result, response.isStream { return }
+        context[permits] = nil
+    }
+}
+
+/// The place of one attempt. It is given back when the context of the call or exchange releases it.
+private final class ConcurrencyPermit: Sendable {
+    let key: String
+    private let limits: ConcurrencyLimits
+
+    init(_ key: String, of limits: ConcurrencyLimits) {
+        self.key = key
+        self.limits = limits
+    }
+
+    deinit {
+        limits.release(key)
+    }
+}
+
+/// The calls in flight and the waiting calls of each key.
+private final class ConcurrencyLimits: Sendable {
+    fileprivate struct Entry: Sendable {
+        var inFlight = 0
+        var waiting = WaitingCalls()
+    }
+
+    private let limit: Int
+    private let entries = Locked<[String: Entry]>([:])
+
+    init(_ limit: Int) {
+        self.limit = max(limit, 1)
+    }
+
+    var counts: (keys: Int, waiting: Int) {
+        entries.withLock { entries in (entries.count, entries.values.reduce(0) { $0 + $1.waiting.count }) }
+    }
+
+    /// Takes a place, as soon as there is one.
+    func wait(for key: String) async throws {
+        let priority = Task.currentPriority
+        let id = entries.withLock { entries -> WaitingCalls.ID? in
+            if entries[key, default: Entry()].inFlight < limit {
+                entries[key, default: Entry()].inFlight += 1
+                return nil
+            }
+            return entries[key, default: Entry()].waiting.add(priority)
+        }
+        guard let id else { return }
+        try await WaitingCalls.wait { continuation in
+            entries.withLock { entries in
+                defer { entries.removeIfUnused(key) }
+                return entries[key]?.waiting.suspend(id, continuation) ?? nil
+            }
+        } cancel: { [entries] in
+            entries.withLock { $0[key]?.waiting.cancel(id) }
+        }
+    }
+
+    /// Gives a place to the next call, or back.
+    func release(_ key: String) {
+        let turn = entries.withLock { entries -> WaitingCalls.Turn? in
+            if let turn = entries[key]?.waiting.next() { return turn }
+            entries[key]?.inFlight -= 1
+            entries.removeIfUnused(key)
+            return nil
+        }
+        turn?.begin()
+    }
+}
+
+extension [String: ConcurrencyLimits.Entry] {
+    /// Servers that are not called take no memory.
+    fileprivate mutating func removeIfUnused(_ key: String) {
+        if let entry = self[key], entry.inFlight == 0, entry.waiting.isIdle { self[key] = nil }
+    }
+}

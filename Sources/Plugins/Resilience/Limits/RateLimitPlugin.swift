@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Limits how many requests are sent to a server in a time, and keeps to the limits that the server tells.
+///
+/// ```swift
+/// let provider = Provider<Search>(plugins: [RateLimitPlugin(10, per: .seconds(1))])
+/// ```
+///
+/// The requests are counted by a token bucket: up to `burst` are sent at once, then one at a time, at equal distances.
+/// The others wait in the order in which they came. Each attempt counts; a redirect does not.
+///
+/// The plugin learns from responses: after `Retry-After` with status 429 or 503 (RFC 9110 §10.2.3), and when `RateLimit`,
+/// `RateLimit-Remaining` or `X-RateLimit-Remaining` tells that no requests are left, the next one is sent when the
+/// server allows it, after an hour at most; if some are left, no more than these are sent at once
+/// (draft-ietf-httpapi-ratelimit-headers).
+///
+/// A call that would wait longer than `maximumWait`, or than the rest of its `CallTimeout.wholeCall`, fails at once with
+/// ``RateLimitError``, stage `.request` and kind `.rateLimited`. A waiting call can be cancelled.
+///
+/// The wait comes after all other preparations but signatures, whose time stamps would grow old. One plugin can be used
+/// by any number of providers; its copies share their limits.
+public struct RateLimitPlugin: Plugin {
+    private let key: @Sendable (URLRequest, any TargetType) -> String?
+    private let maximumWait: Duration
+    private let now: @Sendable () -> Date
+    private let limits: RateLimits
+    private let keys = PluginStorage<String>()
+
+    /// Creates a plugin.
+    ///
+    /// - Parameters:
+    ///   - requests: How many requests with the same key are sent in the period, at least 1; default: any number, so
+    ///     that only the server's limits count.
+    ///   - period: The period; default: one second.
+    ///   - burst: How many requests are sent at once after a pause; default `nil`: `requests`.
+    ///   - maximumWait: The longest wait of a call; default: one minute.
+    ///   - clock: Measures the times; default: the continuous clock.
+    ///   - now: The time of day, for dates in a response without a `Date`.
+    ///   - key: Which requests are limited together; `nil`: the request is not limited. Default: those to one server,
+    ///     by scheme, host and port.
+    public init(
+        _ requests: Int = .max,
+        per period: Duration = .seconds(1),
+        burst: Int? = nil,
+        maximumWait: Duration = .seconds(60),
+        clock: any Clock<Duration> = ContinuousClock(),
+        now: @escaping @Sendable () -> Date = { Date() },
+        key: (@Sendable (URLRequest, any TargetType) -> String?)? = nil
+    ) {
+        self.key = key ?? { request, _ in request.url.flatMap(ServerOrigin.init)?.description }
+        self.maximumWait = maximumWait
+        self.now = now
+        limits = RateLimits(TokenBucket(requests, per: period, burst: burst ?? requests), clock)
+    }
+
+    /// After all plugins that may take long, and before signatures.
+    public var place: PluginPlace { .rateLimit }
+
+    /// The number of keys that are remembered, and of calls that wait.
+    package var counts: (keys: Int, waiting: Int) { limits.counts }
+
+    /// Waits until the request may be sent.
+    ///
+    /// - Throws: ``RateLimitError``; `CancellationError`.
+    public func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
+        let key = key(request, context.target)
+        context[keys] = key
+        guard let key else { return request }
+        try await limits.wait(for: key, atMost: min(maximumWait, context.timeLeft ?? maximumWait))
+        return request
+    }
+
+    /// Learns the server's limits.
+    public func didReceive(_ result: Result<Response, TargetKitError>, context: RequestContext) {
+        let response =
+            switch result {
+            case .success(let response): response as Response?
+            case .failure(let error): error.response
+            }
+        guard let response, let key = context[keys], let limit = ServerRateLimit(response, now: now) else { return }
+        limits.learn(limit, of: key)
+    }
+}
+
+/// A call was not sent because it would have to wait for longer than it may: the `underlying` error, with stage
+/// `.request` and kind `.rateLimited`, of a call that a ``RateLimitPlugin`` refuses.
+public struct RateLimitError: Error, Sendable, Hashable {
+    /// The server, for example `https://shop.example`, or what the plugin's key closure returns.
+    public let key: String
+    /// How long the call would have to wait.
+    public let remaining: Duration
+
+    package init(key: String, remaining: Duration) {
+        self.key = key
+        self.remaining = remaining
+    }
+}
+
+extension RateLimitError: DescribedError, ErrorWithKind {
+    /// The problem in one line, for the developer.
+    package var redactedDescription: String {
+        "the limit of requests to \(key) is reached; the call would be sent in \(remaining.wholeSeconds) s"
+    }
+
+    /// Too many requests.
+    package var kind: TargetKitError.Kind { .rateLimited }
+
+    /// Too Many Requests (RFC 6585 §4).
+    package var statusCode: Int? { 429 }
+}
+
+/// The requests and the waiting calls of each key.
+private final class RateLimits: Sendable {
+    private struct Entry: Sendable {
+        var bucket: TokenBucket
+        var waiting = WaitingCalls()
+        /// Whether a task sends the waiting calls when their time has come.
+        var isServed = false
+    }
+
+    /// With more keys than this, those that have no effect any more are removed when a new one is needed.
+    private static let highCount = 64
+    private let bucket: TokenBucket
+    private let clock: any Clock<Duration>
+    private let elapsedTime: ElapsedTime
+    private let entries = Locked<[String: Entry]>([:])
+
+    init(_ bucket: TokenBucket, _ clock: any Clock<Duration>) {
+        self.bucket = bucket
+        self.clock = clock
+        elapsedTime = ElapsedTime(clock)
+    }
+
+    var counts: (keys: Int, waiting: Int) {
+        entries.withLock { entries in (entries.count, entries.values.reduce(0) { $0 + $1.waiting.count }) }
+    }
+
+    /// What a call has to do.
+    private enum Decision: Sendable {
+        case send
+        case wait(WaitingCalls.ID, isFirst: Bool)
+    }
+
+    func wait(for key: String, atMost limit: Duration) async throws {
+        let time = elapsedTime.current
+        let decision = try entries.withLock { entries throws(RateLimitError) -> Decision in
+            var entry = entries[key] ?? newEntry(&entries, at: time)
+            defer { entries[key] = entry }
+            if entry.waiting.isEmpty, entry.bucket.take(at: time) { return .send }
+            let remaining = entry.bucket.delay(after: entry.waiting.count, at: time)
+            guard remaining < limit else { throw RateLimitError(key: key, remaining: remaining) }
+            defer { entry.isServed = true }
+            return .wait(entry.waiting.add(.medium), isFirst: !entry.isServed)
+        }
+        guard case .wait(let id, let isFirst) = decision else { return }
+        if isFirst { Task { await serve(key) } }
+        try await WaitingCalls.wait { continuation in
+            entries.withLock { $0[key]?.waiting.suspend(id, continuation) ?? nil }
+        } cancel: { [entries] in
+            entries.withLock { $0[key]?.waiting.cancel(id) }
+        }
+    }
+
+    func learn(_ limit: ServerRateLimit, of key: String) {
+        let time = elapsedTime.current
+        entries.withLock { entries in
+            var entry = entries[key] ?? newEntry(&entries, at: time)
+            entry.bucket.learn(limit, at: time)
+            entries[key] = entry
+        }
+    }
+
+    /// Sends the waiting calls when their time has come, until none is left.
+    private func serve(_ key: String) async {
+        while let delay = delay(key) {
+            // The task is never cancelled; a clock that fails all the same must not end the calls' wait.
+            if delay > .zero { try? await clock.wait(for: delay) }
+        }
+    }
+
+    /// Sends the calls whose time has come, and returns how long the next one waits; `nil` if there is none.
+    private func delay(_ key: String) -> Duration? {
+        let time = elapsedTime.current
+        let (turns, delay) = entries.withLock { entries -> ([WaitingCalls.Turn], Duration?) in
+            guard var entry = entries[key] else { return ([], nil) }
+            var turns: [WaitingCalls.Turn] = []
+            while !entry.waiting.isEmpty, entry.bucket.take(at: time), let turn = entry.waiting.next() {
+                turns.append(turn)
+            }
+            let delay = entry.waiting.isEmpty ? nil : entry.bucket.delay(after: 0, at: time)
+            if delay == nil { entry.isServed = false }
+            entries[key] = entry
+            return (turns, delay)
+        }
+        for turn in turns { turn.begin() }
+        return delay
+    }
+
+    private func newEntry(_ entries: inout [String: Entry], at now: Duration) -> Entry {
+        if entries.count >= Self.highCount {
+            entries = entries.filter {
+                !$0.value.bucket.isFull(at: now) || !$0.value.waiting.isIdle || $0.value.isServed
+            }
+        }
+        return Entry(bucket: bucket)
+    }
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+
+/// Calls that wait for their turn: the most urgent first, of these the one that has waited longest.
+///
+/// Every eighth turn belongs to the call that has waited longest of all, so that urgent calls do not keep the others
+/// waiting forever.
+struct WaitingCalls: Sendable {
+    typealias ID = UInt64
+    typealias Continuation = CheckedContinuation<Void, any Error>
+
+    /// A call whose turn has come. Without a continuation it is not suspended yet, and will not be.
+    struct Turn: Sendable {
+        fileprivate let continuation: Continuation?
+
+        /// Resumes the call; outside the lock.
+        func begin() { continuation?.resume() }
+    }
+
+    private struct Call: Sendable {
+        let id: ID
+        let priority: TaskPriority
+        var continuation: Continuation?
+    }
+
+    /// In the order in which they came.
+    private var calls: [Call] = []
+    /// The calls that have left before they were suspended, and whether their turn had come.
+    private var early: [ID: Bool] = [:]
+    private var lastID: ID = 0
+    private var turns = 0
+
+    /// Whether no call waits for its turn.
+    var isEmpty: Bool { calls.isEmpty }
+    /// Whether no call waits, or is about to be suspended.
+    var isIdle: Bool { calls.isEmpty && early.isEmpty }
+    var count: Int { calls.count }
+
+    /// Adds a call, which must be suspended next.
+    mutating func add(_ priority: TaskPriority) -> ID {
+        lastID += 1
+        calls.append(Call(id: lastID, priority: priority))
+        return lastID
+    }
+
+    /// Suspends a call. Returns `nil` if it waits; else it does not wait, and its turn has come, or it was cancelled.
+    mutating func suspend(_ id: ID, _ continuation: Continuation) -> Bool? {
+        if let outcome = early.removeValue(forKey: id) { return outcome }
+        guard let index = calls.firstIndex(where: { $0.id == id }) else { return false }
+        calls[index].continuation = continuation
+        return nil
+    }
+
+    /// Removes a call whose task is cancelled; returns its continuation if it is suspended. It has no effect after the
+    /// call's turn has come.
+    mutating func cancel(_ id: ID) -> Continuation? {
+        guard let index = calls.firstIndex(where: { $0.id == id }) else { return nil }
+        let call = calls.remove(at: index)
+        if call.continuation == nil { early[id] = false }
+        return call.continuation
+    }
+
+    /// Removes the call whose turn it is; `nil` if none waits.
+    mutating func next() -> Turn? {
+        guard !calls.isEmpty else { return nil }
+        turns &+= 1
+        var index = 0
+        if turns % 8 != 0 {
+            for other in calls.indices where calls[other].priority > calls[index].priority { index = other }
+        }
+        let call = calls.remove(at: index)
+        if call.continuation == nil { early[call.id] = true }
+        return Turn(continuation: call.continuation)
+    }
+
+    /// Waits for a call's turn.
+    ///
+    /// - Parameters:
+    ///   - suspend: Calls ``suspend(_:_:)`` under the lock of the calls.
+    ///   - cancel: Calls ``cancel(_:)`` under the lock of the calls.
+    /// - Throws: `CancellationError` if the task is cancelled before its turn.
+    static func wait(
+        suspend: (Continuation) -> Bool?,
+        cancel: @escaping @Sendable () -> Continuation?
+    ) async throws {
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                guard let isTurn = suspend(continuation) else { return }
+                if isTurn { continuation.resume() } else { continuation.resume(throwing: CancellationError()) }
+            }
+        } onCancel: {
+            cancel()?.resume(throwing: CancellationError())
+        }
+    }
+}
