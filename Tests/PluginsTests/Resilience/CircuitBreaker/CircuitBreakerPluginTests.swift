@@ -186,6 +186,85 @@ struct CircuitBreakerPluginTests {
         )
     }
 
+    @Test("An isolated circuit refuses all calls until it is reset")
+    func isolated() async throws {
+        let breaker = breaker()
+        breaker.isolate("https://a.example")
+        clock.advance(by: .seconds(3600))
+        let error = try #require(await provider(breaker).result(target()).failure)
+        let open = try #require(error.underlying as? CircuitOpenError)
+        #expect(open == CircuitOpenError(key: "https://a.example", remaining: .zero, isIsolated: true))
+        #expect("\(error)".contains("has isolated its circuit"))
+        #expect(!breaker.admits(HostSet.urls("a")[0]))
+        #expect(hosts.visits == "")
+        breaker.reset("https://a.example")
+        await call("xx.", breaker)
+        #expect(breaker.state(of: "https://a.example") == .closed)
+        #expect(hosts.visits == "aaa")
+        #expect(changes.elements == ["https://a.example isolated", "https://a.example closed"])
+    }
+
+    @Test("A reset closes an open circuit, and calls from before it no longer count")
+    func reset() async {
+        let gate = Gate()
+        let script = ScriptedTransport { _, index in
+            if index == 0 { try await gate.waitUnlessCancelled() }
+            return .status(503)
+        }
+        let breaker = breaker(CircuitBreakerPolicy(failures: 1, share: 0))
+        let provider = Provider<SturdyTarget>(transport: script.transport, plugins: [breaker])
+        let early = Task { await provider.result(target()) }
+        await script.requests.waitForCount(1)
+        _ = await provider.result(target())
+        #expect(breaker.state(of: "https://a.example") == .open)
+        breaker.reset("https://a.example")
+        breaker.reset("https://unknown.example")
+        #expect(breaker.state(of: "https://a.example") == .closed)
+        gate.open()
+        _ = await early.value
+        #expect(breaker.state(of: "https://a.example") == .closed)
+        _ = await provider.result(target())
+        #expect(breaker.state(of: "https://a.example") == .open)
+    }
+
+    @Test(
+        "A call that takes longer than the policy allows is a failure",
+        arguments: [(999, false), (1000, false), (1001, true)]
+    )
+    func slowCalls(_ milliseconds: Int, _ isFailure: Bool) async {
+        let breaker = breaker(CircuitBreakerPolicy(failures: 1, share: 0, slowCall: .seconds(1)))
+        let script = ScriptedTransport { [clock] _, _ in
+            clock.advance(by: .milliseconds(milliseconds))
+            return .status(200)
+        }
+        // A wait before the call is sent does not count.
+        let waiting = RecordingPlugin(prepare: { [clock] request, _ in
+            clock.advance(by: .seconds(5))
+            return request
+        })
+        let provider = Provider<SturdyTarget>(transport: script.transport, plugins: [breaker, waiting])
+        #expect(RecordingPlugin.Outcome(await provider.result(target())) == .status(200))
+        #expect(breaker.state(of: "https://a.example") == (isFailure ? .open : .closed))
+    }
+
+    @Test("The states of a circuit are a sequence, which ends with the plugin")
+    func states() async {
+        var breaker: CircuitBreakerPlugin? = self.breaker(CircuitBreakerPolicy(failures: 1, share: 0))
+        let key = "https://a.example"
+        var states = breaker?.states(of: key).makeAsyncIterator()
+        #expect(await states?.next() == .closed)
+        if let breaker { await call("x", breaker) }
+        #expect(await states?.next() == .open)
+        breaker?.isolate("https://b.example")
+        clock.advance(by: .seconds(30))
+        breaker?.isolate(key)
+        #expect(await states?.next() == .isolated)
+        breaker?.reset(key)
+        #expect(await states?.next() == .closed)
+        breaker = nil
+        #expect(await states?.next() == nil)
+    }
+
     @Test("A probe that fails opens it again for the same time")
     func reopens() async {
         let breaker = breaker()

@@ -17,7 +17,8 @@ import FoundationNetworking
 /// which says for how long. After that time it is *half-open*: a few calls are sent as probes, the others are still
 /// refused. If the probes succeed, it closes; if one of them fails, it opens again.
 ///
-/// - A failure is a status of the policy, whether the target accepts it or not, or a connection error. A call does not
+/// - A failure is a status of the policy, whether the target accepts it or not, a connection error, or a call that takes
+///   longer than the policy's `slowCall`. A call does not
 ///   count if it was cancelled, exceeded a `CallTimeout.wholeCall`, was not sent, or failed for a reason of its own;
 ///   another probe is then admitted. Nor does a failure after a redirect to another server count: the first server has
 ///   answered.
@@ -32,12 +33,20 @@ import FoundationNetworking
 /// Its place is `PluginPlace.admission`: after a ``HostFailoverPlugin``, so that the circuit is that of the chosen
 /// host, and before plugins whose work would be wasted for a call that is refused, such as fetching a token.
 ///
+/// You can also open a circuit yourself, for example while the server is being maintained, and close it again:
+///
+/// ```swift
+/// breaker.isolate("https://shop.example")
+/// breaker.reset("https://shop.example")
+/// ```
+///
 /// One plugin can be used by any number of providers; its copies share their circuits.
 public struct CircuitBreakerPlugin: Plugin {
     private let policy: CircuitBreakerPolicy
     private let key: @Sendable (URLRequest, any TargetType) -> String?
     private let elapsedTime: ElapsedTime
     private let registry: OrderedCallback<CircuitRegistry, CircuitChange>
+    private let states: CircuitStates
     private let permits = PluginStorage<CircuitPermit>()
 
     /// Creates a plugin whose circuits are all closed.
@@ -59,15 +68,42 @@ public struct CircuitBreakerPlugin: Plugin {
         self.policy = policy
         self.key = key ?? { request, _ in request.url.flatMap(ServerOrigin.init)?.description }
         elapsedTime = ElapsedTime(clock)
-        registry = OrderedCallback(CircuitRegistry(policy)) { onChange($0.key, $0.state) }
+        let states = CircuitStates()
+        self.states = states
+        registry = OrderedCallback(CircuitRegistry(policy)) { change in
+            states.note(change)
+            onChange(change.key, change.state)
+        }
     }
 
     /// The state of a circuit; `.closed` if no call has asked for it yet.
     ///
     /// - Parameter key: `https://shop.example`, or what the plugin's key closure returns.
-    package func state(of key: String) -> CircuitState {
+    public func state(of key: String) -> CircuitState {
         let time = elapsedTime.current
         return registry.update { registry, _ in registry.circuit(key).state(at: time) }
+    }
+
+    /// The state of a circuit, and then each new one, as it is reported to `onChange`.
+    ///
+    /// A slow reader gets only the latest state. The sequence ends when its task is cancelled, or when the plugin and its
+    /// copies are released. Each reader needs a sequence of its own: call the method again.
+    ///
+    /// - Parameter key: `https://shop.example`, or what the plugin's key closure returns.
+    public func states(of key: String) -> AsyncStream<CircuitState> { states.values(of: key) }
+
+    /// Closes a circuit that is open or isolated, and forgets its calls so far. Calls in flight no longer count.
+    ///
+    /// - Parameter key: `https://shop.example`, or what the plugin's key closure returns.
+    public func reset(_ key: String) {
+        change(key) { $0.reset(key) }
+    }
+
+    /// Refuses all calls of a circuit until ``reset(_:)``.
+    ///
+    /// - Parameter key: `https://shop.example`, or what the plugin's key closure returns.
+    public func isolate(_ key: String) {
+        change(key) { $0.isolate(key) }
     }
 
     /// The state of the circuit of a URL's server; `.closed` for a URL without one.
@@ -91,20 +127,37 @@ public struct CircuitBreakerPlugin: Plugin {
     public func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
         guard let key = key(request, context.target) else { return request }
         let (time, isRefresh) = (elapsedTime.current, !RefreshTask.current.isEmpty)
-        switch change(key, { $0.admit(to: key, isRefresh: isRefresh, at: time) }) {
+        let decision = change(key) { $0.admit(to: key, isRefresh: isRefresh, at: time) }
+        switch decision {
         case .admitted(let admission):
             context[permits] = permit(admission, to: key, for: request.url)
         case .exempt: break
-        case .refused(let remaining): throw CircuitOpenError(key: key, remaining: remaining)
+        case .refused(let remaining):
+            throw CircuitOpenError(key: key, remaining: remaining, isIsolated: state(of: key) == .isolated)
         }
         return request
+    }
+
+    /// Notes when the attempt is sent.
+    public func willSend(_ request: URLRequest, context: RequestContext) {
+        guard policy.slowCall != nil, let permit = context[permits] else { return }
+        let time = elapsedTime.current
+        permit.sentAt.withLock { $0 = time }
     }
 
     /// Counts the result of the attempt.
     public func didReceive(_ result: Result<Response, TargetKitError>, context: RequestContext) {
         guard let permit = context[permits], permit.end() else { return }
-        let (verdict, time) = (verdict(on: AttemptOutcome(result), of: permit.url), elapsedTime.current)
-        change(permit.key) { $0.ended(permit.admission, of: permit.key, verdict, at: time) }
+        let time = elapsedTime.current
+        var verdict = verdict(on: AttemptOutcome(result), of: permit.url)
+        if verdict == .worked, isSlow(permit, at: time) { verdict = .failed }
+        let ending = verdict
+        change(permit.key) { $0.ended(permit.admission, of: permit.key, ending, at: time) }
+    }
+
+    private func isSlow(_ permit: CircuitPermit, at time: Duration) -> Bool {
+        guard let limit = policy.slowCall, let start = permit.sentAt.withLock({ $0 }) else { return false }
+        return time - start > limit
     }
 
     /// Counts a stream whose body has failed, and releases the permit of a call that was not sent. An exchange that the
@@ -155,48 +208,5 @@ public struct CircuitBreakerPlugin: Plugin {
             if before != after { changes.append(CircuitChange(key: key, state: after)) }
             return value
         }
-    }
-}
-
-/// A call was not sent because the calls before it have failed: the `underlying` error, with stage `.request` and kind
-/// `.server`, of a call that a ``CircuitBreakerPlugin`` refuses.
-///
-/// ```swift
-/// catch {
-///     if let open = error.underlying as? CircuitOpenError { banner.show(for: open.remaining) }
-/// }
-/// ```
-public struct CircuitOpenError: Error, Sendable, Hashable {
-    /// The circuit: `https://shop.example`, or what the plugin's key closure returns.
-    public let key: String
-    /// How long calls are still refused; zero while a probe is in flight.
-    public let remaining: Duration
-
-    package init(key: String, remaining: Duration) {
-        self.key = key
-        self.remaining = remaining
-    }
-}
-
-extension CircuitOpenError: DescribedError, ErrorWithKind {
-    /// The problem in one line, for the developer.
-    package var redactedDescription: String {
-        let problem = "calls to \(key) are refused because earlier calls have failed"
-        guard remaining > .zero else { return problem + "; a probe is in flight" }
-        return problem + "; the next call is sent in \(remaining.wholeSeconds) s"
-    }
-
-    /// The service is unavailable at the moment.
-    package var kind: TargetKitError.Kind { .server }
-
-    /// Service Unavailable (RFC 9110 §15.6.4).
-    package var statusCode: Int? { 503 }
-}
-
-extension Duration {
-    /// Whole seconds, rounded up so that a remainder is never zero.
-    fileprivate var wholeSeconds: Int64 {
-        let (seconds, attoseconds) = LongestWait.limited(self).components
-        return seconds + (attoseconds > 0 ? 1 : 0)
     }
 }

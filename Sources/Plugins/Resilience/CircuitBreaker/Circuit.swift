@@ -21,6 +21,7 @@ struct Circuit: Sendable {
     private enum Phase: Sendable {
         case closed
         case open(since: Duration)
+        case isolated
         /// When the probes that are in flight were admitted, by their numbers, and how many have succeeded.
         case halfOpen(inFlight: [Int: Duration], passed: Int)
     }
@@ -45,6 +46,7 @@ struct Circuit: Sendable {
         switch phase {
         case .closed: .closed
         case .open: .open
+        case .isolated: .isolated
         case .halfOpen: .halfOpen
         }
     }
@@ -54,6 +56,7 @@ struct Circuit: Sendable {
         switch phase {
         case .closed: .closed
         case .open: remaining(at: now) > .zero ? .open : .halfOpen
+        case .isolated: .isolated
         case .halfOpen: .halfOpen
         }
     }
@@ -69,6 +72,7 @@ struct Circuit: Sendable {
         switch phase {
         case .closed: true
         case .open: remaining(at: now) == .zero
+        case .isolated: false
         case .halfOpen(let inFlight, let passed):
             inFlight.values.count { now - $0 < policy.probeTimeout } + passed < probes
         }
@@ -97,7 +101,7 @@ struct Circuit: Sendable {
         unfinished -= 1
         guard admission.turn == turn else { return }
         switch (phase, verdict) {
-        case (.open, _), (.closed, .nothing): break
+        case (.open, _), (.isolated, _), (.closed, .nothing): break
         case (.closed, _):
             count.add(isMarked: verdict == .failed, at: now)
             if verdict == .failed, hasTooManyFailures(at: now) { enter(.open(since: now)) }
@@ -121,8 +125,19 @@ struct Circuit: Sendable {
             let hasClosed = admission.isProbe && admission.turn == turn - 1
             if hasClosed || hasTooManyFailures(at: now) { enter(.open(since: now)) }
         case .halfOpen where admission.turn == turn: enter(.open(since: now))
-        case .open, .halfOpen: break
+        case .open, .isolated, .halfOpen: break
         }
+    }
+
+    /// Closes the circuit, and forgets the calls so far.
+    mutating func reset() {
+        count = RollingCount(length: policy.window)
+        enter(.closed)
+    }
+
+    /// Refuses all calls until ``reset()``.
+    mutating func isolate() {
+        enter(.isolated)
     }
 
     /// Whether the circuit can be removed: it has no attempt in flight, and no call within its window, or none since long after it
@@ -132,6 +147,7 @@ struct Circuit: Sendable {
         switch phase {
         case .closed: return count.totals(at: now).all == 0
         case .open(let since): return now - since >= policy.openFor + policy.window
+        case .isolated: return false
         // Its probe was cancelled, or was not enough.
         case .halfOpen: return now - halfOpenSince >= policy.openFor + policy.window
         }

@@ -13,6 +13,7 @@ public struct CircuitBreakerPolicy: Sendable, Hashable {
     package var openFor: Duration
     package var probes: Int
     package var probeTimeout: Duration
+    package var slowCall: Duration?
     package var statuses: Set<Int>
     package var errorCodes: Set<URLError.Code>
 
@@ -29,6 +30,8 @@ public struct CircuitBreakerPolicy: Sendable, Hashable {
     ///     1; at least 1.
     ///   - probeTimeout: How long such a call keeps others from being sent; then one more is sent in its place, so that
     ///     a slow download does not hold up all calls. Default: 10 seconds.
+    ///   - slowCall: A call that takes longer counts as a failure, whatever its result: from sending it to its response
+    ///     with the whole body, of a stream to the head. Default `nil`: no call is too slow.
     ///   - statuses: The status codes that are failures of the server; default: 500, 502, 503, 504.
     ///   - errorCodes: The `URLError` codes that are failures of the server. Default `nil`: the host was not found,
     ///     refused the connection, failed the TLS handshake, lost the connection or did not answer in time. An offline
@@ -40,6 +43,7 @@ public struct CircuitBreakerPolicy: Sendable, Hashable {
         openFor: Duration = .seconds(30),
         probes: Int = 1,
         probeTimeout: Duration = .seconds(10),
+        slowCall: Duration? = nil,
         statuses: Set<Int> = [500, 502, 503, 504],
         errorCodes: Set<URLError.Code>? = nil
     ) {
@@ -49,6 +53,7 @@ public struct CircuitBreakerPolicy: Sendable, Hashable {
         self.openFor = openFor
         self.probes = probes
         self.probeTimeout = probeTimeout
+        self.slowCall = slowCall
         self.statuses = statuses
         self.errorCodes = errorCodes ?? ConnectionFailure.ofServer
     }
@@ -62,10 +67,6 @@ public enum CircuitState: Sendable, Hashable {
     case open
     /// A few calls are sent, to find out whether the server works again.
     case halfOpen
-}
-
-/// A change of a circuit.
-struct CircuitChange: Sendable, Hashable {
-    let key: String
-    let state: CircuitState
+    /// All calls are refused until the circuit is reset: ``CircuitBreakerPlugin/isolate(_:)``.
+    case isolated
 }

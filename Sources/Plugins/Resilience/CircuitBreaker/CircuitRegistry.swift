@@ -44,6 +44,16 @@ struct CircuitRegistry: Sendable {
         circuits[key]?.ended(admission, verdict, at: now)
     }
 
+    /// Closes a circuit.
+    mutating func reset(_ key: String) {
+        circuits[key]?.reset()
+    }
+
+    /// Makes a circuit refuse all calls.
+    mutating func isolate(_ key: String) {
+        circuits[key, default: Circuit(policy)].isolate()
+    }
+
     /// The body of a stream has failed whose head has counted as a success.
     mutating func streamFailed(_ admission: Circuit.Admission, of key: String, at now: Duration) {
         circuits[key]?.streamFailed(admission, at: now)
@@ -71,6 +81,8 @@ final class CircuitPermit: Sendable {
     /// The URL that the attempt asks for.
     let url: URL?
     let admission: Circuit.Admission
+    /// When the attempt was sent, if that is measured.
+    let sentAt = Locked<Duration?>(nil)
     private let hasEnded = Locked(false)
     private let giveBack: @Sendable (Circuit.Admission) -> Void
 
@@ -97,5 +109,28 @@ final class CircuitPermit: Sendable {
             defer { hasEnded = true }
             return !hasEnded
         }
+    }
+}
+
+/// A change of a circuit.
+struct CircuitChange: Sendable, Hashable {
+    let key: String
+    let state: CircuitState
+}
+
+/// The states of the circuits of a plugin that are not closed, for its readers.
+final class CircuitStates: Sendable {
+    private let states = ObservedValue<[String: CircuitState]>([:])
+
+    deinit {
+        states.finish()
+    }
+
+    func note(_ change: CircuitChange) {
+        states.update { $0[change.key] = change.state == .closed ? nil : change.state }
+    }
+
+    func values(of key: String) -> AsyncStream<CircuitState> {
+        states.latestValues { $0[key] ?? .closed }
     }
 }
