@@ -19,6 +19,13 @@ import FoundationNetworking
 /// by the current environment's transport. A transport is made when it is first needed, and released when its
 /// environment is not the current one and its last call has ended: `CurlTransport` and `URLSessionTransport` then
 /// finish bodies that are still being read, and close their connections.
+///
+/// For development servers with certificates of their own, an environment can trust any certificate of any host. A line
+/// on the standard error stream warns of it:
+///
+/// ```swift
+/// EnvironmentTransport(Servers.store, trustingAnyCertificateIn: ["development"])
+/// ```
 public final class EnvironmentTransport: Transport {
     private struct Entry: Sendable {
         let transport: any Transport
@@ -27,6 +34,7 @@ public final class EnvironmentTransport: Transport {
 
     private let store: EnvironmentStore
     private let make: @Sendable (ServerEnvironment) -> any Transport
+    private let developmentTrust: DevelopmentTrust
     private let entries = Locked<[String: Entry]>([:])
     private let switches: Task<Void, Never>
 
@@ -34,13 +42,31 @@ public final class EnvironmentTransport: Transport {
     ///
     /// - Parameters:
     ///   - store: The environments.
+    ///   - names: **For development only.** The names of the environments that trust any certificate of any host, so that
+    ///     everyone on the network can read and change their calls. Pinned keys still count. Requests to other servers
+    ///     are sent by the current environment's transport, and so with its trust. Default: none. In a release build of
+    ///     this package it has no effect unless you also pass `alsoInReleaseBuilds`.
+    ///   - alsoInReleaseBuilds: Whether these environments trust any certificate in release builds too; default:
+    ///     `false`.
     ///   - make: Makes the transport of an environment, with its ``ServerEnvironment/tls``; default: the system's
     ///     transport.
-    public init(
+    public convenience init(
         _ store: EnvironmentStore,
+        trustingAnyCertificateIn names: Set<String> = [],
+        alsoInReleaseBuilds: Bool = false,
+        make: (@Sendable (ServerEnvironment) -> any Transport)? = nil
+    ) {
+        let trust = DevelopmentTrust(names: names, isAllowed: DevelopmentTrust.isDebugBuild || alsoInReleaseBuilds)
+        self.init(store, trust, make: make)
+    }
+
+    init(
+        _ store: EnvironmentStore,
+        _ developmentTrust: DevelopmentTrust,
         make: (@Sendable (ServerEnvironment) -> any Transport)? = nil
     ) {
         self.store = store
+        self.developmentTrust = developmentTrust
         self.make = make ?? Self.system
         // An environment that was current only for a moment may have a transport.
         switches = store.onEachChange { [entries] current in
@@ -85,7 +111,7 @@ public final class EnvironmentTransport: Transport {
     private func begin(_ environment: ServerEnvironment) -> any Transport {
         if let transport = entries.withLock({ Self.join(&$0, environment.name, nil) }) { return transport }
         // Made without the lock; if another call has made one meanwhile, this call uses that one.
-        let made = make(environment)
+        let made = make(developmentTrust.applied(to: environment))
         return entries.withLock { Self.join(&$0, environment.name, made) } ?? made
     }
 

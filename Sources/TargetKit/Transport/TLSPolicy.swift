@@ -50,6 +50,7 @@ public struct TLSPolicy: Sendable, Hashable {
     package var pins: [String: [String]]
     package var clientCertificate: ClientCertificate?
     package var requiresTLS13: Bool
+    private var trustsEveryHost = false
 
     /// Creates a policy.
     ///
@@ -84,10 +85,18 @@ public struct TLSPolicy: Sendable, Hashable {
         return matching.isEmpty ? nil : matching.flatMap(\.value)
     }
 
+    /// This policy with trust in any certificate of any host, which only a named environment of an app may have.
+    package var trustingEveryHost: TLSPolicy {
+        var policy = self
+        policy.trust = .insecureTrustAll(for: [])
+        policy.trustsEveryHost = true
+        return policy
+    }
+
     /// Whether any certificate is accepted for the host.
     package func trustsBlindly(_ host: String) -> Bool {
         guard case .insecureTrustAll(let hosts) = trust else { return false }
-        return hosts.contains { Self.matches(host, $0) }
+        return trustsEveryHost || hosts.contains { Self.matches(host, $0) }
     }
 
     /// RFC 6125 §6.4.3: the asterisk matches one whole label.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import TargetKit
-import TargetKitPlugins
+@testable import TargetKitPlugins
 import TestSupport
 import Testing
 
@@ -52,6 +52,32 @@ struct EnvironmentTransportTests {
 
     private func call(_ provider: Provider<MultiTarget>, _ target: any TargetType) async -> TargetKitError? {
         await ShopTarget.$environments.withValue(store) { await provider.result(MultiTarget(target)).failure }
+    }
+
+    @Test(
+        "A named environment can trust any certificate while the app is developed, which is logged",
+        arguments: [(["test"], true), (["test"], false), ([], true), (["other"], true)] as [(Set<String>, Bool)]
+    )
+    func developmentTrust(_ names: Set<String>, _ isAllowed: Bool) async throws {
+        let lines = Recorder<String>()
+        let trust = DevelopmentTrust(names: names, isAllowed: isAllowed, warn: { lines.append($0) })
+        let transport = EnvironmentTransport(store, trust) { [log] in Named($0, log) }
+        let provider = Provider<MultiTarget>(transport: transport)
+        #expect(await call(provider, ShopTarget()) == nil)
+        try store.select(.test)
+        for _ in 0..<2 { #expect(await call(provider, ShopTarget()) == nil) }
+        let isTrusting = names == ["test"] && isAllowed
+        #expect(log.made.elements.map { $0.tls.trustsBlindly("10.0.0.1") } == [false, isTrusting])
+        #expect(lines.count == (names == ["test"] ? 1 : 0))
+        #expect(lines.elements.allSatisfy { $0.contains("WARNING") && $0.contains("\"test\"") })
+        #expect(lines.elements.allSatisfy { $0.contains("release build") == !isAllowed })
+    }
+
+    @Test("A policy without a named environment trusts no certificate blindly for an asterisk")
+    func asterisk() {
+        #expect(!TLSPolicy(trust: .insecureTrustAll(for: ["*", "*.*", ""])).trustsBlindly("shop.example"))
+        #expect(TLSPolicy.system.trustingEveryHost.trustsBlindly("shop.example"))
+        #expect(TLSPolicy.system.trustingEveryHost != .system)
     }
 
     @Test("Each environment has one transport, made when it is first needed, with its policy")

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+
+/// The environments that trust any certificate, while an app is developed.
+struct DevelopmentTrust: Sendable {
+    let names: Set<String>
+    /// Whether this build allows it.
+    let isAllowed: Bool
+    /// Writes a line for the developer.
+    var warn: @Sendable (String) -> Void = { FileHandle.standardError.write(Data("\($0)\n".utf8)) }
+
+    /// Whether this package is compiled for debugging.
+    static var isDebugBuild: Bool {
+        #if DEBUG
+        true
+        #else
+        false
+        #endif
+    }
+
+    /// The environment with the trust that its transport gets.
+    func applied(to environment: ServerEnvironment) -> ServerEnvironment {
+        guard names.contains(environment.name) else { return environment }
+        let name = environment.name.debugDescription
+        guard isAllowed else {
+            warn(
+                "TargetKit: WARNING: the environment \(name) does not trust any certificate, because this is a release build; "
+                    + "pass alsoInReleaseBuilds: true if it must"
+            )
+            return environment
+        }
+        warn(
+            "TargetKit: WARNING: the environment \(name) trusts any certificate, so everyone on the network can read and "
+                + "change its calls"
+        )
+        var environment = environment
+        environment.tls = environment.tls.trustingEveryHost
+        return environment
+    }
+}
