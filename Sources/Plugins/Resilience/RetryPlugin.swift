@@ -22,6 +22,7 @@ import FoundationNetworking
 ///   `retryAfterLimit`, the call ends with the server's answer. So does a call whose `CallTimeout.wholeCall` would
 ///   expire during the delay.
 /// - The repetitions of a scope are limited by a ``RetryBudget``.
+/// - The error of a call has its earlier attempts (`TargetKitError.previousAttempts`).
 /// - A call that was cancelled, or failed before it was sent, is not repeated. The delay is measured by the provider's
 ///   clock and ends when the call is cancelled.
 /// - Calls that share an exchange are repeated together.
@@ -41,8 +42,9 @@ public struct RetryPlugin: Plugin {
 
     private let policy: RetryPolicy
     private let now: @Sendable () -> Date
-    private let elapsedTime: ElapsedTime
-    private let tracker: Locked<RetryTracker>
+    let counter: RetryCounter
+    private let shouldRetry: (@Sendable (Result<Response, TargetKitError>, RequestContext) -> Bool?)?
+    private let onRetry: @Sendable (FailedAttempt, RequestContext) -> Void
     /// Under a lock of its own: a generator changes when it is used, and no other work waits for it.
     private let generator: Locked<any RandomNumberGenerator & Sendable>
     private let attempts = PluginStorage<Attempts>()
@@ -56,17 +58,24 @@ public struct RetryPlugin: Plugin {
     ///   - generator: Makes the random part of a delay; default: the system's generator. It is used by one thread at a
     ///     time, with a lock held: its `next()` should not wait.
     ///   - now: The time of day, for a `Retry-After` with a date in a response without a `Date`.
+    ///   - shouldRetry: Whether the result of an attempt is repeated; `nil`: by the policy's statuses and codes. The
+    ///     other conditions stay: the call is safe to repeat, and its attempts, its time and the budget are not used
+    ///     up. Default: the policy decides.
+    ///   - onRetry: Called before each delay with the failed attempt and its context; default: does nothing.
     public init(
         policy: RetryPolicy = RetryPolicy(),
         budget: RetryBudget = RetryBudget(),
         clock: any Clock<Duration> = ContinuousClock(),
         generator: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator(),
-        now: @escaping @Sendable () -> Date = { Date() }
+        now: @escaping @Sendable () -> Date = { Date() },
+        shouldRetry: (@Sendable (Result<Response, TargetKitError>, RequestContext) -> Bool?)? = nil,
+        onRetry: @escaping @Sendable (_ attempt: FailedAttempt, _ context: RequestContext) -> Void = { _, _ in }
     ) {
         self.policy = policy
         self.now = now
-        elapsedTime = ElapsedTime(clock)
-        tracker = Locked(RetryTracker(budget))
+        counter = RetryCounter(budget, clock)
+        self.shouldRetry = shouldRetry
+        self.onRetry = onRetry
         self.generator = Locked(generator)
     }
 
@@ -89,16 +98,16 @@ public struct RetryPlugin: Plugin {
         var attempts = context[self.attempts] ?? Attempts()
         attempts.isRepeatable = request.isRepeatable(with: (context.options.retryPolicy ?? policy).methods)
         context[self.attempts] = attempts
-        guard context.attempt == 0 else { return }
-        let time = elapsedTime.current
-        tracker.withLock { $0.countCall(in: context.scope, at: time) }
+        if context.attempt == 0 { counter.countCall(in: context.scope) }
     }
 
     /// Asks for another attempt.
     public func retry(_ result: Result<Response, TargetKitError>, context: RequestContext) async -> RetryDecision {
         let policy = context.options.retryPolicy ?? policy
         let outcome = AttemptOutcome(result)
-        guard !outcome.isInterrupted, isTransient(outcome, by: policy) else { return .doNotRetry }
+        guard !outcome.isInterrupted, shouldRetry?(result, context) ?? isTransient(outcome, by: policy) else {
+            return .doNotRetry
+        }
         let asked = outcome.status == nil ? nil : RetryAfter.delay(in: result.headers, now: now())
         if let asked, asked > policy.retryAfterLimit { return .doNotRetry }
         // A call that shares an exchange has sent nothing itself.
@@ -107,10 +116,10 @@ public struct RetryPlugin: Plugin {
         else { return .doNotRetry }
         let delay = delay(before: attempts.repetitions, by: policy, asked: asked)
         if let timeLeft = context.timeLeft, delay >= timeLeft { return .doNotRetry }
-        let time = elapsedTime.current
-        guard tracker.withLock({ $0.takeRepetition(in: context.scope, at: time) }) else { return .doNotRetry }
+        guard counter.takeRepetition(in: context.scope) else { return .doNotRetry }
         attempts.repetitions += 1
         context[self.attempts] = attempts
+        onRetry(FailedAttempt(result, delay: delay), context)
         return .retry(after: delay)
     }
 

@@ -50,6 +50,12 @@ public struct RetryPolicy: Sendable, Hashable {
         self.methods = methods ?? HTTPMethod.idempotent
     }
 
+    /// Retries calls that are safe to repeat, after any failure that is often temporary: the default.
+    public static let idempotent = RetryPolicy()
+
+    /// Retries calls that are safe to repeat, only after their connection was lost; no status, no timeout.
+    public static let lostConnections = RetryPolicy(statuses: [], errorCodes: [.networkConnectionLost])
+
     /// No retries.
     public static let never = RetryPolicy(attempts: 1)
 

@@ -1,6 +1,29 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
 
+/// The calls and repetitions that a ``RetryPlugin``, and the hedged requests that count with it, share.
+final class RetryCounter: Sendable {
+    private let elapsedTime: ElapsedTime
+    private let tracker: Locked<RetryTracker>
+
+    init(_ budget: RetryBudget, _ clock: any Clock<Duration>) {
+        elapsedTime = ElapsedTime(clock)
+        tracker = Locked(RetryTracker(budget))
+    }
+
+    /// Counts a call that is sent for the first time.
+    func countCall(in scope: RequestScope) {
+        let time = elapsedTime.current
+        tracker.withLock { $0.countCall(in: scope, at: time) }
+    }
+
+    /// Counts a repetition; returns `false` if the budget does not allow it.
+    func takeRepetition(in scope: RequestScope) -> Bool {
+        let time = elapsedTime.current
+        return tracker.withLock { $0.takeRepetition(in: scope, at: time) }
+    }
+}
+
 /// The calls and repetitions of each scope, against its ``RetryBudget``.
 ///
 /// A scope that has a parent is counted with the outermost one.

@@ -236,6 +236,7 @@ extension Call {
             try RequestCheck(of: request, hasBody: hasBody).check(request)
         }
         return TransportRequest(
+            of: context,
             urlRequest: request,
             body: body,
             destination: try destination(of: endpoint.task),

@@ -109,6 +109,7 @@ final class Call: Sendable {
         prepared: TransportRequest? = nil,
         _ context: inout RequestContext
     ) async -> Result<Response, TargetKitError> {
+        var failed: [FailedAttempt] = []
         do {
             var prepared = prepared
             while true {
@@ -121,13 +122,16 @@ final class Call: Sendable {
                 let result = decoded(received)
                 // A shared exchange asks the plugins about its own failures.
                 let isAsked = shared == nil || received.isSuccess && !result.isSuccess
-                guard isAsked, try await isRetried(result, context) else { return isSharedExchange ? received : result }
+                guard isAsked, let delay = try await delayBeforeRetry(result, context) else {
+                    return (isSharedExchange ? received : result).after(failed)
+                }
+                failed.append(FailedAttempt(result, delay: delay))
                 context.attempt += 1
                 handle.attempt = context.attempt
                 prepared = nil
             }
         } catch {
-            return .failure(failure(error, at: .request))
+            return .failure(failure(error, at: .request)).after(failed)
         }
     }
 }
@@ -196,21 +200,24 @@ extension Call {
         }
     }
 
-    /// Returns whether to retry, after any delay a plugin requests.
-    private func isRetried(_ result: Result<Response, TargetKitError>, _ context: RequestContext) async throws -> Bool {
-        guard plugins.retries, interruption == nil else { return false }
+    /// Returns the delay that a plugin requests before another attempt, after waiting for it; `nil`: there is none.
+    private func delayBeforeRetry(
+        _ result: Result<Response, TargetKitError>,
+        _ context: RequestContext
+    ) async throws -> Duration? {
+        guard plugins.retries, interruption == nil else { return nil }
         switch await cancellable(in: .retry, { [plugins] in await plugins.retry(result, context: context) }) {
-        case .doNotRetry: return false
+        case .doNotRetry: return nil
         case .fail(let error): throw failure(error, at: .transport)
         case .retry(let delay):
             // The call would time out instead of returning what it has.
-            if delay > .zero, let timeLeft = context.timeLeft, delay >= timeLeft { return false }
+            if delay > .zero, let timeLeft = context.timeLeft, delay >= timeLeft { return nil }
             do {
                 if delay > .zero {
                     try await cancellable { [clock = configuration.clock] in try await clock.wait(for: delay) }
                 }
                 try checkCancellation()
-                return true
+                return delay
             } catch {
                 throw failure(error, at: .cancelled)
             }

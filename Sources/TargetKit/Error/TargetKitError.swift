@@ -49,6 +49,7 @@ public struct TargetKitError: Error, Sendable {
         var appError: (any Error)?
         var unreadable: UnreadableBody?
         var isHandled = false
+        var previousAttempts: [FailedAttempt] = []
     }
 
     private var fields: Boxed<Fields>
@@ -87,6 +88,11 @@ public struct TargetKitError: Error, Sendable {
     public var appError: (any Error)? {
         get { fields.value.appError }
         set { fields.value.appError = newValue }
+    }
+    /// The attempts of the call before the last one, in order; empty if the call was not retried.
+    public internal(set) var previousAttempts: [FailedAttempt] {
+        get { fields.value.previousAttempts }
+        set { fields.value.previousAttempts = newValue }
     }
     /// Whether an error handler of the app has made this error, which other handlers are not to see.
     package var isHandled: Bool {
@@ -162,6 +168,9 @@ extension TargetKitError: ReflectsDescription {
             text += ": \(ErrorDescription(underlying))"
         }
         if let excerpt { text += ", in \(excerpt)" }
+        if !previousAttempts.isEmpty {
+            text += ", after \(previousAttempts.map(\.description).joined(separator: ", "))"
+        }
         if let appError { text += "; for the app: \(ErrorDescription(appError))" }
         return text.inOneLine
     }

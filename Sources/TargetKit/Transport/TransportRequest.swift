@@ -40,6 +40,8 @@ public struct TransportRequest: Sendable {
         var timeout: Duration?
         var progress: (@Sendable (TransferProgress) -> Void)?
         var hasStoredCookies = false
+        var target: (any TargetType)?
+        var scope: RequestScope?
     }
 
     private var fields: Boxed<Fields>
@@ -69,6 +71,16 @@ public struct TransportRequest: Sendable {
         get { fields.value.progress }
         set { fields.value.progress = newValue }
     }
+    /// The target of the call; `nil` for a request that was not made by a provider.
+    package internal(set) var target: (any TargetType)? {
+        get { fields.value.target }
+        set { fields.value.target = newValue }
+    }
+    /// The scope of the call; `nil` for a request that was not made by a provider.
+    package internal(set) var scope: RequestScope? {
+        get { fields.value.scope }
+        set { fields.value.scope = newValue }
+    }
     /// Whether the `Cookie` field is from the cookie store, and so is replaced when a redirect is followed.
     var hasStoredCookies: Bool {
         get { fields.value.hasStoredCookies }
@@ -85,6 +97,28 @@ public struct TransportRequest: Sendable {
     ) {
         fields = Boxed(
             Fields(urlRequest: urlRequest, body: body, destination: destination, timeout: timeout, progress: progress)
+        )
+    }
+
+    /// Creates the request of a call.
+    init(
+        of context: RequestContext,
+        urlRequest: URLRequest,
+        body: Body,
+        destination: Destination,
+        timeout: Duration?,
+        progress: (@Sendable (TransferProgress) -> Void)?
+    ) {
+        fields = Boxed(
+            Fields(
+                urlRequest: urlRequest,
+                body: body,
+                destination: destination,
+                timeout: timeout,
+                progress: progress,
+                target: context.target,
+                scope: context.scope
+            )
         )
     }
 }

@@ -233,6 +233,124 @@ struct RetryPluginTests {
     }
 }
 
+@Suite("Retry: predicate, notification, history", .timeLimit(.minutes(3)))
+struct RetryHistoryTests {
+    private let clock = ManualClock()
+
+    private func result(
+        _ script: ScriptedTransport,
+        _ plugin: RetryPlugin,
+        _ target: SturdyTarget = SturdyTarget(validation: .successCodes),
+        options: CallOptions = CallOptions()
+    ) async -> Result<Response, TargetKitError> {
+        let provider = Provider<SturdyTarget>(
+            transport: script.transport,
+            plugins: [plugin],
+            options: options,
+            clock: clock
+        )
+        return await clock.stepping { await provider.result(target) }.value
+    }
+
+    @Test(
+        "The predicate overrides the statuses and codes of the policy, and nothing else",
+        arguments: [
+            (true, HTTPMethod.get, 404, 3), (true, .post, 404, 1), (false, .get, 503, 1), (nil, .get, 503, 3),
+            (nil, .get, 404, 1),
+        ]
+            as [(Bool?, HTTPMethod, Int, Int)]
+    )
+    func predicate(_ decision: Bool?, _ method: HTTPMethod, _ status: Int, _ count: Int) async {
+        let script = ScriptedTransport(.status(status))
+        let plugin = RetryPlugin(clock: clock, shouldRetry: { _, _ in decision })
+        _ = await result(script, plugin, SturdyTarget(method: method))
+        #expect(script.requests.count == count)
+    }
+
+    @Test("The predicate gets the result of the attempt, and is not asked about cancelled calls")
+    func predicateResult() async {
+        let asked = Recorder<RecordingPlugin.Outcome>()
+        let plugin = RetryPlugin(
+            clock: clock,
+            shouldRetry: { result, context in
+                asked.append(.init(result))
+                return context.attempt == 0
+            }
+        )
+        _ = await result(ScriptedTransport(.status(409)), plugin)
+        _ = await result(ScriptedTransport(.error(.cancelled)), plugin)
+        #expect(asked.elements == [.failure(.status), .failure(.status)])
+    }
+
+    @Test(
+        "A closure is told of each retry, and the error has the attempts before the last one",
+        arguments: [false, true]
+    )
+    func history(isShared: Bool) async throws {
+        let told = Recorder<FailedAttempt>()
+        let plugin = RetryPlugin(
+            policy: RetryPolicy(baseDelay: .seconds(1)),
+            clock: clock,
+            generator: HighestNumbers(),
+            onRetry: { attempt, context in
+                #expect(context.attempt == told.count)
+                told.append(attempt)
+            }
+        )
+        let script = ScriptedTransport(
+            .error(.timedOut),
+            .status(503, ["Retry-After": "7", "Set-Cookie": "secret"]),
+            .status(500)
+        )
+        let error = try #require(
+            await result(script, plugin, options: .setting(\.sharesInFlight, isShared)).failure
+        )
+        #expect(error.response?.statusCode == 500)
+        #expect(error.previousAttempts == told.elements)
+        #expect(error.previousAttempts.map(\.kind) == [.timedOut, .server])
+        #expect(error.previousAttempts.map(\.statusCode) == [nil, 503])
+        #expect(error.previousAttempts.last?.delay == .seconds(7))
+        #expect("\(error)".hasSuffix(", after timedOut, server (HTTP 503)"))
+        #expect(!"\(error)".contains("secret"))
+    }
+
+    @Test("An error that follows other retries has their attempts too, and one without retries has none")
+    func otherRetries() async {
+        let script = ScriptedTransport(.status(401))
+        let refresh = RecordingPlugin(
+            place: .authentication,
+            prepare: { request, context in
+                if context.attempt == 1 { throw Boom() }
+                return request
+            },
+            retry: { _, _ in .retry(after: .zero) }
+        )
+        let provider = Provider<SturdyTarget>(transport: script.transport, plugins: [refresh])
+        let error = await provider.result(SturdyTarget()).failure
+        #expect(error?.underlying is Boom)
+        #expect(error?.previousAttempts.map(\.kind) == [.unauthorized])
+        let plain = Provider<SturdyTarget>(transport: script.transport)
+        #expect(await plain.result(SturdyTarget(validation: .successCodes)).failure?.previousAttempts == [])
+    }
+
+    @Test(
+        "The presets",
+        arguments: [
+            (RetryPolicy.idempotent, 503, nil, 3), (.idempotent, nil, .timedOut, 3), (.lostConnections, 503, nil, 1),
+            (.lostConnections, nil, .timedOut, 1), (.lostConnections, nil, .networkConnectionLost, 3),
+            (.never, 503, nil, 1),
+        ] as [(RetryPolicy, Int?, URLError.Code?, Int)]
+    )
+    func presets(_ policy: RetryPolicy, _ status: Int?, _ code: URLError.Code?, _ count: Int) async {
+        let script = ScriptedTransport(code.map { .error($0) } ?? .status(status ?? 200))
+        _ = await result(script, RetryPlugin(policy: policy, clock: clock))
+        #expect(script.requests.count == count)
+        let post = ScriptedTransport(code.map { .error($0) } ?? .status(status ?? 200))
+        _ = await result(post, RetryPlugin(policy: policy, clock: clock), SturdyTarget(method: .post))
+        #expect(post.requests.count == 1)
+    }
+}
+
 @Suite("Idempotency key", .timeLimit(.minutes(3)))
 struct IdempotencyKeyTests {
     private let clock = ManualClock()

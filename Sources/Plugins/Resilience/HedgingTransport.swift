@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Sends a request a second time if the first one takes unusually long, and uses the response that arrives first.
+///
+/// ```swift
+/// let retry = RetryPlugin()
+/// let provider = Provider<Search>(
+///     transport: HedgingTransport(SystemTransport.shared, countedBy: retry),
+///     plugins: [retry]
+/// )
+/// ```
+///
+/// The second request is sent after a fixed delay, or after the 95th percentile of the endpoint's durations: of its last
+/// 500 to 1,000 exchanges, as soon as there are 20. The first response is the result, whatever its status, and the other
+/// request is cancelled. If one of the two fails, the other one decides.
+///
+/// - Only requests that may be sent twice are: with an idempotent method (RFC 9110 §9.2.2) or an `Idempotency-Key`, a
+///   body in memory, a response in memory, and no progress to report. Uploads of files, downloads to files and streams
+///   are sent once.
+/// - Second requests are limited by a ``RetryBudget``: that of a ``RetryPlugin``, together with its repetitions, or one
+///   of the transport.
+/// - Plugins see one exchange: a second request has the same header fields, and does not count in a
+///   ``ConcurrencyLimitPlugin`` or ``RateLimitPlugin``.
+public struct HedgingTransport: Transport {
+    /// The durations of an endpoint's exchanges.
+    private struct Durations: Sendable {
+        /// How many exchanges have to be known.
+        static let minimum = 20
+        static let windowLength = 500
+
+        private var older = DurationHistogram()
+        private var newer = DurationHistogram()
+
+        mutating func add(_ duration: Duration) {
+            if newer.count >= Self.windowLength { (older, newer) = (newer, DurationHistogram()) }
+            newer.add(duration)
+        }
+
+        var percentile95: Duration? {
+            guard older.count + newer.count >= Self.minimum else { return nil }
+            var all = older
+            all.add(newer)
+            return all.percentile(0.95)
+        }
+    }
+
+    private enum Event: Sendable {
+        case ended(Result<TransportResponse, any Error>)
+        case delayEnded
+        case delayCancelled
+    }
+
+    /// More endpoints than this are not hedged, so that names with identifiers do not fill the memory.
+    private static let endpointLimit = 200
+    private let transport: any Transport
+    private let fixedDelay: Duration?
+    private let clock: any Clock<Duration>
+    private let elapsedTime: ElapsedTime
+    private let counter: RetryCounter
+    private let countsCalls: Bool
+    private let scope = RequestScope()
+    private let durations = Locked<[String: Durations]>([:])
+
+    /// Creates a transport that sends by another one.
+    ///
+    /// - Parameters:
+    ///   - transport: Sends the requests; default: the system's.
+    ///   - delay: The time after which the second request is sent; default `nil`: the 95th percentile of the endpoint's
+    ///     durations. An endpoint is a case of a target, or for other requests a server, with its method.
+    ///   - retry: The provider's plugin whose budget counts the second requests; default `nil`: a `RetryBudget()` of the
+    ///     transport.
+    ///   - clock: Measures delays and durations; default: the continuous clock.
+    public init(
+        _ transport: any Transport = SystemTransport.shared,
+        after delay: Duration? = nil,
+        countedBy retry: RetryPlugin? = nil,
+        clock: any Clock<Duration> = ContinuousClock()
+    ) {
+        self.transport = transport
+        fixedDelay = delay
+        counter = retry?.counter ?? RetryCounter(RetryBudget(), clock)
+        countsCalls = retry == nil
+        self.clock = clock
+        elapsedTime = ElapsedTime(clock)
+    }
+
+    /// Performs one exchange, with one or two requests.
+    ///
+    /// - Throws: The transport's error; of two requests that fail, that of the one that failed first.
+    public func send(_ request: TransportRequest) async throws -> TransportResponse {
+        guard request.isHedgeable else { return try await transport.send(request) }
+        if countsCalls { counter.countCall(in: request.scope ?? scope) }
+        guard fixedDelay == nil else { return try await race(request, after: fixedDelay ?? .zero) }
+        let (endpoint, start) = (request.endpoint, elapsedTime.current)
+        let response =
+            if let delay = durations.withLock({ $0[endpoint]?.percentile95 }) {
+                try await race(request, after: delay)
+            } else {
+                try await transport.send(request)
+            }
+        note(elapsedTime.current - start, of: endpoint)
+        return response
+    }
+
+    private func note(_ duration: Duration, of endpoint: String) {
+        durations.withLock { durations in
+            guard durations[endpoint] != nil || durations.count < Self.endpointLimit else { return }
+            durations[endpoint, default: Durations()].add(duration)
+        }
+    }
+
+    private func race(_ request: TransportRequest, after delay: Duration) async throws -> TransportResponse {
+        let result = await withTaskGroup(of: Event.self) { group -> Result<TransportResponse, any Error> in
+            group.addTask { await ended(request) }
+            group.addTask {
+                do { try await clock.wait(for: delay) } catch { return .delayCancelled }
+                return .delayEnded
+            }
+            // The tasks of a group end before it does: the other request has released its connection.
+            defer { group.cancelAll() }
+            var (inFlight, failure) = (1, (any Error)?.none)
+            while let event = await group.next() {
+                switch event {
+                case .ended(.success(let response)): return .success(response)
+                case .ended(.failure(let error)):
+                    inFlight -= 1
+                    failure = failure ?? error
+                    if inFlight == 0 { return .failure(failure ?? error) }
+                case .delayEnded:
+                    guard !Task.isCancelled, counter.takeRepetition(in: request.scope ?? scope) else { continue }
+                    inFlight += 1
+                    let second = request.shortened(by: delay)
+                    group.addTask { await ended(second) }
+                case .delayCancelled: continue
+                }
+            }
+            return .failure(failure ?? CancellationError())
+        }
+        return try result.get()
+    }
+
+    private func ended(_ request: TransportRequest) async -> Event {
+        do { return .ended(.success(try await transport.send(request))) } catch { return .ended(.failure(error)) }
+    }
+}
+
+extension TransportRequest {
+    /// Whether it may be sent twice at the same time.
+    fileprivate var isHedgeable: Bool {
+        guard progress == nil, case .memory = destination, urlRequest.isRepeatable() else { return false }
+        switch body {
+        case .none, .data: return true
+        case .file, .stream: return false
+        }
+    }
+
+    /// This request with what its timeout leaves after a delay.
+    fileprivate func shortened(by delay: Duration) -> TransportRequest {
+        var request = self
+        request.timeout = timeout.map { max($0 - delay, .milliseconds(1)) }
+        return request
+    }
+
+    /// The method and the case of the target, or the server.
+    fileprivate var endpoint: String {
+        let name = target?.name ?? urlRequest.url.flatMap(ServerOrigin.init)?.description ?? ""
+        return "\(urlRequest.method.rawValue) \(name)"
+    }
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT
+
+/// An attempt of a call that a plugin has followed by another one.
+///
+/// ```swift
+/// catch {
+///     log.note("\(error.kind) after \(error.previousAttempts.count) retries")
+/// }
+/// ```
+public struct FailedAttempt: Sendable, Hashable {
+    /// What the failure means; for a response that the target accepts, what its status code means.
+    public let kind: TargetKitError.Kind
+    /// The status code of the response; `nil` if there was none.
+    public let statusCode: Int?
+    /// The delay before the next attempt.
+    public let delay: Duration
+
+    package init(_ result: Result<Response, TargetKitError>, delay: Duration) {
+        switch result {
+        case .success(let response):
+            kind = TargetKitError.Kind(statusCode: response.statusCode)
+            statusCode = response.statusCode
+        case .failure(let error):
+            kind = error.kind
+            statusCode = error.response?.statusCode
+        }
+        self.delay = delay
+    }
+}
+
+extension FailedAttempt: CustomStringConvertible {
+    /// The kind of the failure, and the status code if there is one.
+    public var description: String { statusCode.map { "\(kind) (HTTP \($0))" } ?? "\(kind)" }
+}
+
+extension Result<Response, TargetKitError> {
+    /// This result, whose error has the attempts before it.
+    func after(_ attempts: [FailedAttempt]) -> Self {
+        guard !attempts.isEmpty, case .failure(var error) = self else { return self }
+        error.previousAttempts = attempts + error.previousAttempts
+        return .failure(error)
+    }
+}
