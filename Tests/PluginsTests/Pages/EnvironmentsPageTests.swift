@@ -97,6 +97,12 @@ struct EnvironmentsPageTests {
         #expect(provider.scope.inFlightCount == 0)
     }
 
+    @Test("An environment that trusts any certificate")
+    func developmentTrust() {
+        let transport = EnvironmentTransport(Servers.store, trustingAnyCertificateIn: ["test"])
+        #expect(transport.names.isEmpty)
+    }
+
     @Test("Calls follow the store")
     func calls() async throws {
         try await withStore {

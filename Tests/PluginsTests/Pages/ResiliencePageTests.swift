@@ -90,6 +90,61 @@ struct ResiliencePageTests {
         #expect(keys == [nil, "7", "7", "7", nil, nil, nil])
     }
 
+    @Test("Decide, observe, and send twice")
+    func hooks() async throws {
+        let retries = Recorder<String>()
+        hosts.set(.status(503), "a")
+        let retry = RetryPlugin(
+            shouldRetry: { result, _ in
+                guard case .failure(let error) = result else { return nil }
+                return error.kind == .conflict ? true : nil
+            },
+            onRetry: { attempt, context in retries.append("\(context.target.method) \(attempt)") }
+        )
+        let provider = Provider<Shop>(transport: transport, plugins: [retry], clock: clock)
+        let (result, _) = await clock.stepping { await provider.result(.orders) }
+        #expect(retries.elements == ["GET server (HTTP 503)", "GET server (HTTP 503)"])
+        #expect(result.failure?.previousAttempts.count == 2)
+    }
+
+    @Test("Send slow requests twice")
+    func hedge() async throws {
+        let retry = RetryPlugin(clock: clock)
+        let provider = Provider<Shop>(
+            transport: HedgingTransport(transport, after: .milliseconds(300), countedBy: retry, clock: clock),
+            plugins: [retry]
+        )
+        _ = try await provider.request(.orders)
+        #expect(hosts.visits == "a")
+    }
+
+    @Test("Limit calls")
+    func limits() async throws {
+        let provider = Provider<Shop>(
+            transport: transport,
+            plugins: [ConcurrencyLimitPlugin(4), RateLimitPlugin(10, per: .seconds(1), clock: clock)],
+            clock: clock
+        )
+        for _ in 0..<10 { _ = try await provider.request(.orders) }
+        #expect(hosts.visits.count == 10)
+        #expect(clock.sleeperCount == 0)
+    }
+
+    @Test("Isolate a circuit")
+    func isolate() async {
+        let changes = Recorder<String>()
+        let breaker = CircuitBreakerPlugin(clock: clock)
+        breaker.isolate("https://a.example")
+        let isRefused = breaker.state(of: "https://a.example") == .isolated
+        breaker.reset("https://a.example")
+        for await state in breaker.states(of: "https://a.example") {
+            changes.append("\(state)")
+            break
+        }
+        #expect(isRefused)
+        #expect(changes.elements == ["closed"])
+    }
+
     @Test("Use several hosts")
     func failover() async throws {
         let moves = Recorder<URL>()
