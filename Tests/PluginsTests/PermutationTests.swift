@@ -116,6 +116,7 @@ private struct PermutationRun: Equatable {
             UnauthorizedPlugin(after: authentication) { _ in events.append("signed out") },
             DefaultHeadersPlugin(userAgent: "Shop/1", languages: { ["en"] }),
             RetryPlugin(clock: clock, generator: SeededGenerator(seed: 1)),
+            ConcurrencyLimitPlugin(4),
             authentication,
             RequestSigningPlugin(fields: ["X-Signature"]) { request, _ in ["X-Signature": try request.checksum] },
             NetworkLoggerPlugin(

@@ -22,6 +22,8 @@
 /// A failed call is therefore retried with a new credential first, then with another host, then after a delay, and last
 /// after waiting for the network.
 ///
+/// The limits of calls in flight and of requests in a time come just before ``signing``, once for each exchange.
+///
 /// A provider can have only one `RetryPlugin` and one `WaitsForConnectivityPlugin`; with two of a type, each call fails
 /// and its error says so.
 ///

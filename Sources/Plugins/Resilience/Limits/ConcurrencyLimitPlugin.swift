@@ -116,7 +116,7 @@ private final class ConcurrencyLimits: Sendable {
         try await WaitingCalls.wait { continuation in
             entries.withLock { entries in
                 defer { entries.removeIfUnused(key) }
-                return entries[key]?.waiting.suspend(id, continuation) ?? nil
+                return entries[key, default: Entry()].waiting.suspend(id, continuation)
             }
         } cancel: { [entries] in
             entries.withLock { $0[key]?.waiting.cancel(id) }

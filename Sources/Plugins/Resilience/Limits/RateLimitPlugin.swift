@@ -161,7 +161,7 @@ private final class RateLimits: Sendable {
         guard case .wait(let id, let isFirst) = decision else { return }
         if isFirst { Task { await serve(key) } }
         try await WaitingCalls.wait { continuation in
-            entries.withLock { $0[key]?.waiting.suspend(id, continuation) ?? nil }
+            entries.withLock { $0[key, default: Entry(bucket: bucket)].waiting.suspend(id, continuation) }
         } cancel: { [entries] in
             entries.withLock { $0[key]?.waiting.cancel(id) }
         }

@@ -46,15 +46,19 @@ struct RateLimitPluginTests {
     func distances(_ requests: Int, _ burst: Int?, _ expected: [Double]) async {
         let plugin = plugin(requests, burst: burst)
         let provider = provider(plugin)
-        let (_, sleeps) = await clock.stepping {
-            await withTaskGroup(of: Void.self) { group in
-                for _ in 0..<5 { group.addTask { _ = await provider.result(SturdyTarget()) } }
-            }
-        }
-        #expect(sentAt.elements == expected)
+        let calls = (0..<5).map { _ in Task { await provider.result(SturdyTarget()) } }
+        while !Task.isCancelled, sentAt.count + plugin.counts.waiting < 5 { await Task.yield() }
         // One timer for all waiting calls, which wakes once for each.
-        #expect(sleeps.count <= 5)
+        for count in sentAt.count..<5 {
+            await clock.waitForSleepers()
+            #expect(clock.sleeperCount == 1)
+            clock.advanceToNextDeadline()
+            await sentAt.waitForCount(count + 1)
+        }
+        for call in calls { #expect(RecordingPlugin.Outcome(await call.value) == .status(200)) }
+        #expect(sentAt.elements == expected)
         #expect(plugin.counts.waiting == 0)
+        #expect(clock.sleeperCount == 0)
     }
 
     @Test("After a pause the whole burst can be sent again")
