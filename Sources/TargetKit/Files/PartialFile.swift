@@ -38,6 +38,11 @@ final class PartialFile: Sendable {
         try self.init(at: folder.appendingPathComponent("targetkit.\(Self.number).part"), mode: 0o600)
     }
 
+    /// Creates a file beside another one, with permissions of its own.
+    convenience init(beside url: URL, mode: mode_t) throws(Failure) {
+        try self.init(at: Self.hiddenPlace(beside: url), mode: mode)
+    }
+
     private init(at url: URL, mode: mode_t) throws(Failure) {
         self.url = url
         descriptor = open(url.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
@@ -72,12 +77,23 @@ final class PartialFile: Sendable {
 
     /// A new hidden file name in the file's folder.
     static func hiddenPlace(beside file: URL) -> URL {
+        file.deletingLastPathComponent().appendingPathComponent(hiddenPrefix(beside: file) + "\(number).part")
+    }
+
+    /// Whether a name is one that ``hiddenPlace(beside:)`` returns.
+    static func isName(_ name: String, ofPartOf file: URL) -> Bool {
+        let prefix = hiddenPrefix(beside: file)
+        guard name.hasPrefix(prefix), name.hasSuffix(".part") else { return false }
+        return UInt64(name.dropFirst(prefix.count).dropLast(".part".count), radix: 36) != nil
+    }
+
+    private static func hiddenPrefix(beside file: URL) -> String {
         var prefix = ""
         for character in file.lastPathComponent {
             guard prefix.utf8.count + character.utf8.count <= prefixSize else { break }
             prefix.append(character)
         }
-        return file.deletingLastPathComponent().appendingPathComponent(".\(prefix).\(number).part")
+        return ".\(prefix)."
     }
 
     private static var number: String { String(UInt64.random(in: .min ... .max), radix: 36) }
@@ -106,6 +122,22 @@ final class PartialFile: Sendable {
             Result { () throws(Failure) in try append(bytes) }
         }
         try result.get()
+    }
+
+    /// Flushes the file to permanent storage.
+    func synchronize() throws(Failure) {
+        guard Self.synchronize(descriptor) else { throw Self.failure(.cannotWriteToFile, url) }
+    }
+
+    /// Flushes a file or folder to permanent storage; returns `false` on failure, with the reason in `errno`.
+    ///
+    /// On Apple platforms `fsync` leaves the data in the drive's cache, which does not survive a loss of power
+    /// (fsync(2)); `F_FULLFSYNC` flushes that, too. Network volumes and some external ones support only `fsync`.
+    static func synchronize(_ descriptor: Int32) -> Bool {
+        #if canImport(Darwin)
+        if fcntl(descriptor, F_FULLFSYNC) == 0 { return true }
+        #endif
+        return fsync(descriptor) == 0
     }
 
     /// Moves the file to its final place, replacing an existing file.

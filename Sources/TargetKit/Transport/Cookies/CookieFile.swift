@@ -23,8 +23,9 @@ struct CookieFile: Sendable {
 
     /// The cookies in the file; empty when the file does not exist.
     func read() throws(CookieFileError) -> [Cookie] {
-        guard FileManager.default.fileExists(atPath: url.path) else { return [] }
-        guard let data = try? Data(contentsOf: url) else { throw failure(.unreadable) }
+        let stored: Data?
+        do { stored = try AtomicFile(url).read() } catch { throw failure(.unreadable) }
+        guard let data = stored else { return [] }
         let content: Content
         do {
             let decoder = JSONDecoder()
@@ -53,31 +54,11 @@ struct CookieFile: Sendable {
         } catch {
             throw failure(.unwritable("\(ErrorDescription(error))"))
         }
-        let number = String(UInt64.random(in: .min ... .max), radix: 36)
-        let part = url.deletingLastPathComponent().appendingPathComponent(".cookies.\(number).part").path
-        do throws(CookieFileError) {
-            try fill(part, with: data)
-            guard rename(part, url.path) == 0 else { throw systemFailure() }
+        do {
+            try AtomicFile(url).write(data)
         } catch {
-            unlink(part)
-            throw error
+            throw failure(.unwritable(error.message))
         }
-    }
-
-    private func fill(_ path: String, with data: Data) throws(CookieFileError) {
-        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw systemFailure() }
-        defer { close(descriptor) }
-        var rest = data[...]
-        while !rest.isEmpty {
-            let written = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
-            if written < 0, errno != EINTR { throw systemFailure() }
-            rest = rest.dropFirst(max(written, 0))
-        }
-    }
-
-    private func systemFailure() -> CookieFileError {
-        failure(.unwritable(String(cString: strerror(errno))))
     }
 
     private func failure(_ reason: CookieFileError.Reason) -> CookieFileError {

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+
+/// A file whose contents are replaced as a whole, for what is kept between launches.
+///
+/// New contents are written to a part file beside the file, flushed to the disk, and renamed. A reader, another writer
+/// or a crash therefore meets the old contents or the new ones, and never a mixture. Each part file belongs to one
+/// write: any number of writers, of any number of processes, can replace the file at the same time, and the last one
+/// wins.
+///
+/// Files have mode 0600, because most of what is kept is secret. A part file that a killed process has left is removed
+/// with the first change an hour later.
+package struct AtomicFile: Sendable {
+    /// A failed operation of the file.
+    package struct Failure: Error, Sendable, Hashable {
+        /// The operation.
+        package enum Operation: Sendable, Hashable {
+            /// The URL is not a file URL.
+            case locate
+            /// The file's folder could not be created.
+            case createFolder
+            case read
+            case write
+            case remove
+        }
+
+        package let operation: Operation
+        /// The system's message.
+        package let message: String
+
+        fileprivate init(_ operation: Operation, _ message: String = String(cString: strerror(errno))) {
+            self.operation = operation
+            self.message = message
+        }
+    }
+
+    /// How long a part file is left alone, because its writer may still exist.
+    private static let partLifetime: TimeInterval = 3600
+
+    private let file: URL
+    private let createsFolder: Bool
+
+    /// Creates a description of the file; the file need not exist.
+    ///
+    /// - Parameter createsFolder: Whether missing folders are created, with mode 0700.
+    package init(_ file: URL, createsFolder: Bool = false) {
+        self.file = file
+        self.createsFolder = createsFolder
+    }
+
+    /// The contents; `nil` if there is no file.
+    package func read() throws(Failure) -> Data? {
+        let descriptor = open(try place().path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            // ENOTDIR: a part of the path is a file.
+            if errno == ENOENT || errno == ENOTDIR { return nil }
+            throw Failure(.read)
+        }
+        defer { close(descriptor) }
+        var data = Data()
+        var piece = [UInt8](repeating: 0, count: 4096)
+        while true {
+            let count = Foundation.read(descriptor, &piece, piece.count)
+            if count == 0 { return data }
+            if count > 0 { data.append(contentsOf: piece[..<count]) }
+            if count < 0, errno != EINTR { throw Failure(.read) }
+        }
+    }
+
+    /// Replaces the contents.
+    package func write(_ data: Data) throws(Failure) {
+        let place = try place()
+        if createsFolder { try createFolder(of: place) }
+        do throws(PartialFile.Failure) {
+            let part = try PartialFile(beside: place, mode: 0o600)
+            try part.append(data)
+            // Otherwise the new file may be empty after a crash, and the old one is gone.
+            try part.synchronize()
+            try part.move(to: place)
+        } catch {
+            throw Failure(.write, error.message)
+        }
+        removeLeftovers(of: place)
+        Self.synchronize(place.deletingLastPathComponent())
+    }
+
+    /// Removes the file, if there is one.
+    package func remove() throws(Failure) {
+        let place = try place()
+        removeLeftovers(of: place)
+        guard unlink(place.path) == 0 || errno == ENOENT || errno == ENOTDIR else { throw Failure(.remove) }
+        Self.synchronize(place.deletingLastPathComponent())
+    }
+
+    /// The file with all links resolved: otherwise the new file would replace a link.
+    private func place() throws(Failure) -> URL {
+        guard file.isFileURL else { throw Failure(.locate, "not a file URL") }
+        return file.resolvingSymlinksInPath()
+    }
+
+    private func createFolder(of place: URL) throws(Failure) {
+        do {
+            try FileManager.default.createDirectory(
+                at: place.deletingLastPathComponent(),
+                withIntermediateDirectories: true,
+                attributes: [.posixPermissions: 0o700]
+            )
+        } catch {
+            throw Failure(.createFolder, (error as NSError).localizedDescription)
+        }
+    }
+
+    /// Removes the part files of writers that no longer exist. Younger ones may belong to a writer at work.
+    private func removeLeftovers(of place: URL) {
+        let folder = place.deletingLastPathComponent()
+        let limit = Date(timeIntervalSinceNow: -Self.partLifetime)
+        for name in (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
+        where PartialFile.isName(name, ofPartOf: place) {
+            let part = folder.appendingPathComponent(name).path
+            let attributes = try? FileManager.default.attributesOfItem(atPath: part)
+            if let date = attributes?[.modificationDate] as? Date, date < limit { unlink(part) }
+        }
+    }
+
+    /// Flushes a folder: without it a crash may undo a rename. Not every file system supports it.
+    private static func synchronize(_ folder: URL) {
+        let descriptor = open(folder.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { return }
+        _ = PartialFile.synchronize(descriptor)
+        close(descriptor)
+    }
+}
