@@ -6,7 +6,7 @@ import TargetKit
 import FoundationNetworking
 #endif
 
-/// Signs the user out when the server rejects a call's credentials: by status 401, or by a code in the body of a
+/// Signs the user out when the server rejects the session's credential: by status 401, or by a code in the body of a
 /// successful response.
 ///
 /// ```swift
@@ -17,10 +17,14 @@ import FoundationNetworking
 /// unauthorized.rearm()
 /// ```
 ///
+/// Only a call that carried the credential to the server that has rejected it ends the session: its request has one of
+/// the `credentialHeaders`, and no redirect led to another origin, where the credential is not sent. A wrong password in
+/// a sign-in call, for example, does not end the session.
+///
 /// At the first such result the plugin cancels every other call of the scope, and then waits for the handler: the
 /// caller gets the result, unchanged, when the user is signed out. The cancelled calls end with stage `.cancelled`;
-/// calls that the handler makes are not cancelled. Further results of this kind are passed on without effect until
-/// ``rearm()``.
+/// calls that the handler makes are not cancelled, and the handler may shut down the scope. Further results of this kind
+/// are passed on without effect until ``rearm()``.
 ///
 /// A 401 counts as a response and as an error of stage `.status`, whatever the target's validation. A call that was
 /// prepared before ``rearm()`` does not count afterwards, so a late response to the previous session does not end the
@@ -43,6 +47,7 @@ public struct UnauthorizedPlugin: Plugin {
     public var place: PluginPlace { .sessionEnd }
 
     private let bodyCodes: [BodyCode]
+    private let credentialHeaders: Set<HTTPHeaderName>?
     private let counts: @Sendable (RequestContext) -> Bool
     private let signOut: @Sendable (RequestContext) async -> Void
     private let state = Locked(State())
@@ -53,23 +58,28 @@ public struct UnauthorizedPlugin: Plugin {
     ///
     /// - Parameters:
     ///   - bodyCodes: The codes in a body that report that the session has ended; default: none.
+    ///   - credentialHeaders: The header fields that carry the session's credential. Add `.cookie` for a session in a
+    ///     cookie. Default `nil`: `Authorization`, and the fields in which the provider's plugins put secrets.
     ///   - belongsToSession: Whether the calls of a target count; default: all do.
     ///   - signOut: Called once until ``rearm()``, with the call whose result it was. It is not cancelled with that
     ///     call.
     public init(
         bodyCodes: [BodyCode] = [],
+        credentialHeaders: Set<HTTPHeaderName>? = nil,
         belongsToSession: @escaping @Sendable (any TargetType) -> Bool = { _ in true },
         signOut: @escaping @Sendable (_ context: RequestContext) async -> Void
     ) {
-        self.init(bodyCodes, counts: { belongsToSession($0.target) }, signOut: signOut)
+        self.init(bodyCodes, credentialHeaders, counts: { belongsToSession($0.target) }, signOut: signOut)
     }
 
     private init(
         _ bodyCodes: [BodyCode],
+        _ credentialHeaders: Set<HTTPHeaderName>?,
         counts: @escaping @Sendable (RequestContext) -> Bool,
         signOut: @escaping @Sendable (RequestContext) async -> Void
     ) {
         self.bodyCodes = bodyCodes
+        self.credentialHeaders = credentialHeaders
         self.counts = { $0.options.endsSessionOnUnauthorized && counts($0) }
         self.signOut = signOut
     }
@@ -93,7 +103,7 @@ public struct UnauthorizedPlugin: Plugin {
         _ result: Result<Response, TargetKitError>,
         context: RequestContext
     ) async -> Result<Response, TargetKitError> {
-        guard isUnauthorized(result), counts(context) else { return result }
+        guard let rejection = rejection(result), counts(context), endsSession(rejection, context) else { return result }
         let session = context[sessions]
         let isFirst = state.withLock { state in
             guard state.isArmed, session ?? state.session == state.session else { return false }
@@ -102,19 +112,46 @@ public struct UnauthorizedPlugin: Plugin {
         }
         guard isFirst else { return result }
         context.scope.cancelAll { $0.id != context.id && counts($0) }
-        let signOut = signOut
-        // A task of its own: cancelling this call does not cancel the handler.
-        await Task { await signOut(context) }.value
+        await handle(context)
         return result
     }
 
-    private func isUnauthorized(_ result: Result<Response, TargetKitError>) -> Bool {
+    /// Calls the handler, and waits for it unless the call is cancelled.
+    private func handle(_ context: RequestContext) async {
+        let (signOut, outcome) = (signOut, SharedOutcome<Void>())
+        // A task of its own: cancelling this call does not cancel the handler.
+        Task {
+            let calls = RequestScope.callsOfHandler.union([context.id])
+            await RequestScope.$callsOfHandler.withValue(calls) { await signOut(context) }
+            outcome.settle(())
+        }
+        try? await outcome.value()
+    }
+
+    /// The response that rejects the call.
+    private func rejection(_ result: Result<Response, TargetKitError>) -> Response? {
         switch result {
-        case .success(let response): isUnauthorized(response)
-        case .failure(let error) where error.stage == .cancelled: false
-        case .failure(let error): error.response.map(isUnauthorized) ?? false
+        case .success(let response): isUnauthorized(response) ? response : nil
+        case .failure(let error) where error.stage == .cancelled: nil
+        case .failure(let error): error.response.flatMap { isUnauthorized($0) ? $0 : nil }
         }
     }
+
+    /// Whether the call carried the session's credential to the server that has rejected it.
+    private func endsSession(_ rejection: Response, _ context: RequestContext) -> Bool {
+        if context[EndedSessionKey.self] == true { return true }
+        guard let request = rejection.request, !rejection.redirects.contains(where: \.isCrossOrigin) else {
+            return false
+        }
+        let names = credentialHeaders ?? context.secretHeaders.subtracting(Self.otherSecrets)
+        return names.contains { request.value(forHTTPHeaderField: $0.rawValue) != nil }
+    }
+
+    /// The secret fields that need not be about the session: guests have cookies, and apps have keys.
+    private static let otherSecrets: Set<HTTPHeaderName> = [
+        .cookie, .setCookie, .proxyAuthorization, "Authentication-Info", "Proxy-Authentication-Info", "X-Api-Key",
+        "Api-Key", "X-Csrf-Token",
+    ]
 
     private func isUnauthorized(_ response: Response) -> Bool {
         response.statusCode == 401 || bodyCodes.contains { $0.matches(response) }
@@ -133,27 +170,34 @@ extension UnauthorizedPlugin {
     ///
     /// While the other plugin holds a credential, a rejected call that carries it does not count: neither a call that
     /// was rejected with a new credential, nor one whose refresh failed transiently. After a permanent failure the
-    /// first call that fails by it signs out, and the others are cancelled. Calls without that credential always count.
+    /// first call that fails by it signs out, and the others are cancelled.
     ///
     /// - Parameters:
     ///   - authentication: The plugin that refreshes the credential, in the same providers.
     ///   - bodyCodes: The codes in a body that report that the session has ended; default: none.
+    ///   - credentialHeaders: The header fields that carry a credential of the session other than that of the
+    ///     authentication plugin; default `nil` as in ``init(bodyCodes:credentialHeaders:belongsToSession:signOut:)``.
     ///   - belongsToSession: Whether the calls of a target count; default: all do.
     ///   - signOut: Called once until ``rearm()``, with the call whose result it was. It is not cancelled with that
     ///     call.
     public init<A>(
         after authentication: AuthenticationPlugin<A>,
         bodyCodes: [BodyCode] = [],
+        credentialHeaders: Set<HTTPHeaderName>? = nil,
         belongsToSession: @escaping @Sendable (any TargetType) -> Bool = { _ in true },
         signOut: @escaping @Sendable (_ context: RequestContext) async -> Void
     ) {
         self.init(
             bodyCodes,
+            credentialHeaders,
             counts: { belongsToSession($0.target) && !authentication.refreshesCredential(of: $0) },
             signOut: signOut
         )
     }
 }
+
+/// Whether the call has failed because an ``AuthenticationPlugin`` has ended the session.
+enum EndedSessionKey: RequestContextKey { typealias Value = Bool }
 
 extension CallOptions {
     /// Whether an `UnauthorizedPlugin` signs out when the server rejects the call's credentials, and cancels the call

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 
 extension RequestScope {
+    /// The calls that wait for a handler that the current task runs, so that the handler can shut down their scope.
+    @TaskLocal package static var callsOfHandler: Set<RequestContext.ID> = []
+
     /// The number of calls in flight: the current count, then every change. A slow reader receives only the newest
     /// count.
     ///
@@ -28,8 +31,10 @@ extension RequestScope {
     ///
     /// From now on, new calls fail with stage `.shutDown`. Calls in flight can finish within the grace period and are
     /// then cancelled. The method returns when no call is left: all plugin hooks have run, and every completion has
-    /// been submitted to its queue. Cancelling the waiting task ends the grace period. Don't call this method from a
-    /// plugin's hook: it would wait for its own call.
+    /// been submitted to its queue. Cancelling the waiting task ends the grace period.
+    ///
+    /// Within the sign-out handler of a plugin, the method neither cancels nor waits for the call that called the
+    /// handler. Don't call it from another hook of a plugin: it would wait for its own call.
     ///
     /// ```swift
     /// await session.shutdown(grace: .seconds(3))
@@ -38,8 +43,9 @@ extension RequestScope {
     /// - Parameter grace: How long calls in flight can continue. Zero cancels them immediately.
     public func shutdown(grace: Duration) async {
         state.withLock { $0.isShutDown = true }
-        if grace > .zero, !state.withLock(\.isIdle) { await waitUntilIdle(atMost: grace) }
-        cancelAll()
+        let excluded = Self.callsOfHandler
+        if grace > .zero, !state.withLock({ $0.isIdle(apartFrom: excluded) }) { await waitUntilIdle(atMost: grace) }
+        cancelAll { !excluded.contains($0.id) }
         await waitUntilIdle()
     }
 
@@ -58,30 +64,32 @@ extension RequestScope {
     }
 
     private func waitUntilIdle(endsWhenCancelled: Bool = false) async {
+        let excluded = Self.callsOfHandler
         let number = state.withLock { $0.nextNumber() }
         await withTaskCancellationHandler {
             await withUnsafeContinuation { waiter in
                 let isOver = state.withLock { state in
-                    if state.isIdle || endsWhenCancelled && Task.isCancelled { return true }
-                    state.waiters[number] = waiter
+                    if state.isIdle(apartFrom: excluded) || endsWhenCancelled && Task.isCancelled { return true }
+                    state.waiters[number] = Waiter(continuation: waiter, excluded: excluded)
                     return false
                 }
                 if isOver { waiter.resume() }
             }
         } onCancel: {
-            if endsWhenCancelled { state.withLock { $0.waiters.removeValue(forKey: number) }?.resume() }
+            if endsWhenCancelled { state.withLock { $0.waiters.removeValue(forKey: number) }?.continuation.resume() }
         }
     }
 
     /// Changes the state. If no calls are left, resumes those that wait for it.
     func settle(_ change: (inout State) -> Void) {
-        let waiters = state.withLock { state -> [UnsafeContinuation<Void, Never>] in
+        let waiters = state.withLock { state -> [Waiter] in
             change(&state)
-            guard state.isIdle, !state.waiters.isEmpty else { return [] }
-            defer { state.waiters = [:] }
-            return Array(state.waiters.values)
+            if state.waiters.isEmpty { return [] }
+            let done = state.waiters.filter { state.isIdle(apartFrom: $0.value.excluded) }
+            for number in done.keys { state.waiters[number] = nil }
+            return Array(done.values)
         }
-        for waiter in waiters { waiter.resume() }
+        for waiter in waiters { waiter.continuation.resume() }
     }
 }
 

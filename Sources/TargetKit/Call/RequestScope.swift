@@ -18,17 +18,26 @@ public final class RequestScope: Sendable {
         let handle: RequestHandle
     }
 
+    /// A task that waits until no call is left.
+    struct Waiter: Sendable {
+        let continuation: UnsafeContinuation<Void, Never>
+        /// The calls that it does not wait for, because they wait for it.
+        let excluded: Set<RequestContext.ID>
+    }
+
     struct State: Sendable {
         var calls: [RequestContext.ID: Call] = [:]
         /// Shared exchanges in flight, and calls that have ended but whose completion has not been submitted yet.
         var pendingCount = 0
         var isShutDown = false
         var counters: [UInt64: AsyncStream<Int>.Continuation] = [:]
-        var waiters: [UInt64: UnsafeContinuation<Void, Never>] = [:]
+        var waiters: [UInt64: Waiter] = [:]
         var lastNumber: UInt64 = 0
 
-        /// Whether ``RequestScope/shutdown(grace:)`` has nothing to wait for.
-        var isIdle: Bool { calls.isEmpty && pendingCount == 0 }
+        /// Whether ``RequestScope/shutdown(grace:)`` has nothing to wait for, apart from these calls.
+        func isIdle(apartFrom ids: Set<RequestContext.ID>) -> Bool {
+            pendingCount == 0 && calls.count <= ids.count && calls.keys.allSatisfy(ids.contains)
+        }
 
         mutating func nextNumber() -> UInt64 {
             lastNumber += 1

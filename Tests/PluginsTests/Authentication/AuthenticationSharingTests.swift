@@ -113,7 +113,7 @@ struct AuthenticationSharingTests {
         let plugin = UnauthorizedPlugin { signedOut.append($0) }
         let provider = Provider<PluginTarget>(
             transport: held.transport,
-            plugins: [plugin],
+            plugins: [plugin, AccessTokenPlugin { _ in "token" }],
             options: .setting(\.sharesInFlight, true)
         )
         let first = Task { await provider.result(PluginTarget()) }

@@ -99,11 +99,15 @@ struct AuthenticationUnauthorizedTests {
         #expect(signedOut.elements.map(\.attempt) == [1])
     }
 
-    @Test("Calls without the credential count, unless they opt out", arguments: [true, false])
+    @Test("Calls with another credential count, unless they opt out", arguments: [true, false])
     func others(_ endsSession: Bool) async throws {
         let server = TokenServer()
         let provider = provider(server.transport, .authenticationFirst, server.authenticator)
-        let target = PluginTarget(authorization: .none, endsSessionOnUnauthorized: endsSession)
+        let target = PluginTarget(
+            headers: ["Authorization": "Bearer own"],
+            authorization: .none,
+            endsSessionOnUnauthorized: endsSession
+        )
         #expect(try await provider.request(target).statusCode == 401)
         #expect(signedOut.count == (endsSession ? 1 : 0))
     }

@@ -28,9 +28,12 @@ struct UnauthorizedPluginTests {
         }
     }
 
+    /// A call that carries a credential.
     private func target(_ sign: Sign = .status, _ validation: StatusValidation = .none) -> PluginTarget {
-        PluginTarget(validation: validation, sampleResponse: sign.answer)
+        PluginTarget(headers: Self.credential, validation: validation, sampleResponse: sign.answer)
     }
+
+    private static let credential: HTTPHeaders = ["Authorization": "Bearer token"]
 
     @Test(
         "The user is signed out, and the caller gets the server's response",
@@ -71,7 +74,10 @@ struct UnauthorizedPluginTests {
             BodyCode(keyPath: "status", equals: 401), BodyCode(keyPath: "error.code", equals: "EXPIRED", "REVOKED"),
         ]
         let plugin = UnauthorizedPlugin(bodyCodes: codes) { [signedOut] context in signedOut.append(context) }
-        let target = PluginTarget(sampleResponse: .response(status: 200, data: Data(body.utf8)))
+        let target = PluginTarget(
+            headers: Self.credential,
+            sampleResponse: .response(status: 200, data: Data(body.utf8))
+        )
         _ = await Provider<PluginTarget>.stubbed(plugin).result(target)
         #expect(signedOut.count == 1)
     }
@@ -164,7 +170,7 @@ struct UnauthorizedPluginTests {
         let stubbed = Provider<PluginTarget>.stubbed(plugin, scope: scope)
         _ = await stubbed.result(target())
         let provider = Provider<PluginTarget>(transport: held.transport, plugins: [plugin], scope: scope)
-        async let late = provider.result(PluginTarget())
+        async let late = provider.result(target())
         await held.requests.waitForCount(1)
         plugin.rearm()
         held.gate.open()
@@ -209,9 +215,9 @@ struct UnauthorizedPluginTests {
             },
             plugins: [plugin, refresh]
         )
-        #expect(RecordingPlugin.Outcome(await provider.result(PluginTarget())) == .status(200))
+        #expect(RecordingPlugin.Outcome(await provider.result(target())) == .status(200))
         #expect(signedOut.count == 0)
-        #expect(RecordingPlugin.Outcome(await provider.result(PluginTarget())) == .status(401))
+        #expect(RecordingPlugin.Outcome(await provider.result(target())) == .status(401))
         #expect(signedOut.elements.map(\.attempt) == [1])
     }
 
@@ -287,6 +293,70 @@ struct UnauthorizedPluginTests {
         #expect(await call.value.failure?.stage == .cancelled)
         #expect(wasCancelled.elements == [false])
         #expect(outcome.elements == [.status(200)])
+    }
+}
+
+@Suite("Unauthorized: whose 401", .timeLimit(.minutes(2)))
+struct UnauthorizedOriginTests {
+    private let signedOut = Recorder<RequestContext>()
+
+    private var plugins: [any Plugin] {
+        [
+            AccessTokenPlugin { _ in "token" },
+            UnauthorizedPlugin { [signedOut] context in signedOut.append(context) },
+        ]
+    }
+
+    @Test("A wrong password on a call without a credential does not sign out; a later 401 does")
+    func signIn() async throws {
+        let provider = Provider<PluginTarget>(transport: ScriptedTransport(.status(401)).transport, plugins: plugins)
+        _ = await provider.result(PluginTarget(path: "/sign-in", authorization: .none))
+        #expect(signedOut.count == 0)
+        _ = await provider.result(PluginTarget())
+        #expect(signedOut.count == 1)
+    }
+
+    @Test("The fields that carry the credential can be chosen", arguments: [nil, [.cookie]] as [Set<HTTPHeaderName>?])
+    func fields(_ names: Set<HTTPHeaderName>?) async throws {
+        let unauthorized = UnauthorizedPlugin(credentialHeaders: names) { [signedOut] in signedOut.append($0) }
+        let provider = Provider<PluginTarget>(
+            transport: ScriptedTransport(.status(401)).transport,
+            plugins: [unauthorized]
+        )
+        _ = await provider.result(PluginTarget(headers: ["Cookie": "session=1"]))
+        #expect(signedOut.count == (names == nil ? 0 : 1))
+        _ = await provider.result(PluginTarget(headers: ["Authorization": "Bearer token"]))
+        #expect(signedOut.count == 1)
+    }
+
+    @Test("A 401 of another origin after a redirect does not sign out")
+    func redirect() async throws {
+        let other = try LoopbackServer(reply: .status(401))
+        let server = try LoopbackServer(reply: .redirect(to: other.baseURL.absoluteString))
+        let provider = Provider<PluginTarget>(plugins: plugins)
+        #expect(try await provider.request(PluginTarget(baseURL: server.baseURL)).statusCode == 401)
+        #expect(other.requestCount == 1)
+        #expect(signedOut.count == 0)
+    }
+
+    @Test("The handler may shut down the scope of the call", arguments: [0, 3600])
+    func shutdown(_ grace: Int) async throws {
+        let (scope, ended) = (RequestScope(clock: ManualClock()), Expectation())
+        let unauthorized = UnauthorizedPlugin { context in
+            await context.scope.shutdown(grace: .seconds(grace))
+            ended.fulfill()
+        }
+        let plugins: [any Plugin] = [AccessTokenPlugin { _ in "token" }, unauthorized]
+        let provider = Provider<PluginTarget>(
+            transport: ScriptedTransport(.status(401)).transport,
+            plugins: plugins,
+            scope: scope
+        )
+        let result = await provider.result(PluginTarget())
+        await ended.wait()
+        #expect(RecordingPlugin.Outcome(result) == .status(401))
+        #expect(scope.isShutDown)
+        #expect(scope.inFlightCount == 0)
     }
 }
 
