@@ -42,17 +42,31 @@ public struct OAuthCredential: Sendable, Hashable, Codable {
     ///     none.
     /// - Throws: ``OAuthError`` if the server has refused, or the response contains no bearer token.
     public init(_ response: Response, now: Date = Date(), renewing old: OAuthCredential? = nil) throws(OAuthError) {
-        guard (200...299).contains(response.statusCode) else { throw OAuthError(response) }
+        try self.init(response, now: now, renewing: old, leavingOut: [])
+    }
+
+    /// Creates a credential from a response to a request with secrets, which errors must not repeat.
+    init(
+        _ response: Response,
+        now: Date,
+        renewing old: OAuthCredential?,
+        leavingOut secrets: [String]
+    ) throws(OAuthError) {
+        guard (200...299).contains(response.statusCode) else { throw OAuthError(response, leavingOut: secrets) }
         guard let json = try? response.json(), case .object = json else {
             throw .unreadable("the body is not a JSON object")
         }
         guard let accessToken = json["access_token"].string, !accessToken.isEmpty else {
+            // Some servers, such as GitHub's, report errors with status 200.
+            if case .refused(let code, let message, let status) = OAuthError(response, leavingOut: secrets) {
+                throw .refused(code: code, message: message, statusCode: status)
+            }
             throw .unreadable("access_token is missing")
         }
         // §5.1 requires it, but some servers omit it. Other types are used in other ways (§7.1).
         if let type = json["token_type"].string, type.lowercased() != "bearer" { throw .unsupportedTokenType }
-        // Some servers send the number as a string.
-        let lifetime = json["expires_in"].lenient.double.flatMap { $0 >= 0 && $0 < 1e11 ? $0 : nil }
+        // Some servers send the number as a string, or 0 for a token without an expiry.
+        let lifetime = json["expires_in"].lenient.double.flatMap { $0 > 0 && $0 < 1e11 ? $0 : nil }
         let refreshToken = json["refresh_token"].string.flatMap { $0.isEmpty ? nil : $0 }
         self.init(
             accessToken: accessToken,

@@ -11,7 +11,7 @@ public enum OAuthError: Error, Sendable, Hashable {
     ///   - message: The server's description for developers, without what it repeats of the request.
     ///   - statusCode: The status of the response.
     case refused(code: String, message: String?, statusCode: Int)
-    /// The server has answered with that status, without such an error.
+    /// The server, or a proxy, has answered with that status, without such an error.
     case unexpectedStatus(Int)
     /// The response is successful but contains no token; the text describes the problem.
     case unreadable(String)
@@ -22,25 +22,32 @@ public enum OAuthError: Error, Sendable, Hashable {
 }
 
 extension OAuthError {
-    /// Whether a later refresh may succeed.
+    /// Whether a later refresh may succeed: all but an error response of the token endpoint (RFC 6749 §5.2) may come from
+    /// a proxy, a gateway or a captive portal.
     var isTransient: Bool {
         switch self {
-        case .refused(let code, _, let status):
-            // RFC 6749 §4.1.2.1 defines these for the authorization endpoint; some servers send them from this one.
-            ["temporarily_unavailable", "server_error"].contains(code)
-                || Response(statusCode: status).isTransientFailure
-        case .unexpectedStatus(let status): Response(statusCode: status).isTransientFailure
-        // For example the page of a captive portal.
-        case .unreadable: true
+        case .refused(let code, _, let status): Self.transientCodes.contains(code) || status == 429 || status >= 500
+        case .unexpectedStatus, .unreadable: true
         case .unsupportedTokenType, .noRefreshToken: false
         }
     }
 
-    /// The error of a response whose status is not 200 to 299.
+    /// RFC 6749 §4.1.2.1 defines the first two for the authorization endpoint, and some servers send them from this one;
+    /// the others are those of RFC 8628 §3.5.
+    private static let transientCodes: Set = [
+        "temporarily_unavailable", "server_error", "authorization_pending", "slow_down",
+    ]
+
+    /// Reason phrases (RFC 9110 §15) that frameworks send as `error` in pages of their own.
+    private static let reasonPhrases: Set = ["unauthorized", "forbidden", "conflict", "gone"]
+
+    /// The error of a response without a token.
     ///
     /// - Parameter secrets: The secrets of the request, which the description may repeat.
     init(_ response: Response, leavingOut secrets: [String] = []) {
-        guard let json = try? response.json(), let code = json["error"].string, !code.isEmpty else {
+        guard let json = try? response.json(), let code = json["error"].string, !code.isEmpty, !code.contains(" "),
+            !Self.reasonPhrases.contains(code.lowercased())
+        else {
             self = .unexpectedStatus(response.statusCode)
             return
         }
@@ -57,12 +64,11 @@ extension OAuthError: ErrorWithKind {
     /// The kind of error of the calls that waited: that of the server's status, or `.unauthorized` if there is no credential.
     package var kind: TargetKitError.Kind {
         switch self {
-        case .refused(_, _, let status):
-            guard isTransient else { return .unauthorized }
-            return Response(statusCode: status).isTransientFailure ? .init(statusCode: status) : .server
-        case .unexpectedStatus(let status): return .init(statusCode: status)
-        case .unreadable: return .connectionLost
-        case .unsupportedTokenType, .noRefreshToken: return .unauthorized
+        case .refused where !isTransient: .unauthorized
+        case .refused(_, _, 429), .unexpectedStatus(429): .rateLimited
+        case .refused, .unexpectedStatus: .server
+        case .unreadable: .connectionLost
+        case .unsupportedTokenType, .noRefreshToken: .unauthorized
         }
     }
 }
