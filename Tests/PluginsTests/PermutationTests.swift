@@ -93,8 +93,7 @@ private struct PermutationRun: Equatable {
         let (lines, events) = (Recorder<String>(), Recorder<String>())
         let authentication = AuthenticationPlugin(
             authenticator: TokenAuthenticator(renew: { try server.renew($0) }),
-            store: MemoryCredentialStore(Token(1)),
-            clock: clock
+            store: MemoryCredentialStore(Token(1))
         ) { _ in
             events.append("session ended")
         }

@@ -12,6 +12,10 @@ package enum AuthenticationError: Error, Sendable, Hashable {
     case tooManyRefreshes(RefreshLimit)
     /// The refresh was cancelled with all calls of its provider.
     case refreshCancelled
+    /// The refresh took longer than the limit.
+    case refreshTimedOut(Duration)
+    /// Another process that uses the store has signed out.
+    case signedOutElsewhere
     /// The user signed out, or another user signed in, while the call waited. It ends with stage `.cancelled`.
     case signedOut
 }
@@ -20,7 +24,8 @@ extension AuthenticationError: DescribedError, ErrorWithKind {
     /// The kind of error of the call that waited. A cancelled refresh does not mean that the call was cancelled.
     package var kind: TargetKitError.Kind {
         switch self {
-        case .tooManyRefreshes: .unauthorized
+        case .tooManyRefreshes, .signedOutElsewhere: .unauthorized
+        case .refreshTimedOut: .timedOut
         case .refreshCancelled: .unknown
         case .signedOut: .cancelled
         }
@@ -33,6 +38,9 @@ extension AuthenticationError: DescribedError, ErrorWithKind {
             "the credential was refreshed \(limit.count) times in \(limit.interval); check why the server rejects it"
         case .refreshCancelled:
             "the refresh of the credential was cancelled; use a provider for it whose calls are not cancelled"
+        case .refreshTimedOut(let limit):
+            "the refresh of the credential took longer than \(limit); give its requests a shorter timeout"
+        case .signedOutElsewhere: "another process that uses the credential's store has signed out"
         case .signedOut: "the session of the call ended while it waited for a credential"
         }
     }

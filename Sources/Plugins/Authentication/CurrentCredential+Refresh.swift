@@ -2,65 +2,205 @@
 import TargetKit
 
 extension CurrentCredential {
-    /// Performs a refresh: gets the new credential, stores it, and resumes the calls that wait for it.
-    func run(_ refresh: Int, _ outcome: Outcome, _ credential: Credential, isEarly: Bool) async {
-        let result: Result<Lease, RefreshFailure>?
-        do {
-            let refreshes = RefreshTask.current.merging([ObjectIdentifier(self): refresh]) { $1 }
-            let renewed = try await RefreshTask.$current.withValue(refreshes) {
-                try await authenticator.refresh(credential)
-            }
-            result = await keep(renewed, of: refresh).map { .success($0) }
-        } catch  where error.isCancellation {
-            result = .failure(.passing(AuthenticationError.refreshCancelled, isEarly: isEarly))
-        } catch  where authenticator.endsSession(error) {
-            result = await end(refresh, error) ? .failure(.ended(error.withoutExchange)) : nil
-        } catch {
-            note(error, of: refresh)
-            result = .failure(.passing(error.withoutExchange, isEarly: isEarly))
-        }
-        state.withLock { if $0.refresh?.number == refresh { $0.refresh = nil } }
-        outcome.settle(result ?? .failure(.signedOut))
+    /// How a refresh has ended.
+    private enum Conclusion: Sendable {
+        case settled(Result<Lease, RefreshFailure>)
+        /// The session has ended; the sign-out handler has not been called yet.
+        case ended(any Error)
     }
 
-    /// Replaces the credential of the session, and stores it; `nil` if the session has ended.
-    private func keep(_ credential: Credential, of refresh: Int) async -> Lease? {
+    /// What the store contains, compared with a credential.
+    private enum Comparison: Sendable {
+        case same
+        /// Another process has stored this one.
+        case other(Credential)
+        /// Another process has cleared the store.
+        case cleared
+    }
+
+    /// Performs a refresh: gets the new credential, stores it, and resumes the calls that wait for it.
+    func run(_ refresh: Refresh) async {
+        let timer = Task {
+            guard (try? await clock.wait(for: limit.timeout)) != nil else { return }
+            expire(refresh)
+        }
+        let conclusion: Conclusion
+        do {
+            // The lock includes the change of the store, and not the sign-out handler, which may wait for the user.
+            conclusion = try await credentialStore.withRefreshLock { await self.conclude(refresh) }
+        } catch {
+            conclusion = .settled(passing(AuthenticationError.refreshCancelled, refresh))
+        }
+        timer.cancel()
+        let result: Result<Lease, RefreshFailure>
+        switch conclusion {
+        case .settled(let settled): result = settled
+        case .ended(let error):
+            let isCurrent = state.withLock { $0.session == refresh.session }
+            if isCurrent { await signOut(error) }
+            result = .failure(isCurrent ? .ended(error.withoutExchange) : .signedOut)
+        }
+        state.withLock { if $0.running?.refresh.number == refresh.number { $0.running = nil } }
+        refresh.outcome.settle(result)
+    }
+
+    private func conclude(_ refresh: Refresh) async -> Conclusion {
+        var credential = refresh.credential
+        // A store that cannot be read may still contain this credential.
+        switch (try? await stored(comparedTo: credential)) ?? .same {
+        case .same: break
+        case .other(let other) where authenticator.needsRefresh(other): credential = other
+        case .other(let other): return .settled(adopt(other, refresh))
+        case .cleared:
+            let error = AuthenticationError.signedOutElsewhere
+            return end(refresh, error) == nil ? .settled(superseded(refresh)) : .ended(error)
+        }
+        do {
+            let refreshes = RefreshTask.current.merging([ObjectIdentifier(self): refresh.number]) { $1 }
+            let renewed = try await RefreshTask.$current.withValue(refreshes) { [credential] in
+                try await authenticator.refresh(credential)
+            }
+            return .settled(await keep(renewed, of: refresh))
+        } catch  where error.isCancellation {
+            return .settled(passing(AuthenticationError.refreshCancelled, refresh))
+        } catch  where authenticator.endsSession(error) {
+            return await end(refresh, of: credential, error)
+        } catch {
+            note(error, of: refresh)
+            return .settled(passing(error.withoutExchange, refresh))
+        }
+    }
+
+    private func passing(_ error: any Error, _ refresh: Refresh) -> Result<Lease, RefreshFailure> {
+        .failure(.passing(error, isEarly: refresh.isEarly))
+    }
+
+    /// The result of a refresh after which the credential has changed in another way.
+    private func superseded(_ refresh: Refresh) -> Result<Lease, RefreshFailure> {
+        state.withLock { state in
+            guard state.session == refresh.session else { return .failure(.signedOut) }
+            if case .ended(let error) = state.status { return .failure(.ended(error)) }
+            return Self.lease(in: state).map { .success($0) } ?? .failure(.signedOut)
+        }
+    }
+}
+
+// MARK: - The end of a refresh
+
+extension CurrentCredential {
+    /// Replaces the credential of the session, and stores it, unless the session has ended or a later refresh was faster.
+    private func keep(_ credential: Credential, of refresh: Refresh) async -> Result<Lease, RefreshFailure> {
         let kept = state.withLock { state -> (lease: Lease, change: Int)? in
-            guard state.refresh?.number == refresh else { return nil }
+            guard state.session == refresh.session, case .held = state.status, refresh.number > state.keptRefresh
+            else { return nil }
             state.generation += 1
             state.status = .held(credential)
+            state.keptRefresh = refresh.number
+            state.untestedStart = refresh.start
             state.lastFailure = nil
             return (Lease(credential: credential, generation: state.generation), state.nextChange())
         }
-        guard let kept else { return nil }
+        guard let kept else { return superseded(refresh) }
         await store(credential, change: kept.change)
-        return kept.lease
+        return .success(kept.lease)
     }
 
-    /// Ends the session; `false` if it has ended already, or another one has begun while the store was cleared.
-    private func end(_ refresh: Int, _ error: any Error) async -> Bool {
-        let change = state.withLock { state -> Int? in
-            guard state.refresh?.number == refresh else { return nil }
+    /// Uses a credential that another process has stored. This does not count towards the limit of refreshes.
+    private func adopt(_ credential: Credential, _ refresh: Refresh) -> Result<Lease, RefreshFailure> {
+        let lease = state.withLock { state -> Lease? in
+            guard state.session == refresh.session, state.generation == refresh.generation, case .held = state.status
+            else { return nil }
+            state.generation += 1
+            state.status = .held(credential)
+            state.adoptedGeneration = state.generation
+            state.keptRefresh = refresh.number
+            state.lastFailure = nil
+            Self.forget(refresh, in: &state)
+            return Self.lease(in: state)
+        }
+        return lease.map { .success($0) } ?? superseded(refresh)
+    }
+
+    /// Ends the session and clears the store, unless another process has stored a credential that differs.
+    private func end(_ refresh: Refresh, of credential: Credential, _ error: any Error) async -> Conclusion {
+        let isCleared: Bool
+        do {
+            switch try await stored(comparedTo: credential) {
+            case .other(let other): return .settled(adopt(other, refresh))
+            case .same: isCleared = false
+            case .cleared: isCleared = true
+            }
+        } catch {
+            // What cannot be read must not be removed: it may be a newer credential.
+            return .settled(passing(error, refresh))
+        }
+        guard let change = end(refresh, error) else { return .settled(superseded(refresh)) }
+        if !isCleared { await store(nil, change: change) }
+        return .ended(error)
+    }
+
+    /// Ends the session; `nil` if it has ended already, or there is a newer credential. Returns the number of the change.
+    private func end(_ refresh: Refresh, _ error: any Error) -> Int? {
+        state.withLock { state in
+            guard state.session == refresh.session, state.generation == refresh.generation, case .held = state.status
+            else { return nil }
             state.status = .ended(error.withoutExchange)
             return state.nextChange()
         }
-        guard let change else { return false }
-        await store(nil, change: change)
-        guard state.withLock({ $0.refresh?.number == refresh }) else { return false }
-        await signOut(error)
-        return true
+    }
+
+    /// Ends the wait for a refresh that takes too long. Should it succeed nevertheless, its credential is kept.
+    private func expire(_ refresh: Refresh) {
+        let task = state.withLock { state -> Task<Void, Never>? in
+            guard let running = state.running, running.refresh.number == refresh.number else { return nil }
+            state.running = nil
+            Self.forget(refresh, in: &state)
+            return running.task
+        }
+        guard let task else { return }
+        task.cancel()
+        let isUnchanged = state.withLock { state in
+            guard state.generation == refresh.generation, case .held = state.status else { return false }
+            return true
+        }
+        // Otherwise only the store is slow.
+        let failure = passing(AuthenticationError.refreshTimedOut(limit.timeout), refresh)
+        refresh.outcome.settle(isUnchanged ? failure : superseded(refresh))
     }
 
     /// Keeps the error of a transient failure. A refresh without a response does not count towards the limit.
-    private func note(_ error: any Error, of refresh: Int) {
+    private func note(_ error: any Error, of refresh: Refresh) {
         state.withLock { state in
-            guard let running = state.refresh, running.number == refresh else { return }
+            guard state.running?.refresh.number == refresh.number else { return }
             if error.isWithoutAnswer {
-                if let index = state.starts.firstIndex(of: running.start) { state.starts.remove(at: index) }
+                Self.forget(refresh, in: &state)
             } else {
                 state.lastFailure = error.withoutExchange
             }
         }
+    }
+
+    private static func forget(_ refresh: Refresh, in state: inout State) {
+        if let index = state.starts.firstIndex(of: refresh.start) { state.starts.remove(at: index) }
+    }
+}
+
+// MARK: - The store
+
+extension CurrentCredential {
+    /// Compares the stored credential with one that this process has used.
+    private func stored(comparedTo credential: Credential) async throws -> Comparison {
+        // Without the latest change the store says nothing about other processes.
+        guard let change = storedChange else { return .same }
+        let stored = try await credentialStore.load()
+        guard change == storedChange else { return .same }
+        guard let stored else { return .cleared }
+        return stored == credential ? .same : .other(stored)
+    }
+
+    /// The number of the latest change; `nil` while it is not in the store.
+    private var storedChange: Int? {
+        state.withLock { $0.storedChange == $0.changeCount ? $0.changeCount : nil }
     }
 
     private func store(_ credential: Credential?, change: Int) async {
@@ -70,15 +210,12 @@ extension CurrentCredential {
             onStoreFailure(error)
         }
     }
-}
 
-// MARK: - The store
-
-extension CurrentCredential {
     /// Stores a change. If that fails, ``storeUnsaved()`` tries again, unless there is another change before.
     func write(_ credential: Credential?, change: Int) async throws {
         do {
             try await credentialStore.write(credential, change: change)
+            state.withLock { $0.storedChange = max($0.storedChange, change) }
         } catch {
             state.withLock { if $0.changeCount == change { $0.isUnsaved = true } }
             throw error
@@ -87,27 +224,38 @@ extension CurrentCredential {
 
     /// Tries again to store a credential that could not be stored: the server may have revoked the one in the store. A
     /// further failure is not reported.
-    func storeUnsaved() async {
+    ///
+    /// - Throws: `CancellationError` if the task is cancelled while it waits.
+    func storeUnsaved() async throws {
         let unsaved = state.withLock { state -> (credential: Credential?, change: Int)? in
             guard state.isUnsaved else { return nil }
             let change = state.nextChange()
             return (Self.lease(in: state)?.credential, change)
         }
-        if let unsaved { try? await write(unsaved.credential, change: unsaved.change) }
+        guard let unsaved else { return }
+        let outcome = SharedOutcome<Void>()
+        Task {
+            try? await write(unsaved.credential, change: unsaved.change)
+            outcome.settle(())
+        }
+        try await outcome.value()
     }
 }
 
-/// The maximum number of refreshes in an interval, for a server that rejects every new credential.
+/// The limits of refreshes: of their number, for a server that rejects every new credential, and of their duration.
 package struct RefreshLimit: Sendable, Hashable {
     /// The number of refreshes, including failed ones; refreshes without a response do not count.
     let count: Int
     /// The interval, by the plugin's clock.
     let interval: Duration
+    /// The longest time that calls wait for a refresh.
+    let timeout: Duration
 
-    /// Creates a limit; default: 5 in 30 seconds.
-    package init(_ count: Int = 5, within interval: Duration = .seconds(30)) {
+    /// Creates a limit; default: 5 in 30 seconds, each of a minute at most.
+    package init(_ count: Int = 5, within interval: Duration = .seconds(30), timeout: Duration = .seconds(60)) {
         self.count = count
         self.interval = interval
+        self.timeout = timeout
     }
 }
 

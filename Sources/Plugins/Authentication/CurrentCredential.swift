@@ -3,8 +3,8 @@ import TargetKit
 
 /// The credential of a session and its refresh, of which there is one at a time.
 ///
-/// Each refresh, sign-in and sign-out begins a new generation of the credential. Sessions are numbered, too: a refresh that began in one
-/// has no effect on the next.
+/// Each refresh, sign-in and sign-out begins a new generation of the credential, as does a credential of another process
+/// that is found in the store. Sessions are numbered, too: a refresh that began in one has no effect on the next.
 final class CurrentCredential<A: Authenticator>: Sendable {
     typealias Credential = A.Credential
 
@@ -12,6 +12,8 @@ final class CurrentCredential<A: Authenticator>: Sendable {
     struct Lease: Sendable {
         let credential: Credential
         let generation: Int
+        /// Whether another process has stored it. So it may be older than it is new.
+        var isAdopted = false
     }
 
     /// The session and the generation in which a call begins.
@@ -32,25 +34,47 @@ final class CurrentCredential<A: Authenticator>: Sendable {
 
     typealias Outcome = SharedOutcome<Result<Lease, RefreshFailure>>
 
+    /// A refresh, and what it refreshes.
     struct Refresh: Sendable {
         let number: Int
         /// When it began.
         let start: Duration
-        let outcome: Outcome
+        let session: Int
+        let generation: Int
+        let credential: Credential
+        /// Whether it began before the server rejected the credential.
+        let isEarly: Bool
+        let outcome = Outcome()
+    }
+
+    /// A refresh in progress.
+    struct RunningRefresh: Sendable {
+        let refresh: Refresh
         let task: Task<Void, Never>
     }
 
     struct State: Sendable {
         var status = Status.unread
+        var loading: SharedOutcome<Result<Void, any Error>>?
         var session = 0
         var generation = 0
-        var refresh: Refresh?
+        /// The generation that another process has stored, if it is the current one.
+        var adoptedGeneration: Int?
+        var running: RunningRefresh?
         var refreshCount = 0
+        /// The number of the refresh from which the credential is.
+        var keptRefresh = 0
         /// When the refreshes within the limit's interval began.
         var starts: [Duration] = []
+        /// When the refresh began from which the credential is; `nil` once the server has accepted the credential.
+        var untestedStart: Duration?
+        /// The requests whose server has rejected a credential that was refreshed for them.
+        var refusals: [String: Refusal] = [:]
         /// The transient failure of the latest refresh.
         var lastFailure: (any Error)?
         var changeCount = 0
+        /// The latest change that is in the store.
+        var storedChange = 0
         /// Whether the latest change could not be stored.
         var isUnsaved = false
 
@@ -61,14 +85,21 @@ final class CurrentCredential<A: Authenticator>: Sendable {
         }
     }
 
+    /// The rejection of a credential that was refreshed for the call.
+    struct Refusal: Sendable {
+        let generation: Int
+        let time: Duration
+    }
+
     private enum Step: Sendable {
         case ready(Lease)
-        case wait(Refresh)
+        case wait(Outcome)
     }
 
     let authenticator: A
     let credentialStore: SerialCredentialStore<Credential>
-    private let limit: RefreshLimit
+    let limit: RefreshLimit
+    let clock: any Clock<Duration>
     private let elapsedTime: ElapsedTime
     let onStoreFailure: @Sendable (any Error) -> Void
     let signOut: @Sendable (any Error) async -> Void
@@ -85,6 +116,7 @@ final class CurrentCredential<A: Authenticator>: Sendable {
         self.authenticator = authenticator
         self.credentialStore = credentialStore
         self.limit = limit
+        self.clock = clock
         elapsedTime = ElapsedTime(clock)
         self.onStoreFailure = onStoreFailure
         self.signOut = signOut
@@ -93,18 +125,22 @@ final class CurrentCredential<A: Authenticator>: Sendable {
     /// Whether the current task is part of the refresh.
     var isRefreshingHere: Bool {
         guard let number = RefreshTask.current[ObjectIdentifier(self)] else { return false }
-        return state.withLock(\.refresh)?.number == number
+        return state.withLock(\.running)?.refresh.number == number
     }
 
     /// The number of callers that wait for a refresh.
-    var waiterCount: Int { state.withLock(\.refresh)?.outcome.waiterCount ?? 0 }
+    var waiterCount: Int { state.withLock(\.running)?.refresh.outcome.waiterCount ?? 0 }
 
     /// The current credential; `nil` if there is none, or the store has not been read.
     var lease: Lease? { state.withLock { Self.lease(in: $0) } }
 
     static func lease(in state: State) -> Lease? {
         guard case .held(let credential) = state.status else { return nil }
-        return Lease(credential: credential, generation: state.generation)
+        return Lease(
+            credential: credential,
+            generation: state.generation,
+            isAdopted: state.adoptedGeneration == state.generation
+        )
     }
 }
 
@@ -115,24 +151,45 @@ extension CurrentCredential {
     ///
     /// - Throws: The store's error.
     func position() async throws -> Position {
-        if state.withLock({ if case .unread = $0.status { true } else { false } }) {
+        if let loading = loading() { try await loading.value().get() }
+        try await storeUnsaved()
+        return state.withLock { Position(session: $0.session, generation: $0.generation) }
+    }
+
+    /// The reading of the store, in which all first calls share; `nil` once it has been read.
+    private func loading() -> SharedOutcome<Result<Void, any Error>>? {
+        state.withLock { state in
+            guard case .unread = state.status else { return nil }
+            if let loading = state.loading { return loading }
+            let loading = SharedOutcome<Result<Void, any Error>>()
+            state.loading = loading
+            // A task of its own: the others still need it when the first call is cancelled.
+            Task { loading.settle(await self.load()) }
+            return loading
+        }
+    }
+
+    private func load() async -> Result<Void, any Error> {
+        do {
             let stored = try await credentialStore.load()
             state.withLock { state in
-                guard case .unread = state.status else { return }
-                state.status = stored.map { .held($0) } ?? .none
+                state.loading = nil
+                if case .unread = state.status { state.status = stored.map { .held($0) } ?? .none }
             }
+            return .success(())
+        } catch {
+            state.withLock { $0.loading = nil }
+            return .failure(error)
         }
-        await storeUnsaved()
-        return state.withLock { Position(session: $0.session, generation: $0.generation) }
     }
 
     /// The credential for a call, after any refresh that is due or in progress; `nil` if there is none.
     ///
     /// - Throws: ``RefreshFailure``, or `CancellationError`.
     func lease(in session: Int) async throws -> Lease? {
-        guard let (lease, refresh) = try standing(in: session) else { return nil }
+        guard let (lease, outcome) = try standing(in: session) else { return nil }
         do {
-            if let refresh { return try await self.lease(after: .wait(refresh)) }
+            if let outcome { return try await self.lease(after: .wait(outcome)) }
             guard authenticator.needsRefresh(lease.credential) else { return lease }
             return try await self.lease(after: begin(after: lease.generation, in: session, isEarly: true))
         } catch RefreshFailure.passing(_, isEarly: true) where authenticator.canStillUse(lease.credential) {
@@ -150,15 +207,15 @@ extension CurrentCredential {
     private func lease(after step: Step) async throws -> Lease {
         switch step {
         case .ready(let lease): lease
-        case .wait(let refresh): try await refresh.outcome.value().get()
+        case .wait(let outcome): try await outcome.value().get()
         }
     }
 
-    private func standing(in session: Int) throws -> (lease: Lease, refresh: Refresh?)? {
+    private func standing(in session: Int) throws -> (lease: Lease, outcome: Outcome?)? {
         try state.withLock { state in
             guard state.session == session else { throw RefreshFailure.signedOut }
             if case .ended(let error) = state.status { throw RefreshFailure.ended(error) }
-            return Self.lease(in: state).map { ($0, state.refresh) }
+            return Self.lease(in: state).map { ($0, state.running?.refresh.outcome) }
         }
     }
 }
@@ -174,7 +231,7 @@ extension CurrentCredential {
             if case .ended(let error) = state.status { throw .ended(error) }
             guard let lease = Self.lease(in: state) else { throw .signedOut }
             if lease.generation > generation { return .ready(lease) }
-            if let refresh = state.refresh { return .wait(refresh) }
+            if let running = state.running { return .wait(running.refresh.outcome) }
             state.starts.removeAll { now - $0 >= limit.interval }
             guard state.starts.count < limit.count else {
                 let error = state.lastFailure ?? AuthenticationError.tooManyRefreshes(limit)
@@ -182,13 +239,49 @@ extension CurrentCredential {
             }
             state.starts.append(now)
             state.refreshCount += 1
-            let number = state.refreshCount
-            let outcome = Outcome()
+            let refresh = Refresh(
+                number: state.refreshCount,
+                start: now,
+                session: session,
+                generation: lease.generation,
+                credential: lease.credential,
+                isEarly: isEarly
+            )
             // A task of its own, which is not cancelled with a caller: the server may already have revoked the old credential.
-            let task = Task { await self.run(number, outcome, lease.credential, isEarly: isEarly) }
-            let refresh = Refresh(number: number, start: now, outcome: outcome, task: task)
-            state.refresh = refresh
-            return .wait(refresh)
+            state.running = RunningRefresh(refresh: refresh, task: Task { await self.run(refresh) })
+            return .wait(refresh.outcome)
+        }
+    }
+}
+
+// MARK: - Rejections
+
+extension CurrentCredential {
+    /// Notes that a call was accepted: refreshes whose credential is accepted do not count towards the limit.
+    func noteAcceptance(of generation: Int) {
+        state.withLock { state in
+            guard let start = state.untestedStart, generation == state.generation else { return }
+            state.untestedStart = nil
+            state.starts.removeAll { $0 <= start }
+        }
+    }
+
+    /// Notes that a request was rejected with a credential that was refreshed for it.
+    func noteRefusal(of request: String, with generation: Int) {
+        let refusal = Refusal(generation: generation, time: elapsedTime.current)
+        state.withLock { state in
+            state.refusals = state.refusals.filter { refusal.time - $0.value.time < limit.interval }
+            state.refusals[request] = refusal
+        }
+    }
+
+    /// Whether the server has recently rejected this credential for the request although it was new. So another refresh
+    /// would not help.
+    func wasRefused(_ request: String, with generation: Int) -> Bool {
+        let now = elapsedTime.current
+        return state.withLock { state in
+            guard let refusal = state.refusals[request] else { return false }
+            return refusal.generation == generation && now - refusal.time < limit.interval
         }
     }
 }
@@ -210,22 +303,25 @@ extension CurrentCredential {
     ///
     /// - Returns: The credential of the old session, and the number of the change.
     func enter(_ credential: Credential?) -> (old: Credential?, change: Int) {
-        let (old, refresh, hasEnded, change) = state.withLock { state in
+        let (old, running, hasEnded, change) = state.withLock { state in
             defer {
                 state.status = credential.map { .held($0) } ?? .none
                 state.session += 1
                 state.generation += 1
-                state.refresh = nil
+                state.adoptedGeneration = nil
+                state.running = nil
+                state.untestedStart = nil
                 state.starts = []
+                state.refusals = [:]
                 state.lastFailure = nil
             }
             let hasEnded = if case .ended = state.status { true } else { false }
-            return (Self.lease(in: state)?.credential, state.refresh, hasEnded, state.nextChange())
+            return (Self.lease(in: state)?.credential, state.running, hasEnded, state.nextChange())
         }
         // After the end of the session only the sign-out handler still runs, and it may be the code that signs in.
-        if let refresh, !hasEnded {
-            refresh.task.cancel()
-            refresh.outcome.settle(.failure(.signedOut))
+        if let running, !hasEnded {
+            running.task.cancel()
+            running.refresh.outcome.settle(.failure(.signedOut))
         }
         return (old, change)
     }

@@ -10,9 +10,11 @@ import TargetKit
 ///
 /// The file is JSON and contains the secrets in plain text; use the keychain on systems that have one. Changes are
 /// atomic: each is written to a new file beside it, flushed to the disk, and renamed, so that a crash leaves the old or
-/// the new credential. A file that a killed process has left there is removed with the next change. Missing folders are
-/// created with mode 0700.
-public struct FileCredentialStore<Credential: Codable & Sendable>: CredentialStore {
+/// the new credential. Missing folders are created with mode 0700.
+///
+/// Several processes can use one file. While one of them refreshes the credential, the others wait; for that, an empty
+/// file named `session.json.lock` is created beside it.
+public struct FileCredentialStore<Credential: Codable & Sendable & Equatable>: CredentialStore {
     private let file: URL
 
     /// Creates a store for a file. Neither the file nor its folder need to exist.
@@ -21,18 +23,11 @@ public struct FileCredentialStore<Credential: Codable & Sendable>: CredentialSto
     }
 
     /// The credential in the file; `nil` if there is no file.
-    public func load() throws -> Credential? {
-        let place = try place()
-        let descriptor = open(place.path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else {
-            // ENOTDIR: a part of the path is a file.
-            if errno == ENOENT || errno == ENOTDIR { return nil }
-            throw failure(.unreadable(systemMessage()))
-        }
-        defer { close(descriptor) }
-        let data = try contents(of: descriptor)
+    public func load() async throws -> Credential? {
+        let data: Data?
+        do { data = try atomicFile.read() } catch { throw failure(error) }
         do {
-            return try JSONDecoder().decode(Credential.self, from: data)
+            return try data.map { try JSONDecoder().decode(Credential.self, from: $0) }
         } catch {
             // The decoder's error may quote the file.
             throw failure(.broken)
@@ -40,105 +35,45 @@ public struct FileCredentialStore<Credential: Codable & Sendable>: CredentialSto
     }
 
     /// Writes a new file, which replaces the old one.
-    public func save(_ credential: Credential) throws {
-        let place = try place()
+    public func save(_ credential: Credential) async throws {
         guard let data = try? JSONEncoder().encode(credential) else { throw failure(.unencodable) }
-        let folder = place.deletingLastPathComponent()
-        do {
-            try FileManager.default.createDirectory(
-                at: folder,
-                withIntermediateDirectories: true,
-                attributes: [.posixPermissions: 0o700]
-            )
-        } catch {
-            throw failure(.noFolder((error as NSError).localizedDescription))
-        }
-        let number = String(UInt64.random(in: .min ... .max), radix: 36)
-        let part = folder.appendingPathComponent(partPrefix(of: place) + number).path
-        do {
-            try fill(part, with: data)
-            guard rename(part, place.path) == 0 else { throw failure(.unwritable(systemMessage())) }
-        } catch {
-            unlink(part)
-            throw error
-        }
-        removeLeftovers(of: place)
-        bringToDisk(folder)
+        do { try atomicFile.write(data) } catch { throw failure(error) }
     }
 
     /// Removes the file.
-    public func clear() throws {
-        let place = try place()
-        removeLeftovers(of: place)
-        guard unlink(place.path) == 0 || errno == ENOENT || errno == ENOTDIR else {
-            throw failure(.unremovable(systemMessage()))
-        }
-        bringToDisk(place.deletingLastPathComponent())
+    public func clear() async throws {
+        do { try atomicFile.remove() } catch { throw failure(error) }
     }
 
-    /// How the names of new files begin; a number follows.
-    private func partPrefix(of place: URL) -> String { ".\(place.lastPathComponent).part-" }
-
-    /// Removes the new files of processes that were killed before they renamed them.
-    private func removeLeftovers(of place: URL) {
-        let (folder, prefix) = (place.deletingLastPathComponent(), partPrefix(of: place))
-        for name in (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
-        where name.hasPrefix(prefix) && UInt64(name.dropFirst(prefix.count), radix: 36) != nil {
-            unlink(folder.appendingPathComponent(name).path)
-        }
-    }
-
-    /// Without it a crash may undo a rename. Not every file system supports it.
-    private func bringToDisk(_ folder: URL) {
-        let descriptor = open(folder.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard descriptor >= 0 else { return }
-        _ = Self.synchronize(descriptor)
-        close(descriptor)
-    }
-
-    /// Flushes a file to permanent storage; returns `false` on failure, with the reason in `errno`.
-    ///
-    /// On Apple platforms `fsync` leaves the data in the drive's cache, which does not survive a loss of power
-    /// (fsync(2)); `F_FULLFSYNC` flushes that, too. Network volumes and some external ones support only `fsync`.
-    private static func synchronize(_ descriptor: Int32) -> Bool {
-        #if canImport(Darwin)
-        if fcntl(descriptor, F_FULLFSYNC) == 0 { return true }
-        #endif
-        return fsync(descriptor) == 0
-    }
-
-    /// The file with all links resolved: otherwise the new file would replace a link.
-    private func place() throws(CredentialFileError) -> URL {
-        guard file.isFileURL else { throw failure(.notAFile) }
-        return file.resolvingSymlinksInPath()
-    }
-
-    private func contents(of descriptor: Int32) throws(CredentialFileError) -> Data {
-        var data = Data()
-        var piece = [UInt8](repeating: 0, count: 4096)
-        while true {
-            let count = read(descriptor, &piece, piece.count)
-            if count == 0 { return data }
-            if count > 0 { data.append(contentsOf: piece[..<count]) }
-            if count < 0, errno != EINTR { throw failure(.unreadable(systemMessage())) }
-        }
-    }
-
-    private func fill(_ path: String, with data: Data) throws(CredentialFileError) {
-        let descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw failure(.unwritable(systemMessage())) }
+    /// Runs the refresh while no other process refreshes the credential in this file; after ten seconds of waiting, runs
+    /// it nevertheless.
+    public func withRefreshLock<Value: Sendable>(
+        _ refresh: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
+        guard file.isFileURL else { return try await refresh() }
+        let place = file.resolvingSymlinksInPath().path + ".lock"
+        let descriptor = open(place, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { return try await refresh() }
+        // This ends the lock, too, as does the end of the process.
         defer { close(descriptor) }
-        var rest = data[...]
-        while !rest.isEmpty {
-            let written = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
-            if written < 0, errno != EINTR { throw failure(.unwritable(systemMessage())) }
-            rest = rest.dropFirst(max(written, 0))
+        // A folder or file system without locks: EINVAL, ENOTSUP.
+        _ = try await RefreshLock.wait {
+            flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK && errno != EINTR ? true : nil
         }
-        // The server has revoked the old token: the new file must not be empty after a crash.
-        guard Self.synchronize(descriptor) else { throw failure(.unwritable(systemMessage())) }
+        return try await refresh()
     }
 
-    private func systemMessage() -> String { String(cString: strerror(errno)) }
+    private var atomicFile: AtomicFile { AtomicFile(file, createsFolder: true) }
+
+    private func failure(_ failure: AtomicFile.Failure) -> CredentialFileError {
+        switch failure.operation {
+        case .locate: self.failure(.notAFile)
+        case .createFolder: self.failure(.noFolder(failure.message))
+        case .read: self.failure(.unreadable(failure.message))
+        case .write: self.failure(.unwritable(failure.message))
+        case .remove: self.failure(.unremovable(failure.message))
+        }
+    }
 
     private func failure(_ reason: CredentialFileError.Reason) -> CredentialFileError {
         CredentialFileError(path: file.isFileURL ? file.path : RedactedURL(file).description, reason: reason)

@@ -13,7 +13,10 @@ import TargetKit
 /// entitlement for a keychain access group. A program without one, for example a command-line tool, uses the login
 /// keychain, which does not support this protection: the item is readable while that keychain is unlocked. A program
 /// that gains the entitlement later starts without a credential.
-public struct KeychainCredentialStore<Credential: Codable & Sendable>: CredentialStore {
+///
+/// An app and its extension can share the item: give both the same `accessGroup`. While one of them refreshes the
+/// credential, the other waits; for that, a second item is added and removed.
+public struct KeychainCredentialStore<Credential: Codable & Sendable & Equatable>: CredentialStore {
     private let service: String
     private let account: String
     private let accessGroup: String?
@@ -21,15 +24,17 @@ public struct KeychainCredentialStore<Credential: Codable & Sendable>: Credentia
     /// Creates a store for the keychain item with a service and account.
     ///
     /// - Parameters:
-    ///   - service: Default: the bundle's identifier, or the name of the process.
+    ///   - service: Default `nil`: the access group, which an app and its extension have in common; without one, the
+    ///     bundle's identifier, or the name of the process.
     ///   - account: Distinguishes several credentials of one app; default `credential`.
     ///   - accessGroup: The group of apps that share the item; default `nil`: only this app.
     public init(
-        service: String = Bundle.main.bundleIdentifier ?? ProcessInfo.processInfo.processName,
+        service: String? = nil,
         account: String = "credential",
         accessGroup: String? = nil
     ) {
-        self.service = service
+        self.service =
+            service ?? accessGroup ?? Bundle.main.bundleIdentifier ?? ProcessInfo.processInfo.processName
         self.account = account
         self.accessGroup = accessGroup
     }
@@ -38,7 +43,7 @@ public struct KeychainCredentialStore<Credential: Codable & Sendable>: Credentia
     ///
     /// - Throws: An error with the status of the Security framework, `errSecDecode` if the item contains something
     ///   else.
-    public func load() throws -> Credential? {
+    public func load() async throws -> Credential? {
         var item: CFTypeRef?
         let status = status { query in
             let search = query.merging([kSecReturnData: true, kSecMatchLimit: kSecMatchLimitOne]) { $1 }
@@ -58,7 +63,7 @@ public struct KeychainCredentialStore<Credential: Codable & Sendable>: Credentia
     ///
     /// - Throws: An error with the status of the Security framework, `errSecParam` if the credential cannot be
     ///   encoded, `errSecMissingEntitlement` if the program may not use the access group.
-    public func save(_ credential: Credential) throws {
+    public func save(_ credential: Credential) async throws {
         guard let data = try? JSONEncoder().encode(credential) else { throw KeychainError(status: errSecParam) }
         let status = status { query in Self.write(data, to: query) }
         guard status == errSecSuccess else { throw KeychainError(status: status) }
@@ -67,9 +72,44 @@ public struct KeychainCredentialStore<Credential: Codable & Sendable>: Credentia
     /// Removes the item.
     ///
     /// - Throws: An error with the status of the Security framework.
-    public func clear() throws {
+    public func clear() async throws {
         let status = status { query in SecItemDelete(query as CFDictionary) }
         guard status == errSecSuccess || status == errSecItemNotFound else { throw KeychainError(status: status) }
+    }
+
+    /// Runs the refresh while no other process refreshes the credential in this access group; after ten seconds of
+    /// waiting, runs it nevertheless. Without an access group, runs it at once.
+    public func withRefreshLock<Value: Sendable>(
+        _ refresh: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
+        guard accessGroup != nil else { return try await refresh() }
+        let isTaken = try await RefreshLock.wait { takesLock() ? true : nil } ?? false
+        // Another process has it, or has ended with it: the item must not stay.
+        if !isTaken { removeLock() }
+        defer { if isTaken { removeLock() } }
+        return try await refresh()
+    }
+
+    /// Adds the item that is the lock. Any other problem than its existence is not one of the refresh.
+    private func takesLock() -> Bool {
+        let protection = kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly
+        let attributes = lockQuery.merging([kSecValueData: Data(), kSecAttrAccessible: protection]) { $1 }
+        return SecItemAdd(attributes as CFDictionary, nil) != errSecDuplicateItem
+    }
+
+    private func removeLock() {
+        SecItemDelete(lockQuery as CFDictionary)
+    }
+
+    private var lockQuery: [CFString: Any] {
+        var query: [CFString: Any] = [
+            kSecClass: kSecClassGenericPassword,
+            kSecAttrService: service,
+            kSecAttrAccount: account + ".lock",
+            kSecUseDataProtectionKeychain: true,
+        ]
+        if let accessGroup { query[kSecAttrAccessGroup] = accessGroup }
+        return query
     }
 
     private static func write(_ data: Data, to query: [CFString: Any]) -> OSStatus {

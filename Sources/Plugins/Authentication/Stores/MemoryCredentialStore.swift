@@ -2,7 +2,7 @@
 import TargetKit
 
 /// Keeps the credential in memory, for tests and for sessions that end with the app.
-package final class MemoryCredentialStore<Credential: Sendable>: CredentialStore {
+package final class MemoryCredentialStore<Credential: Sendable & Equatable>: CredentialStore {
     private let credential: Locked<Credential?>
 
     /// Creates a store with that credential; default: none.
@@ -22,31 +22,49 @@ package final class MemoryCredentialStore<Credential: Sendable>: CredentialStore
 
 /// A credential store with one operation at a time, in which the latest change wins, in whatever order the changes
 /// arrive.
-actor SerialCredentialStore<Credential: Sendable> {
+actor SerialCredentialStore<Credential: Sendable & Equatable> {
     private let store: any CredentialStore<Credential>
     private var lastChange = 0
-    /// The credential that was read; several calls may need it at once.
-    private var loaded: Credential??
+    /// The latest operation, which the next one waits for: an actor does not wait for what its methods await.
+    private var last: Task<Void, Never>?
 
     init(_ store: any CredentialStore<Credential>) {
         self.store = store
     }
 
-    /// The stored credential, which is read once; a failed attempt is repeated.
-    func load() throws -> Credential? {
-        if let loaded { return loaded }
-        let credential = try store.load()
-        loaded = .some(credential)
-        return credential
+    /// The stored credential.
+    func load() async throws -> Credential? {
+        try await next { store in try await store.load() }
     }
 
     /// Saves a credential, or clears the store.
     ///
     /// - Parameter change: The number of the change; it is ignored if a later one was made before.
-    func write(_ credential: Credential?, change: Int) throws {
+    func write(_ credential: Credential?, change: Int) async throws {
         guard change > lastChange else { return }
         lastChange = change
-        loaded = .some(credential)
-        if let credential { try store.save(credential) } else { try store.clear() }
+        try await next { store in
+            if let credential { try await store.save(credential) } else { try await store.clear() }
+        }
+    }
+
+    /// Runs a refresh while no other process runs one.
+    nonisolated func withRefreshLock<Value: Sendable>(
+        _ refresh: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
+        try await store.withRefreshLock(refresh)
+    }
+
+    /// Performs an operation after those before it. It is not cancelled with the task that waits for it.
+    private func next<Value: Sendable>(
+        _ operation: @escaping @Sendable (any CredentialStore<Credential>) async throws -> Value
+    ) async throws -> Value {
+        let (store, previous) = (store, last)
+        let task = Task {
+            await previous?.value
+            return try await operation(store)
+        }
+        last = Task { _ = await task.result }
+        return try await task.value
     }
 }

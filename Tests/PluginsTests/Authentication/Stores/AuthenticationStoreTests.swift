@@ -12,10 +12,17 @@ struct AuthenticationStoreTests {
     private final class FailingStore: CredentialStore {
         let credential = TestLock<Token?>(Token(1))
         let isBroken = TestLock(false)
+        /// Whether it cannot be written, while it can be read.
+        let isReadOnly = TestLock(false)
         let loads = Tally()
 
         private func check() throws {
             if isBroken.withLock({ $0 }) { throw Boom() }
+        }
+
+        private func checkWriting() throws {
+            try check()
+            if isReadOnly.withLock({ $0 }) { throw Boom() }
         }
 
         func load() throws -> Token? {
@@ -25,14 +32,29 @@ struct AuthenticationStoreTests {
         }
 
         func save(_ token: Token) throws {
-            try check()
+            try checkWriting()
             credential.withLock { $0 = token }
         }
 
         func clear() throws {
-            try check()
+            try checkWriting()
             credential.withLock { $0 = nil }
         }
+    }
+
+    /// A store that answers when the test says so, such as a vault on another machine.
+    private struct SlowStore: CredentialStore {
+        let gate = Gate()
+        let loads = Tally()
+
+        func load() async throws -> Token? {
+            loads.add()
+            await gate.wait()
+            return Token(1)
+        }
+
+        func save(_ token: Token) async throws { await gate.wait() }
+        func clear() async throws { await gate.wait() }
     }
 
     private let signOuts = SignOuts()
@@ -63,7 +85,7 @@ struct AuthenticationStoreTests {
         Provider(transport: server.transport, plugins: [plugin])
     }
 
-    @Test("The store is read at the first call that needs it, and not again")
+    @Test("The store is read at the first call that needs it, and again only by a refresh")
     func readsOnce() async throws {
         let server = TokenServer(good: 1)
         let plugin = plugin(server)
@@ -105,13 +127,43 @@ struct AuthenticationStoreTests {
         let plugin = plugin(server, refreshSucceeds: refreshSucceeds, failures: failures)
         let provider = provider(server, plugin)
         _ = try await plugin.credential
-        store.isBroken.withLock { $0 = true }
+        store.isReadOnly.withLock { $0 = true }
         for _ in 0..<2 {
             let result = await provider.result(PluginTarget())
             #expect(RecordingPlugin.Outcome(result) == (refreshSucceeds ? .status(200) : .failure(.status)))
         }
         #expect(failures.elements.map { $0 is Boom } == [true])
         #expect(signOuts.count == (refreshSucceeds ? 0 : 1))
+    }
+
+    @Test("When the store cannot be read, a refused refresh does not clear it and does not sign out")
+    func unreadableBeforeClearing() async throws {
+        let server = TokenServer()
+        let plugin = plugin(server, refreshSucceeds: false)
+        let provider = provider(server, plugin)
+        _ = try await plugin.credential
+        store.isBroken.withLock { $0 = true }
+        #expect(await provider.result(PluginTarget()).failure?.underlying is Boom)
+        #expect(signOuts.count == 0)
+        store.isBroken.withLock { $0 = false }
+        #expect(await provider.result(PluginTarget()).failure?.underlying is OAuthError)
+        #expect(signOuts.count == 1)
+    }
+
+    @Test("When another process has signed out, so does this one, and the store stays as it is")
+    func signedOutElsewhere() async throws {
+        let server = TokenServer()
+        let plugin = plugin(server)
+        let provider = provider(server, plugin)
+        _ = try await plugin.credential
+        try store.clear()
+        let error = try #require(await provider.result(PluginTarget()).failure)
+        #expect(error.underlying as? AuthenticationError == .signedOutElsewhere)
+        #expect(error.kind == .unauthorized)
+        #expect(server.refreshes == [])
+        #expect(signOuts.count == 1)
+        try await plugin.signIn(Token(2))
+        #expect(try await provider.request(PluginTarget()).statusCode == 200)
     }
 
     @Test("Signing in and out throw the store's error, and take effect nevertheless")
@@ -148,8 +200,15 @@ struct AuthenticationStoreTests {
 
     @Test("Several calls that begin at once read the store once")
     func readsOnceForAll() async throws {
-        let serial = SerialCredentialStore(store)
-        for _ in 0..<3 { #expect(try await serial.load() == Token(1)) }
+        let store = SlowStore()
+        let plugin = signOuts.plugin(TokenAuthenticator(), store)
+        let reads = (0..<3).map { _ in Task { try await plugin.credential } }
+        await store.gate.waitForArrivals()
+        // One that is cancelled does not take the others with it.
+        reads[0].cancel()
+        await #expect(throws: CancellationError.self) { try await reads[0].value }
+        store.gate.open()
+        for read in reads.dropFirst() { #expect(try await read.value == Token(1)) }
         #expect(store.loads.value == 1)
     }
 
@@ -162,10 +221,10 @@ struct AuthenticationStoreTests {
         let plugin = plugin(server, refreshSucceeds: refreshSucceeds, failures: failures)
         let provider = provider(server, plugin)
         _ = try await plugin.credential
-        store.isBroken.withLock { $0 = true }
+        store.isReadOnly.withLock { $0 = true }
         for _ in 0..<2 { _ = await provider.result(PluginTarget()) }
         #expect(store.credential.withLock { $0 } == Token(1))
-        store.isBroken.withLock { $0 = false }
+        store.isReadOnly.withLock { $0 = false }
         _ = await provider.result(PluginTarget())
         #expect(store.credential.withLock { $0 } == (refreshSucceeds ? Token(2) : nil))
         #expect(failures.count == 1)
