@@ -26,12 +26,16 @@ import FoundationNetworking
 ///   that was sent with an older credential is retried without a refresh. A call is not retried if the server rejects a
 ///   credential newer than the one with which the call began; its caller gets the server's response. Cancelling a call
 ///   does not cancel the refresh.
+/// - **Several processes** can use one store. A credential that another process has saved is used instead of a refresh,
+///   and the store is not cleared while it contains one. If another process has signed out, so does this one.
+/// - **An endpoint that rejects every credential** does not affect the others: after a call was rejected with a new
+///   credential, further calls to its URL get the server's response, without a refresh, for 30 seconds.
 /// - **A permanent failure** of a refresh ends the session (``Authenticator/endsSession(_:)``): the store is cleared,
 ///   the sign-out handler is called once, and then every waiting call fails, as does each later call until
 ///   ``signIn(_:)`` or ``signOut()``. The error has the kind `.unauthorized`, the stage `.status` (`.envelope` if the
 ///   body reported the rejection), the rejected response (status 401 if nothing was sent), and the error of the refresh
 ///   as its underlying error.
-/// - **A transient failure** (offline, 5xx) fails the waiting calls with its error. The user stays signed in, and the
+/// - **A transient failure** (offline, 5xx, a proxy's page) fails the waiting calls with its error. The user stays signed in, and the
 ///   next call tries another refresh. When the refreshes exceed the limit, calls fail with the error of the latest
 ///   refresh, or with `AuthenticationError/tooManyRefreshes(_:)` if that refresh returned a credential.
 /// - Apart from its status, no error contains what the refresh sent or received.
@@ -52,9 +56,11 @@ public struct AuthenticationPlugin<A: Authenticator>: Plugin {
     /// - Parameters:
     ///   - authenticator: How calls carry the credential, and how it is refreshed.
     ///   - store: Where the credential is kept between launches of the app; default `nil`: it is kept in memory only.
-    ///   - refreshLimit: The maximum number of refreshes in 30 seconds, including failed ones; refreshes without a
-    ///     response do not count. Default: 5.
-    ///   - clock: Measures these 30 seconds; default: the continuous clock.
+    ///   - refreshLimit: The maximum number of refreshes in 30 seconds, including failed ones. Refreshes without a
+    ///     response, and those whose credential the server accepts, do not count. Default: 5.
+    ///   - refreshTimeout: The longest time that calls wait for a refresh. When it has passed, they fail with the kind
+    ///     `.timedOut`, and the user stays signed in. Default: a minute.
+    ///   - clock: Measures these times; default: the continuous clock.
     ///   - authorizes: Whether calls of a target may carry the credential, for a provider whose targets belong to
     ///     several servers or users; default: all may. It is asked for calls of the scheme `.automatic` or `.bearer`.
     ///   - onStoreFailure: Called when a refreshed credential could not be stored, or an invalid one not removed. The
@@ -66,6 +72,7 @@ public struct AuthenticationPlugin<A: Authenticator>: Plugin {
         authenticator: A,
         store: (any CredentialStore<A.Credential>)? = nil,
         refreshLimit: Int = 5,
+        refreshTimeout: Duration = .seconds(60),
         clock: any Clock<Duration> = ContinuousClock(),
         authorizes: @escaping @Sendable (any TargetType) -> Bool = { _ in true },
         onStoreFailure: @escaping @Sendable (any Error) -> Void = { _ in },
@@ -74,7 +81,7 @@ public struct AuthenticationPlugin<A: Authenticator>: Plugin {
         self.init(
             authenticator: authenticator,
             store: store ?? MemoryCredentialStore<A.Credential>(),
-            limit: RefreshLimit(refreshLimit),
+            limit: RefreshLimit(refreshLimit, timeout: refreshTimeout),
             clock: clock,
             authorizes: authorizes,
             onStoreFailure: onStoreFailure,
@@ -116,22 +123,32 @@ public struct AuthenticationPlugin<A: Authenticator>: Plugin {
             try authenticator.apply(lease.credential, to: &request)
             return request
         } catch let failure as RefreshFailure {
+            if case .ended = failure { context[EndedSessionKey.self] = true }
             throw failure.error(request: request)
         }
     }
 
     /// Retries a call whose credential the server has rejected, once there is a newer one.
     public func retry(_ result: Result<Response, TargetKitError>, context: RequestContext) async -> RetryDecision {
-        guard authorizes(context), !currentCredential.isRefreshingHere,
-            let response = rejected(result), let call = context[calls],
-            let applied = call.applied,
-            let now = try? await currentCredential.position()
+        guard let response = rejected(result) else {
+            if case .success = result, let applied = context[calls]?.applied {
+                currentCredential.noteAcceptance(of: applied)
+            }
+            return .doNotRetry
+        }
+        guard authorizes(context), !currentCredential.isRefreshingHere, let call = context[calls],
+            let applied = call.applied, let now = try? await currentCredential.position()
         else { return .doNotRetry }
         guard now.session == call.session else {
             return .fail(RefreshFailure.signedOut.error(request: response.request))
         }
+        let request = response.refusalKey
         // Newer than the call, and the newest: the server would reject another one, too.
-        if applied == now.generation, applied > call.first { return .doNotRetry }
+        if applied == now.generation, applied > call.first {
+            currentCredential.noteRefusal(of: request, with: applied)
+            return .doNotRetry
+        }
+        if currentCredential.wasRefused(request, with: applied) { return .doNotRetry }
         do {
             _ = try await currentCredential.lease(after: applied, in: call.session)
             return .retry(after: .zero)
@@ -192,9 +209,19 @@ extension AuthenticationPlugin {
 private struct AuthenticatedCall: Sendable {
     let session: Int
     /// The credential's generation when the call began.
-    let first: Int
+    var first: Int
     /// The generation of the latest attempt; `nil` without a credential.
     var applied: Int?
+    /// Whether a credential of another process has become the first one.
+    var hasAdopted = false
+}
+
+extension Response {
+    /// The request whose rejection is noted: its method and its URL without the query.
+    fileprivate var refusalKey: String {
+        let url = request?.url
+        return "\(request?.httpMethod ?? "") \(url?.host() ?? "") \(url?.path() ?? "")"
+    }
 }
 
 extension AuthenticationPlugin {
@@ -212,6 +239,11 @@ extension AuthenticationPlugin {
         var call = context[calls] ?? AuthenticatedCall(session: now.session, first: now.generation)
         let lease = try await currentCredential.lease(in: call.session)
         call.applied = lease?.generation
+        // It need not be newer than the one that was rejected.
+        if let lease, lease.isAdopted, !call.hasAdopted {
+            call.first = lease.generation
+            call.hasAdopted = true
+        }
         context[calls] = call
         return lease
     }

@@ -26,7 +26,7 @@ import FoundationNetworking
 /// The plugin calls `refresh` once at a time; it calls the other methods on any thread, also concurrently.
 public protocol Authenticator<Credential>: Sendable {
     /// What identifies the user, for example an access token with its refresh token.
-    associatedtype Credential: Sendable
+    associatedtype Credential: Sendable & Equatable
 
     /// The header fields that ``apply(_:to:)`` sets. Redirects to other origins do not carry them. Default:
     /// `Authorization`.
@@ -56,16 +56,18 @@ public protocol Authenticator<Credential>: Sendable {
     /// - Returns: The new credential, which replaces the old one.
     func refresh(_ credential: Credential) async throws -> Credential
 
-    /// Whether the server has rejected the credential. Default: status 401 (RFC 9110 §15.5.2). Use ``BodyCode`` for a
-    /// server that reports it in the body.
+    /// Whether the server has rejected the credential. Default: status 401 (RFC 9110 §15.5.2), unless a challenge in
+    /// `WWW-Authenticate` has an error other than `invalid_token` (RFC 6750 §3.1). Use ``BodyCode`` for a server that
+    /// reports it in the body.
     func wasRejected(_ response: Response) -> Bool
 
     /// Whether the error of a refresh is permanent, so that the user is signed out.
     ///
     /// Default: all errors except transient ones, after which a later refresh may succeed: nothing was sent (for
     /// example, a ``CircuitBreakerPlugin`` has refused the call), there was no response (offline, timed out,
-    /// cancelled), it could not be read, or its status is 408, 425, 429 or not between 400 and 499. Errors of the app's
-    /// own types are permanent: the code that throws them has understood the server's response.
+    /// cancelled), it could not be read, it is an HTML page, or its status is 407, 408, 413, 421, 425, 429, 431, 451 or
+    /// not between 400 and 499. For ``OAuthError``, only an error response of the token endpoint (RFC 6749 §5.2) is
+    /// permanent. Errors of the app's own types are, too: the code that throws them has understood the server's response.
     func endsSession(_ error: any Error) -> Bool
 }
 
@@ -79,8 +81,8 @@ extension Authenticator {
     /// `false`.
     public func canStillUse(_ credential: Credential) -> Bool { false }
 
-    /// Status 401.
-    public func wasRejected(_ response: Response) -> Bool { response.statusCode == 401 }
+    /// Status 401, unless a challenge has an error other than `invalid_token`.
+    public func wasRejected(_ response: Response) -> Bool { response.rejectsCredential(scheme: nil) }
 
     /// All errors except transient ones.
     public func endsSession(_ error: any Error) -> Bool { !Self.isTransient(error) }
@@ -108,7 +110,33 @@ extension Authenticator {
 
 extension Response {
     /// Whether its status is not about the credential.
-    var isTransientFailure: Bool { !(400...499).contains(statusCode) || [408, 425, 429].contains(statusCode) }
+    var isTransientFailure: Bool {
+        guard (400...499).contains(statusCode) else { return true }
+        return [407, 408, 413, 421, 425, 429, 431, 451].contains(statusCode) || isPage
+    }
+
+    /// Whether the body is an HTML page, such as that of a proxy or a captive portal.
+    private var isPage: Bool {
+        data.first { !$0.isASCIIWhitespace } == UInt8(ascii: "<")
+    }
+
+    /// Whether the server has rejected the call's credential.
+    ///
+    /// - Parameter scheme: The scheme of the credential; a 401 whose challenges are all of other schemes does not reject
+    ///   it. `nil`: unknown.
+    func rejectsCredential(scheme: String?) -> Bool {
+        guard statusCode == 401 else { return false }
+        let fields = headers.values(for: .wwwAuthenticate)
+        if fields.isEmpty { return true }
+        let challenges = AuthenticationChallenge.challenges(in: fields)
+        let own = challenges.filter { challenge in scheme.map { challenge.hasScheme($0) } ?? true }
+        if own.isEmpty { return challenges.isEmpty }
+        return own.contains { ($0["error"] ?? "invalid_token") == "invalid_token" }
+    }
+}
+
+extension UInt8 {
+    fileprivate var isASCIIWhitespace: Bool { [0x20, 0x09, 0x0A, 0x0D].contains(self) }
 }
 
 extension TargetKitError.Kind {

@@ -14,13 +14,15 @@ import FoundationNetworking
 struct AuthenticationFailureTests {
     /// A refresh that fails, and what it means.
     enum Failure: String, CaseIterable, Sendable {
-        case offline, timedOut, unavailable, tooMany, unreadable, captivePortal, cancelled
-        case boom, forbidden, revoked, noAnswerToWhy, envelope, noRefreshToken
+        case offline, timedOut, unavailable, tooMany, unreadable, captivePortal, cancelled, page, proxy, noAnswerToWhy
+        case boom, forbidden, revoked, envelope, noRefreshToken
 
         var endsSession: Bool {
             switch self {
-            case .offline, .timedOut, .unavailable, .tooMany, .unreadable, .captivePortal, .cancelled: false
-            case .boom, .forbidden, .revoked, .noAnswerToWhy, .envelope, .noRefreshToken: true
+            case .offline, .timedOut, .unavailable, .tooMany, .unreadable, .captivePortal, .cancelled, .page, .proxy,
+                .noAnswerToWhy:
+                false
+            case .boom, .forbidden, .revoked, .envelope, .noRefreshToken: true
             }
         }
 
@@ -33,6 +35,9 @@ struct AuthenticationFailureTests {
             case .unreadable: DecodingError.dataCorrupted(.init(codingPath: [], debugDescription: ""))
             case .captivePortal: OAuthError.unreadable("it is a page")
             case .cancelled: CancellationError()
+            case .page:
+                TargetKitError(stage: .status, response: Response(statusCode: 403, data: Data(" <!DOCTYPE html>".utf8)))
+            case .proxy: TargetKitError(stage: .status, response: Response(statusCode: 407))
             case .boom: Boom()
             case .forbidden: TargetKitError(stage: .status, response: Response(statusCode: 403))
             case .revoked: OAuthError.refused(code: "invalid_grant", message: nil, statusCode: 400)
@@ -50,6 +55,8 @@ struct AuthenticationFailureTests {
             case .timedOut: return error.kind == .timedOut
             case .unavailable: return error.kind == .server
             case .cancelled: return found as? AuthenticationError == .refreshCancelled && error.kind != .cancelled
+            case .page: return error.kind == .forbidden
+            case .proxy: return error.kind == .client
             case .forbidden, .envelope:
                 return (found as? TargetKitError)?.response != nil && error.kind == .unauthorized
             default: return "\(type(of: found))\(found)" == "\(type(of: self.error))\(self.error)"
@@ -233,8 +240,8 @@ struct RefreshLimitTests {
         let limit = RefreshLimit(count, within: .seconds(30))
         let plugin = signOuts.plugin(TokenAuthenticator(), limit: limit, clock: clock)
         let provider = Provider<PluginTarget>(transport: server.transport, plugins: [plugin])
-        for _ in 0..<count {
-            #expect(try await provider.request(PluginTarget()).statusCode == 401)
+        for number in 0..<count {
+            #expect(try await provider.request(PluginTarget(path: "/things/\(number)")).statusCode == 401)
             clock.advance(by: .seconds(1))
         }
         let last = "Bearer token-\(count + 1)"
@@ -251,8 +258,62 @@ struct RefreshLimitTests {
         #expect(signOuts.count == 0)
     }
 
-    @Test("The default is five refreshes in thirty seconds")
+    @Test("The default is five refreshes in thirty seconds, each of a minute")
     func defaultLimit() {
-        #expect(RefreshLimit() == RefreshLimit(5, within: .seconds(30)))
+        #expect(RefreshLimit() == RefreshLimit(5, within: .seconds(30), timeout: .seconds(60)))
+    }
+
+    @Test("A refresh that never ends fails its callers after a time, and the next call tries another one")
+    func timeout() async throws {
+        let (server, clock, gate) = (TokenServer(), ManualClock(), Gate())
+        let isStuck = TestLock(true)
+        let authenticator = TokenAuthenticator(renew: { token in
+            if isStuck.withLock({ $0 }) { await gate.wait() }
+            return server.renew(token)
+        })
+        let plugin = signOuts.plugin(authenticator, limit: RefreshLimit(1, timeout: .seconds(20)), clock: clock)
+        let provider = Provider<PluginTarget>(transport: server.transport, plugins: [plugin])
+        let calls = (0..<3).map { _ in Task { await provider.result(PluginTarget()).failure } }
+        await gate.waitForArrivals()
+        await clock.waitForSleepers()
+        clock.advance(by: .seconds(20))
+        for call in calls {
+            let error = try #require(await call.value)
+            #expect(error.kind == .timedOut)
+            #expect(error.underlying as? AuthenticationError == .refreshTimedOut(.seconds(20)))
+        }
+        #expect(signOuts.count == 0)
+        isStuck.withLock { $0 = false }
+        #expect(try await provider.request(PluginTarget()).statusCode == 200)
+        #expect(server.refreshes == [1])
+        gate.open()
+    }
+
+    @Test("The credential of a refresh that succeeds after its time is kept")
+    func late() async throws {
+        let (server, clock, gate) = (TokenServer(), ManualClock(), Gate())
+        let store = MemoryCredentialStore(Token(1))
+        let stored = Expectation()
+        let authenticator = TokenAuthenticator(renew: { token in
+            await gate.wait()
+            return server.renew(token)
+        })
+        let plugin = signOuts.plugin(
+            authenticator,
+            WatchedStore(store) { stored.fulfill() },
+            limit: RefreshLimit(timeout: .seconds(20)),
+            clock: clock
+        )
+        let provider = Provider<PluginTarget>(transport: server.transport, plugins: [plugin])
+        let call = Task { await provider.result(PluginTarget()).failure?.kind }
+        await gate.waitForArrivals()
+        await clock.waitForSleepers()
+        clock.advance(by: .seconds(20))
+        #expect(await call.value == .timedOut)
+        gate.open()
+        await stored.wait()
+        #expect(store.load() == Token(2))
+        #expect(try await provider.request(PluginTarget()).statusCode == 200)
+        #expect(server.refreshes == [1])
     }
 }

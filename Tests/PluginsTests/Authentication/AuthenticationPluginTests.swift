@@ -201,7 +201,10 @@ struct AuthenticationPluginTests {
         let provider = Provider<PluginTarget>(transport: server.transport, plugins: [plugin])
         #expect(try await provider.request(PluginTarget()).statusCode == 401)
         #expect(server.fields.elements == ["Bearer token-1", "Bearer token-2"])
-        let error = await provider.result(PluginTarget(validation: .successCodes)).failure
+        // The same request is not refreshed for again; another one is.
+        #expect(try await provider.request(PluginTarget()).statusCode == 401)
+        #expect(server.fields.count == 3)
+        let error = await provider.result(PluginTarget(path: "/others", validation: .successCodes)).failure
         #expect(error?.kind == .unauthorized)
         #expect(server.fields.elements.suffix(2) == ["Bearer token-2", "Bearer token-3"])
         #expect(signOuts.count == 0)

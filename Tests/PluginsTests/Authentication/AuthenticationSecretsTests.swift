@@ -65,7 +65,7 @@ struct AuthenticationSecretsTests {
     func refreshRedirect(_ status: Int) async throws {
         let other = try LoopbackServer(reply: .json(#"{"access_token":"stolen"}"#))
         let server = try LoopbackServer(reply: .redirect(to: other.baseURL.absoluteString, status: status))
-        let authenticator = OAuthAuthenticator(tokenURL: server.baseURL, clientID: "app")
+        let authenticator = OAuthAuthenticator(client: OAuthClient(id: "app", tokenURL: server.baseURL))
         await #expect(throws: OAuthError.unexpectedStatus(status)) {
             try await authenticator.refresh(OAuthCredential(accessToken: "a", refreshToken: "r"))
         }
@@ -90,14 +90,14 @@ struct AuthenticationSecretsTests {
             return .response(status: refreshSucceeds ? 200 : 400, data: Data((refreshSucceeds ? good : bad).utf8))
         }
         let tokens = Provider<MultiTarget>(transport: transport, plugins: [logger])
-        let authenticator = OAuthAuthenticator(
+        let client = OAuthClient(
+            id: "app",
             tokenURL: URL.shop.appending(path: "token"),
-            clientID: "app",
-            clientSecret: "app-secret",
-            sendsSecretInForm: true
+            authentication: .form(secret: "app-secret")
         ) { target in
             try await tokens.request(target)
         }
+        let authenticator = OAuthAuthenticator(client: client)
         let credential = OAuthCredential(accessToken: "old-access", refreshToken: "old-refresh")
         let plugin = AuthenticationPlugin(
             authenticator: authenticator,

@@ -113,7 +113,7 @@ struct AuthenticationSessionTests {
         server.expire()
         #expect(await provider.result(PluginTarget()).failure?.underlying as? OAuthError == .unexpectedStatus(401))
         #expect(fields.count == 2)
-        #expect(signOuts.count == 1)
+        #expect(signOuts.count == 0)
     }
 
     @Test("A refresh does not undo a sign-out or a sign-in that comes meanwhile", arguments: [nil, 7])

@@ -128,14 +128,14 @@ struct AuthenticationTransientTests {
         let (server, status) = (TokenServer(good: -1), TestLock(503))
         let limit = RefreshLimit(2, within: .seconds(30))
         let plugin = signOuts.plugin(authenticator(server, status), limit: limit, clock: clock)
-        let provider = Provider<PluginTarget>(transport: server.transport, plugins: [plugin])
+        let rejecting = ScriptedTransport(.status(401))
+        let provider = Provider<PluginTarget>(transport: rejecting.transport, plugins: [plugin])
         for _ in 0..<4 { #expect(await provider.result(PluginTarget()).failure?.kind == .server) }
         status.withLock { $0 = 200 }
         #expect(await provider.result(PluginTarget()).failure?.kind == .server)
         clock.advance(by: .seconds(30))
-        for _ in 0..<2 {
-            #expect(try await provider.request(PluginTarget()).statusCode == 200)
-            server.expire()
+        for path in ["/one", "/two"] as [RequestPath] {
+            #expect(try await provider.request(PluginTarget(path: path)).statusCode == 401)
         }
         let error = await provider.result(PluginTarget()).failure
         #expect(error?.underlying as? AuthenticationError == .tooManyRefreshes(limit))

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: MIT
+import TargetKit
+
+/// A challenge of a `WWW-Authenticate` field (RFC 9110 §11.3): a scheme with its parameters.
+package struct AuthenticationChallenge: Sendable, Hashable {
+    /// A parameter of a challenge (RFC 9110 §11.2).
+    package struct Parameter: Sendable, Hashable {
+        package let name: String
+        package let value: String
+    }
+
+    /// The scheme, for example `Basic`, as the server has written it.
+    package let scheme: String
+    /// The parameters in order, with quoted strings unquoted.
+    package private(set) var parameters: [Parameter] = []
+    /// What some schemes, such as `Negotiate`, have instead of parameters.
+    package private(set) var token68: String?
+
+    fileprivate init(scheme: String) {
+        self.scheme = scheme
+    }
+
+    /// The challenges in the values of `WWW-Authenticate` fields, each of which is a list (RFC 9110 §11.6.1).
+    ///
+    /// What is not a challenge is left out.
+    package static func challenges(in fields: [String]) -> [AuthenticationChallenge] {
+        fields.flatMap { field in
+            var parser = ChallengeParser(field)
+            return parser.challenges()
+        }
+    }
+
+    /// The value of a parameter; names are compared without regard to case. The first one counts.
+    package subscript(name: String) -> String? {
+        parameters.first { $0.name.equalsIgnoringASCIICase(name) }?.value
+    }
+
+    /// Whether it is of a scheme; schemes are compared without regard to case.
+    package func hasScheme(_ other: String) -> Bool { scheme.equalsIgnoringASCIICase(other) }
+
+    fileprivate mutating func add(_ name: String, _ value: String) {
+        parameters.append(Parameter(name: name, value: value))
+    }
+
+    fileprivate mutating func set(token68: String) { self.token68 = token68 }
+}
+
+/// Reads the list of challenges in one field.
+///
+/// Commas separate challenges and also their parameters: a token followed by `=` is a parameter, and any other token is
+/// the scheme of the next challenge.
+private struct ChallengeParser {
+    private let bytes: [UInt8]
+    private var position = 0
+
+    init(_ field: String) {
+        bytes = Array(field.utf8)
+    }
+
+    mutating func challenges() -> [AuthenticationChallenge] {
+        var challenges: [AuthenticationChallenge] = []
+        while skipToElement() {
+            let name = token(isTokenByte)
+            guard !name.isEmpty else {
+                skipElement()
+                continue
+            }
+            let end = position
+            skipSpace()
+            if next == UInt8(ascii: "="), let last = challenges.indices.last {
+                position += 1
+                challenges[last].add(name, value())
+                continue
+            }
+            position = end
+            var challenge = AuthenticationChallenge(scheme: name)
+            if let token68 = token68() { challenge.set(token68: token68) }
+            challenges.append(challenge)
+        }
+        return challenges
+    }
+
+    private var next: UInt8? { position < bytes.count ? bytes[position] : nil }
+
+    private mutating func skipSpace() {
+        while next == 0x20 || next == 0x09 { position += 1 }
+    }
+
+    /// Skips separators; `false` at the end.
+    private mutating func skipToElement() -> Bool {
+        while let byte = next, byte == 0x20 || byte == 0x09 || byte == UInt8(ascii: ",") { position += 1 }
+        return next != nil
+    }
+
+    /// Skips what is neither a challenge nor a parameter.
+    private mutating func skipElement() {
+        while let byte = next, byte != UInt8(ascii: ",") {
+            if byte == UInt8(ascii: "\"") { _ = quotedString() } else { position += 1 }
+        }
+    }
+
+    private mutating func token(_ isMember: (UInt8) -> Bool) -> String {
+        let start = position
+        while let byte = next, isMember(byte) { position += 1 }
+        return String(decoding: bytes[start..<position], as: UTF8.self)
+    }
+
+    /// The text after a scheme that is not the beginning of a parameter; leaves the position where it was otherwise.
+    private mutating func token68() -> String? {
+        let start = position
+        skipSpace()
+        guard position > start else { return nil }
+        var text = token(isToken68Byte)
+        text += token { $0 == UInt8(ascii: "=") }
+        skipSpace()
+        guard !text.isEmpty, next == nil || next == UInt8(ascii: ",") else {
+            position = start
+            return nil
+        }
+        return text
+    }
+
+    private mutating func value() -> String {
+        skipSpace()
+        guard next == UInt8(ascii: "\"") else { return token(isTokenByte) }
+        return quotedString()
+    }
+
+    /// The contents of a quoted string (RFC 9110 §5.6.4); without a closing quote, the rest of the field.
+    private mutating func quotedString() -> String {
+        position += 1
+        var text: [UInt8] = []
+        while let byte = next {
+            position += 1
+            if byte == UInt8(ascii: "\"") { break }
+            if byte == UInt8(ascii: "\\"), let escaped = next {
+                position += 1
+                text.append(escaped)
+            } else {
+                text.append(byte)
+            }
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+}
+
+/// Whether the byte is a `tchar` (RFC 9110 §5.6.2). Bytes that only RFC 9110 forbids, such as `/` and `:`, are accepted
+/// in values: servers send URLs without quotes.
+private func isTokenByte(_ byte: UInt8) -> Bool {
+    byte > 0x20 && byte < 0x7F && !#"",=\;()<>[]{}"#.utf8.contains(byte)
+}
+
+private func isToken68Byte(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"):
+        true
+    default: "-._~+/".utf8.contains(byte)
+    }
+}
