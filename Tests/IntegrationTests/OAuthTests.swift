@@ -40,23 +40,15 @@ struct OAuthTests {
     ///
     /// - Parameter lifetime: How long an access token lives, in seconds.
     private func signIn(_ client: OAuthClient = .phone, lifetime: Int = 3600) async throws -> OAuthCredential {
-        var form = ["grant_type": "password", "username": user, "password": "tea", "scope": "\(lifetime)"]
-        form["client_id"] = client.id
-        form["client_secret"] = client.secret
-        return try OAuthCredential(await call(.post, "/token", .form(form)))
+        let fields = ["username": user, "password": "tea", "scope": "\(lifetime)"]
+        return try await client.credential(OAuthGrant(type: "password", fields: fields))
     }
 
     private func plugin(
         _ store: any CredentialStore<OAuthCredential> = MemoryCredentialStore<OAuthCredential>(),
         client: OAuthClient = .phone
     ) -> AuthenticationPlugin<OAuthAuthenticator> {
-        let authenticator = OAuthAuthenticator(
-            tokenURL: .tokens,
-            clientID: client.id,
-            clientSecret: client.secret,
-            sendsSecretInForm: client.sendsSecretInForm
-        )
-        return AuthenticationPlugin(authenticator: authenticator, store: store) { [signOuts] error in
+        AuthenticationPlugin(authenticator: OAuthAuthenticator(client: client), store: store) { [signOuts] error in
             signOuts.append(error)
         }
     }
@@ -83,7 +75,7 @@ struct OAuthTests {
         let (plugin, credential) = (plugin(), try await signIn())
         try await plugin.signIn(credential)
         let token = try #require(credential.refreshToken)
-        try await call(.post, "/revoke", .form(["token": token, "client_id": OAuthClient.phone.id]))
+        try await OAuthClient.phone.revoke(credential, at: .server("revoke"))
         try await call(.post, "/expire?user=\(user)")
         let provider = Provider<ServerCall>(transport: engine.ownTransport, plugins: [plugin])
         let calls = (0..<50).map { _ in Task { [things] in await provider.failure(of: things) } }
@@ -105,7 +97,7 @@ struct OAuthTests {
         let folder = try TemporaryFolder()
         let store = FileCredentialStore<OAuthCredential>(folder.url.appending(path: "session.json"))
         let first = try await signIn()
-        try store.save(first)
+        try await store.save(first)
         for round in 1...3 {
             // A new plugin each time: what it knows comes from the file.
             let provider = Provider<ServerCall>(plugins: [plugin(store)])
@@ -113,7 +105,7 @@ struct OAuthTests {
             #expect(try await provider.request(things).statusCode == 200)
             #expect(try await counts == Counts(renewed: round))
         }
-        #expect(try store.load()?.refreshToken != first.refreshToken)
+        #expect(try await store.load()?.refreshToken != first.refreshToken)
         // The first one has had its turn.
         let stale = plugin(MemoryCredentialStore(first))
         let error = await Provider<ServerCall>(plugins: [stale]).failure(of: things)
@@ -123,8 +115,8 @@ struct OAuthTests {
     @Test("Tokens with a lifetime of a minute are refreshed before they expire: no call is rejected")
     func shortLived() async throws {
         let time = TestLock(Date())
-        let authenticator = OAuthAuthenticator(tokenURL: .tokens, clientID: "phone", now: { time.withLock { $0 } })
-        let plugin = AuthenticationPlugin(authenticator: authenticator) { [signOuts] in signOuts.append($0) }
+        let client = OAuthClient(id: "phone", tokenURL: .server("token"), now: { time.withLock { $0 } })
+        let plugin = AuthenticationPlugin(authenticator: OAuthAuthenticator(client: client)) { [signOuts] in signOuts.append($0) }
         try await plugin.signIn(signIn(lifetime: 60))
         let rejected = Tally()
         let watch = RecordingPlugin(retry: { result, _ in
@@ -146,7 +138,7 @@ struct OAuthTests {
 
     @Test(
         "A client authenticates itself by the Basic scheme, in the form, or not at all",
-        arguments: [OAuthClient.phone, .shop(secretInForm: false), .shop(secretInForm: true)]
+        arguments: [OAuthClient.phone, .shop(.basic(secret: .secret)), .shop(.form(secret: .secret))]
     )
     func clients(_ client: OAuthClient) async throws {
         let plugin = plugin(client: client)
@@ -159,8 +151,8 @@ struct OAuthTests {
 
     @Test("The error of a wrong client secret does not contain the secret")
     func wrongSecret() async throws {
-        let plugin = plugin(client: OAuthClient(id: "shop", secret: "hunter2"))
-        try await plugin.signIn(signIn(.shop(secretInForm: true)))
+        let plugin = plugin(client: .shop(.basic(secret: "hunter2")))
+        try await plugin.signIn(signIn(.shop(.form(secret: .secret))))
         try await call(.post, "/expire?user=\(user)")
         let error = try #require(await Provider<ServerCall>(plugins: [plugin]).failure(of: things))
         guard case .refused(let code, _, _) = error.underlying as? OAuthError else {
@@ -174,10 +166,10 @@ struct OAuthTests {
     @Test("The refresh goes through the provider whose calls wait for it")
     func sameProvider() async throws {
         let own = TestLock<Provider<MultiTarget>?>(nil)
-        let authenticator = OAuthAuthenticator(tokenURL: .tokens, clientID: "phone") { target in
+        let client = OAuthClient(id: "phone", tokenURL: .server("token")) { target in
             try await #require(own.withLock { $0 }).request(MultiTarget(target))
         }
-        let plugin = AuthenticationPlugin(authenticator: authenticator) { [signOuts] in signOuts.append($0) }
+        let plugin = AuthenticationPlugin(authenticator: OAuthAuthenticator(client: client)) { [signOuts] in signOuts.append($0) }
         let provider = Provider<MultiTarget>(plugins: [plugin])
         own.withLock { $0 = provider }
         defer { own.withLock { $0 = nil } }
@@ -216,15 +208,20 @@ extension ServerCall {
 }
 
 extension URL {
-    fileprivate static let tokens = ServerAvailability.oauth.baseURL.appending(path: "token")
+    fileprivate static func server(_ path: String) -> URL { ServerAvailability.oauth.baseURL.appending(path: path) }
+}
+
+extension String {
+    /// The secret of the client `shop`, with characters that a form escapes.
+    fileprivate static let secret = "s3cret: &%"
 }
 
 extension OAuthClient {
     /// A client without a secret.
-    fileprivate static let phone = OAuthClient(id: "phone")
+    fileprivate static let phone = OAuthClient(id: "phone", tokenURL: .server("token"))
 
-    /// A client with a secret, with characters that a form escapes.
-    fileprivate static func shop(secretInForm: Bool) -> OAuthClient {
-        OAuthClient(id: "shop", secret: "s3cret: &%", sendsSecretInForm: secretInForm)
+    /// A client with a secret.
+    fileprivate static func shop(_ authentication: OAuthClient.Authentication) -> OAuthClient {
+        OAuthClient(id: "shop", tokenURL: .server("token"), authentication: authentication)
     }
 }

@@ -226,19 +226,16 @@ struct SecretsInTextsTests {
     static let plugins: [Holder] = [
         Holder("BasicCredentials") { try BasicCredentials(user: "anna", password: "s3cret") },
         Holder("OAuthCredential") { OAuthCredential(accessToken: "s3cret", refreshToken: "s3cret") },
-        Holder("OAuthClient") { OAuthClient(id: "app", secret: "s3cret") },
-        Holder("OAuthRefreshTarget") {
+        Holder("OAuthClient") { OAuthClient(id: "app", tokenURL: url, authentication: .basic(secret: "s3cret")) },
+        Holder("OAuthClient.Authentication") { OAuthClient.Authentication.form(secret: "s3cret") },
+        Holder("OAuthGrant") { OAuthGrant.refreshToken("s3cret") },
+        Holder("OAuthRequestTarget") {
             let targets = Recorder<MultiTarget>()
-            let authenticator = OAuthAuthenticator(
-                tokenURL: url,
-                clientID: "app",
-                clientSecret: "s3cret",
-                sendsSecretInForm: true
-            ) { target in
+            let client = OAuthClient(id: "app", tokenURL: url, authentication: .form(secret: "s3cret")) { target in
                 targets.append(target)
                 throw Boom()
             }
-            _ = try? await authenticator.refresh(OAuthCredential(accessToken: "a", refreshToken: "s3cret"))
+            _ = try? await client.credential(.refreshToken("s3cret"))
             return targets.elements
         },
         Holder("MemoryCredentialStore") { MemoryCredentialStore("s3cret") },

@@ -26,7 +26,7 @@ struct AuthenticationPageTests {
     @Test("Signing in, calling and signing out")
     func overview() async throws {
         let authentication = AuthenticationPlugin(
-            authenticator: OAuthAuthenticator(tokenURL: tokenURL, clientID: "shop-app"),
+            authenticator: OAuthAuthenticator(client: OAuthClient(id: "shop-app", tokenURL: tokenURL)),
             store: FileCredentialStore<OAuthCredential>(folder.appending(path: "session.json"))
         ) { error in
             await session.showSignIn(because: error)
@@ -50,9 +50,8 @@ struct AuthenticationPageTests {
     func failure(_ status: Int) async throws {
         let transport = Self.server(accepting: "new", refreshing: #"{"error":"invalid_grant"}"#, status: status)
         let tokens = Provider<MultiTarget>(transport: transport)
-        let authenticator = OAuthAuthenticator(tokenURL: tokenURL, clientID: "shop-app") {
-            try await tokens.request($0)
-        }
+        let client = OAuthClient(id: "shop-app", tokenURL: tokenURL) { try await tokens.request($0) }
+        let authenticator = OAuthAuthenticator(client: client)
         let store = MemoryCredentialStore(OAuthCredential(accessToken: "old", refreshToken: "r"))
         let authentication = AuthenticationPlugin(authenticator: authenticator, store: store) { _ in
         }
@@ -215,11 +214,10 @@ extension AuthenticationPageTests {
     }
 
     enum API {
-        static let authentication = AuthenticationPlugin(
-            authenticator: OAuthAuthenticator(tokenURL: tokenURL, clientID: "shop-app") { refresh in
-                try await provider.request(refresh)
-            }
-        ) { _ in
+        static let client = OAuthClient(id: "shop-app", tokenURL: tokenURL) { request in
+            try await provider.request(request)
+        }
+        static let authentication = AuthenticationPlugin(authenticator: OAuthAuthenticator(client: client)) { _ in
         }
         static let provider: Provider<MultiTarget> = Provider(
             transport: transport,

@@ -9,66 +9,43 @@ import FoundationNetworking
 /// Bearer tokens of OAuth 2 (RFC 6750), refreshed with their refresh token (RFC 6749 §6).
 ///
 /// ```swift
-/// OAuthAuthenticator(tokenURL: tokenURL, clientID: "shop-app")
+/// OAuthAuthenticator(client: OAuthClient(id: "shop-app", tokenURL: tokenURL))
 /// ```
 ///
 /// By default a token is refreshed 30 seconds before it expires. A refresh token in the response replaces the old one.
 public struct OAuthAuthenticator: Authenticator {
     private let margin: TimeInterval
     private let bodyCodes: [BodyCode]
+    /// Whether tokens can be renewed without a refresh token.
+    private let renewsByGrant: Bool
     private let now: @Sendable () -> Date
     private let renew: @Sendable (OAuthCredential) async throws -> OAuthCredential
 
-    /// Creates an authenticator that sends refreshes to a token endpoint.
+    /// Creates an authenticator that refreshes tokens with a client.
     ///
     /// - Parameters:
-    ///   - tokenURL: The token endpoint, with the scheme https.
-    ///   - clientID: The identifier with which the app is registered (RFC 6749 §2.2).
-    ///   - clientSecret: The app's secret; default `nil`: a public client, such as any app that users install (§2.1).
-    ///   - sendsSecretInForm: Whether the secret is sent as `client_secret` in the form, for servers that do not
-    ///     support the `Basic` scheme (§2.3.1). Default: `false`.
-    ///   - parameters: Further fields of the form, for example `scope`; default: none.
+    ///   - client: The client of the server that has issued the tokens.
+    ///   - renewal: The grant that renews a token without a refresh token, for example
+    ///     ``OAuthGrant/clientCredentials(scope:)``. Default `nil`: such a token is used until it expires, and then the
+    ///     session ends.
     ///   - margin: How long before its expiry a token is refreshed, at most half of its lifetime; default: 30 seconds.
     ///   - bodyCodes: Codes in a body that report a rejected token, in addition to status 401; default: none.
-    ///   - send: Sends the refresh: a form, by `POST` to the token endpoint, without a credential. Any provider can
-    ///     send it, even the one whose calls wait for it. It must not follow redirects: the form contains secrets that
-    ///     only the token endpoint may get. Default `nil`: a provider with the system's transport, without plugins and
-    ///     redirects, and with a timeout of a minute.
-    ///   - now: The current time, which determines whether a token has expired; default: the device's clock.
     public init(
-        tokenURL: URL,
-        clientID: String,
-        clientSecret: String? = nil,
-        sendsSecretInForm: Bool = false,
-        parameters: [String: String] = [:],
+        client: OAuthClient,
+        renewal: OAuthGrant? = nil,
         margin: Duration = .seconds(30),
-        bodyCodes: [BodyCode] = [],
-        send: (@Sendable (MultiTarget) async throws -> Response)? = nil,
-        now: @escaping @Sendable () -> Date = { Date() }
+        bodyCodes: [BodyCode] = []
     ) {
-        let client = OAuthClient(id: clientID, secret: clientSecret, sendsSecretInForm: sendsSecretInForm)
-        let send = send ?? Self.sendingByItself()
-        self.init(margin: margin, bodyCodes: bodyCodes, now: now) { credential in
-            guard let refreshToken = credential.refreshToken else { throw OAuthError.noRefreshToken }
-            let target = OAuthRefreshTarget(
-                tokenURL: tokenURL,
-                client: client,
-                refreshToken: refreshToken,
-                parameters: parameters
-            )
-            let response = try await send(MultiTarget(target))
-            guard (200...299).contains(response.statusCode) else {
-                let secrets = [refreshToken, credential.accessToken, client.secret, client.authorization]
-                throw OAuthError(response, leavingOut: secrets.compactMap { $0 })
+        self.margin = margin / .seconds(1)
+        self.bodyCodes = bodyCodes
+        renewsByGrant = renewal != nil
+        now = client.now
+        renew = { credential in
+            guard let grant = credential.refreshToken.map(OAuthGrant.refreshToken) ?? renewal else {
+                throw OAuthError.noRefreshToken
             }
-            return try OAuthCredential(response, now: now(), renewing: credential)
+            return try await client.credential(grant, renewing: credential)
         }
-    }
-
-    /// Sends refreshes with a separate provider.
-    private static func sendingByItself() -> @Sendable (MultiTarget) async throws -> Response {
-        let provider = Provider<MultiTarget>(options: .setting(\.timeout, .wholeCall(.seconds(60))), redirects: .none)
-        return { target in try await provider.request(target) }
     }
 
     /// Creates an authenticator for bearer tokens that a closure refreshes.
@@ -87,6 +64,7 @@ public struct OAuthAuthenticator: Authenticator {
     ) {
         self.margin = margin / .seconds(1)
         self.bodyCodes = bodyCodes
+        renewsByGrant = false
         self.now = now
         renew = refresh
     }
@@ -100,7 +78,7 @@ public struct OAuthAuthenticator: Authenticator {
 
     /// Whether the token has expired or is about to. A token without a refresh token is used until it expires.
     public func needsRefresh(_ credential: OAuthCredential) -> Bool {
-        credential.ends(within: credential.refreshToken == nil ? 0 : margin, of: now())
+        credential.ends(within: credential.refreshToken == nil && !renewsByGrant ? 0 : margin, of: now())
     }
 
     /// Whether the token has not expired yet.
@@ -113,8 +91,9 @@ public struct OAuthAuthenticator: Authenticator {
         try await renew(credential)
     }
 
-    /// Whether the status is 401, or the body contains one of the codes.
+    /// Whether the server has rejected the token: by status 401 with the challenge `Bearer error="invalid_token"` (RFC
+    /// 6750 §3.1), a `Bearer` challenge without an error, or no challenge, or by one of the codes in the body.
     public func wasRejected(_ response: Response) -> Bool {
-        response.statusCode == 401 || bodyCodes.contains { $0.matches(response) }
+        response.rejectsCredential(scheme: "Bearer") || bodyCodes.contains { $0.matches(response) }
     }
 }

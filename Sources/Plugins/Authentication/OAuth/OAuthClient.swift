@@ -2,42 +2,122 @@
 import Foundation
 import TargetKit
 
-/// The app's registration with an OAuth server (RFC 6749 §2.3).
-package struct OAuthClient: Sendable, Hashable {
-    /// The app's identifier.
+/// The app as a client of an OAuth 2 server (RFC 6749): it gets tokens by a grant, refreshes and revokes them.
+///
+/// ```swift
+/// let client = OAuthClient(id: "shop-app", tokenURL: tokenURL)
+///
+/// // The user signs in with a browser (RFC 7636):
+/// let authorization = client.authorization(at: authorizationURL, redirectURI: redirectURI, scope: "orders")
+/// let callback = try await open(authorization.url)
+/// let credential = try await client.credential(authorization.grant(from: callback))
+///
+/// // A service signs in by itself (RFC 6749 §4.4):
+/// let credential = try await client.credential(.clientCredentials(scope: "orders"))
+/// ```
+///
+/// Pass the credential to ``AuthenticationPlugin/signIn(_:)``, and the client to ``OAuthAuthenticator``.
+///
+/// The requests are forms, sent without the credential of a session. No error contains what they sent.
+public struct OAuthClient: Sendable {
+    /// How the app proves its identity to the server (RFC 6749 §2.3).
+    public enum Authentication: Sendable {
+        /// Not at all: a public client, such as any app that users install (RFC 6749 §2.1).
+        case none
+        /// With a secret, by the `Basic` scheme (RFC 6749 §2.3.1).
+        case basic(secret: String)
+        /// With a secret in the form, for servers that do not support the `Basic` scheme (RFC 6749 §2.3.1).
+        case form(secret: String)
+        /// With a JWT that the closure signs with the app's private key (RFC 7523 §2.2, `private_key_jwt`).
+        ///
+        /// The closure is called for each request, with its URL, which is usually the audience (`aud`). A JWT is used
+        /// once, so it needs an identifier (`jti`) and a short lifetime (`exp`).
+        case privateKeyJWT(@Sendable (_ audience: URL) async throws -> String)
+    }
+
+    /// The identifier with which the app is registered (RFC 6749 §2.2).
     package let id: String
-    /// The app's secret; `nil` for a public client, such as any app that users install (RFC 6749 §2.1).
-    package let secret: String?
-    /// Whether the secret is sent as `client_secret` in the form, instead of by the `Basic` scheme.
-    package let sendsSecretInForm: Bool
+    private let tokenURL: URL
+    private let authentication: Authentication
+    private let parameters: [String: String]
+    private let send: @Sendable (MultiTarget) async throws -> Response
+    let now: @Sendable () -> Date
 
-    /// Creates an app with that identifier.
-    package init(id: String, secret: String? = nil, sendsSecretInForm: Bool = false) {
+    /// Creates a client.
+    ///
+    /// - Parameters:
+    ///   - id: The identifier with which the app is registered (RFC 6749 §2.2).
+    ///   - tokenURL: The token endpoint, with the scheme https.
+    ///   - authentication: How the app proves its identity; default: not at all.
+    ///   - parameters: Further fields of all forms, for example `audience`; default: none.
+    ///   - send: Sends a request: a form, by `POST`, without a credential. Any provider can send it, even the one whose
+    ///     calls wait for a refresh. It must not follow redirects: the form contains secrets that only the server may
+    ///     get. Default `nil`: a provider with the system's transport, without plugins and redirects, and with a timeout
+    ///     of 30 seconds.
+    ///   - now: The current time, from which lifetimes count; default: the device's clock.
+    public init(
+        id: String,
+        tokenURL: URL,
+        authentication: Authentication = .none,
+        parameters: [String: String] = [:],
+        send: (@Sendable (MultiTarget) async throws -> Response)? = nil,
+        now: @escaping @Sendable () -> Date = { Date() }
+    ) {
         self.id = id
-        self.secret = secret
-        self.sendsSecretInForm = sendsSecretInForm
+        self.tokenURL = tokenURL
+        self.authentication = authentication
+        self.parameters = parameters
+        self.send = send ?? Self.sendingByItself()
+        self.now = now
     }
 
-    /// The fields of a form for the token endpoint.
-    var fields: [String: String] {
-        guard let secret else { return ["client_id": id] }
-        return sendsSecretInForm ? ["client_id": id, "client_secret": secret] : [:]
+    /// Sends requests with a separate provider.
+    private static func sendingByItself() -> @Sendable (MultiTarget) async throws -> Response {
+        let provider = Provider<MultiTarget>(options: .setting(\.timeout, .wholeCall(.seconds(30))), redirects: .none)
+        return { target in try await provider.request(target) }
     }
 
-    /// The value of `Authorization`; `nil` if the form authenticates the app. Both parts are form-encoded before they
-    /// are joined (RFC 6749 §2.3.1), so each may contain a colon.
-    var authorization: String? {
-        guard let secret, !sendsSecretInForm else { return nil }
-        let pair = [id, secret].map { $0.addingPercentEncoding(withAllowedCharacters: .unreserved) ?? $0 }
-        return "Basic " + Data(pair.joined(separator: ":").utf8).base64EncodedString()
+    /// Gets a credential from the token endpoint (RFC 6749 §3.2).
+    ///
+    /// - Throws: ``OAuthError`` if the server has refused, or the error of the request.
+    public func credential(_ grant: OAuthGrant) async throws -> OAuthCredential {
+        try await credential(grant, renewing: nil)
     }
-}
 
-extension CharacterSet {
-    /// RFC 3986 §2.3; these characters are not encoded in forms either.
-    fileprivate static let unreserved = CharacterSet(
-        charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
-    )
+    func credential(_ grant: OAuthGrant, renewing old: OAuthCredential?) async throws -> OAuthCredential {
+        let secrets = grant.secrets + [old?.accessToken, old?.refreshToken].compactMap { $0 }
+        let (response, sent) = try await post(grant.fields, secrets: secrets, to: tokenURL)
+        return try OAuthCredential(response, now: now(), renewing: old, leavingOut: sent)
+    }
+
+    /// Revokes a credential, for example when the user signs out (RFC 7009): its refresh token, with which the server
+    /// should revoke the access tokens, or the access token if there is no refresh token.
+    ///
+    /// - Parameters:
+    ///   - credential: The credential, such as that which ``AuthenticationPlugin/signOut()`` returns.
+    ///   - url: The revocation endpoint, with the scheme https.
+    /// - Throws: ``OAuthError`` if the server has refused, or the error of the request. A token that is already invalid
+    ///   is not an error.
+    public func revoke(_ credential: OAuthCredential, at url: URL) async throws {
+        let token = credential.refreshToken ?? credential.accessToken
+        let hint = credential.refreshToken == nil ? "access_token" : "refresh_token"
+        let (response, sent) = try await post(["token": token, "token_type_hint": hint], secrets: [token], to: url)
+        guard (200...299).contains(response.statusCode) else { throw OAuthError(response, leavingOut: sent) }
+    }
+
+    /// Posts a form.
+    ///
+    /// - Returns: The response, and the secrets of the request.
+    func post(
+        _ fields: [String: String],
+        secrets: [String],
+        to url: URL
+    ) async throws -> (response: Response, secrets: [String]) {
+        let proof = try await proof(for: url)
+        let fields = parameters.merging(proof.fields) { $1 }.merging(fields) { $1 }
+        let target = OAuthRequestTarget(baseURL: url, task: .form(fields), authorization: proof.authorization)
+        return (try await send(MultiTarget(target)), secrets + proof.secrets)
+    }
 }
 
 extension OAuthClient: RedactedDescription {
@@ -45,14 +125,68 @@ extension OAuthClient: RedactedDescription {
     package var redactedDescription: String { id }
 }
 
-/// The call that refreshes a token: a form, sent by POST to the token endpoint (RFC 6749 §6).
+extension OAuthClient.Authentication: RedactedDescription {
+    /// The method (RFC 7591 §2), without the secret.
+    package var redactedDescription: String {
+        switch self {
+        case .none: "none"
+        case .basic: "client_secret_basic"
+        case .form: "client_secret_post"
+        case .privateKeyJWT: "private_key_jwt"
+        }
+    }
+}
+
+// MARK: - Authentication
+
+extension OAuthClient {
+    /// What proves the app's identity in one request.
+    private struct Proof {
+        var fields: [String: String] = [:]
+        var authorization: String?
+        var secrets: [String] = []
+    }
+
+    private func proof(for url: URL) async throws -> Proof {
+        switch authentication {
+        case .none: return Proof(fields: ["client_id": id])
+        case .form(let secret): return Proof(fields: ["client_id": id, "client_secret": secret], secrets: [secret])
+        case .basic(let secret):
+            // Both parts are form-encoded before they are joined (RFC 6749 §2.3.1), so each may contain a colon.
+            let pair = [id, secret].map(\.formEncoded).joined(separator: ":")
+            let field = "Basic " + Data(pair.utf8).base64EncodedString()
+            return Proof(authorization: field, secrets: [secret, field])
+        case .privateKeyJWT(let sign):
+            let assertion = try await sign(url)
+            let fields = [
+                "client_id": id,
+                "client_assertion_type": "urn:ietf:params:oauth:client-assertion-type:jwt-bearer",
+                "client_assertion": assertion,
+            ]
+            return Proof(fields: fields, secrets: [assertion])
+        }
+    }
+}
+
+extension String {
+    /// The text with all characters escaped but those of RFC 3986 §2.3, which are not encoded in forms either.
+    var formEncoded: String { addingPercentEncoding(withAllowedCharacters: .unreserved) ?? self }
+}
+
+extension CharacterSet {
+    fileprivate static let unreserved = CharacterSet(
+        charactersIn: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
+    )
+}
+
+/// A call of an OAuth server: a form, sent by POST.
 ///
-/// It is sent without the credential that it refreshes, does not end the session for an ``UnauthorizedPlugin``, and
-/// accepts every status. So any provider can send it, including the one whose calls wait for it.
-package struct OAuthRefreshTarget: TargetType {
-    /// The token endpoint.
+/// It is sent without the credential of a session, does not end the session for an ``UnauthorizedPlugin``, and accepts
+/// every status. So any provider can send it, including the one whose calls wait for it.
+package struct OAuthRequestTarget: TargetType {
+    /// The endpoint.
     package let baseURL: URL
-    /// A form: `grant_type`, `refresh_token`, the client's fields, and the parameters of the app.
+    /// The form.
     package let task: HTTPTask
     /// `Accept`, and `Authorization` if the client authenticates itself by the `Basic` scheme.
     package let headers: HTTPHeaders
@@ -65,22 +199,19 @@ package struct OAuthRefreshTarget: TargetType {
     package var options: CallOptions {
         .setting(\.authorization, .none).setting(\.endsSessionOnUnauthorized, false)
     }
-    /// None: the authenticator reads the error that the body of a refusal describes.
+    /// None: the client reads the error that the body of a refusal describes.
     package var validation: StatusValidation { .none }
 
-    init(tokenURL: URL, client: OAuthClient, refreshToken: String, parameters: [String: String]) {
-        baseURL = tokenURL
-        var fields = parameters.merging(client.fields) { $1 }
-        fields["grant_type"] = "refresh_token"
-        fields["refresh_token"] = refreshToken
-        task = .form(fields)
+    init(baseURL: URL, task: HTTPTask, authorization: String?) {
+        self.baseURL = baseURL
+        self.task = task
         var headers: HTTPHeaders = ["Accept": "application/json"]
-        headers[.authorization] = client.authorization
+        headers[.authorization] = authorization
         self.headers = headers
     }
 }
 
-extension OAuthRefreshTarget: RedactedDescription {
-    /// The token endpoint, without the form.
-    package var redactedDescription: String { "refresh at \(RedactedURL(baseURL))" }
+extension OAuthRequestTarget: RedactedDescription {
+    /// The endpoint, without the form.
+    package var redactedDescription: String { "OAuth request to \(RedactedURL(baseURL))" }
 }

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+
+/// A sign-in with a browser: the authorization code grant (RFC 6749 §4.1) with PKCE (RFC 7636).
+///
+/// ```swift
+/// let authorization = client.authorization(at: authorizationURL, redirectURI: redirectURI)
+/// let callback = try await open(authorization.url)        // for example by ASWebAuthenticationSession
+/// try await authentication.signIn(client.credential(authorization.grant(from: callback)))
+/// ```
+///
+/// Opening the browser, and receiving the URL to which the server redirects it, is up to the app. An authorization can be
+/// used once. Its JSON contains a secret; its descriptions do not.
+public struct OAuthAuthorization: Sendable, Hashable, Codable {
+    /// The URL to open in a browser.
+    public let url: URL
+    private let redirectURI: URL
+    private let state: String
+    private let verifier: String
+
+    init(_ endpoint: URL, clientID: String, redirectURI: URL, scope: String?, parameters: [String: String]) {
+        self.init(
+            endpoint,
+            clientID: clientID,
+            redirectURI: redirectURI,
+            scope: scope,
+            parameters: parameters,
+            state: Self.random(),
+            verifier: Self.random()
+        )
+    }
+
+    init(
+        _ endpoint: URL,
+        clientID: String,
+        redirectURI: URL,
+        scope: String?,
+        parameters: [String: String],
+        state: String,
+        verifier: String
+    ) {
+        var fields = parameters
+        fields["scope"] = scope ?? fields["scope"]
+        let required = [
+            "response_type": "code", "client_id": clientID, "redirect_uri": redirectURI.absoluteString, "state": state,
+            "code_challenge": Self.challenge(for: verifier), "code_challenge_method": "S256",
+        ]
+        let query = fields.merging(required) { $1 }.sorted { $0.key < $1.key }
+            .map { "\($0.key.formEncoded)=\($0.value.formEncoded)" }
+        var components = URLComponents(url: endpoint, resolvingAgainstBaseURL: true)
+        let old = components?.percentEncodedQuery.map { [$0] } ?? []
+        components?.percentEncodedQuery = (old.filter { !$0.isEmpty } + query).joined(separator: "&")
+        url = components?.url ?? endpoint
+        self.redirectURI = redirectURI
+        self.state = state
+        self.verifier = verifier
+    }
+
+    /// The grant in the URL to which the server has redirected the browser (RFC 6749 §4.1.2).
+    ///
+    /// - Throws: ``OAuthError`` if the user or the server has refused, or the URL is not the answer to this
+    ///   authorization.
+    public func grant(from callback: URL) throws(OAuthError) -> OAuthGrant {
+        let items = URLComponents(url: callback, resolvingAgainstBaseURL: true)?.queryItems ?? []
+        let value = { (name: String) in items.first { $0.name == name }?.value }
+        // Otherwise another site could sign the user in to an account of its own (RFC 6749 §10.12).
+        guard value("state") == state else {
+            throw .unreadable("the URL is not the answer to this authorization: its state differs")
+        }
+        if let code = value("error") {
+            let text = OAuthText(leavingOut: [state, verifier])
+            let message = value("error_description").map { text.redacted($0, limit: 300) }
+            throw .refused(code: text.redacted(code, limit: 60), message: message, statusCode: 302)
+        }
+        guard let code = value("code"), !code.isEmpty else { throw .unreadable("the URL contains no code") }
+        return .authorizationCode(code, redirectURI: redirectURI, verifier: verifier)
+    }
+
+    /// The challenge of a verifier by the method `S256` (RFC 7636 §4.2).
+    static func challenge(for verifier: String) -> String {
+        base64URL(MessageDigest.sha256.bytes(of: Array(verifier.utf8)))
+    }
+
+    /// 256 random bits, as RFC 7636 §4.1 recommends.
+    private static func random() -> String {
+        var generator = SystemRandomNumberGenerator()
+        return base64URL((0..<32).map { _ in UInt8.random(in: .min ... .max, using: &generator) })
+    }
+
+    /// Base64 for URLs, without padding (RFC 4648 §5).
+    private static func base64URL(_ bytes: [UInt8]) -> String {
+        Data(bytes).base64EncodedString()
+            .replacingOccurrences(of: "+", with: "-")
+            .replacingOccurrences(of: "/", with: "_")
+            .replacingOccurrences(of: "=", with: "")
+    }
+}
+
+extension OAuthAuthorization: RedactedDescription {
+    /// The endpoint.
+    package var redactedDescription: String { "authorization at \(RedactedURL(url))" }
+}
+
+extension OAuthClient {
+    /// Begins a sign-in with a browser (RFC 6749 §4.1, RFC 7636). Nothing is sent.
+    ///
+    /// - Parameters:
+    ///   - url: The authorization endpoint.
+    ///   - redirectURI: The URL, registered with the server, to which it redirects the browser: a link to the app, or
+    ///     `http://127.0.0.1` with a port for programs without one (RFC 8252 §7).
+    ///   - scope: Names separated by spaces; default `nil`: the server's default.
+    ///   - parameters: Further parameters of the URL, for example `prompt`; default: none.
+    public func authorization(
+        at url: URL,
+        redirectURI: URL,
+        scope: String? = nil,
+        parameters: [String: String] = [:]
+    ) -> OAuthAuthorization {
+        OAuthAuthorization(url, clientID: id, redirectURI: redirectURI, scope: scope, parameters: parameters)
+    }
+}

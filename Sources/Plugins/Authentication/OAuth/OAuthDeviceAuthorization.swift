@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+
+/// A sign-in on another device, for a television or a command-line tool (RFC 8628).
+///
+/// ```swift
+/// let device = try await client.deviceAuthorization(at: deviceURL, scope: "orders")
+/// show("Open \(device.verificationURL) and enter \(device.userCode)")
+/// try await authentication.signIn(client.credential(for: device))
+/// ```
+public struct OAuthDeviceAuthorization: Sendable, Hashable {
+    /// The code that the user enters.
+    public let userCode: String
+    /// The page on which the user enters the code.
+    public let verificationURL: URL
+    /// The same page with the code, for example for a QR code; `nil` if the server has none.
+    public let completeVerificationURL: URL?
+    /// When the code expires, by this device's clock.
+    public let expiresAt: Date
+    let deviceCode: String
+    let interval: Duration
+
+    init(_ response: Response, now: Date, leavingOut secrets: [String]) throws(OAuthError) {
+        guard (200...299).contains(response.statusCode) else { throw OAuthError(response, leavingOut: secrets) }
+        guard let json = try? response.json(), case .object = json else {
+            throw .unreadable("the body is not a JSON object")
+        }
+        // Google's servers write `url`.
+        let page = json["verification_uri"].string ?? json["verification_url"].string
+        guard let deviceCode = json["device_code"].string, let userCode = json["user_code"].string,
+            let url = page.flatMap({ URL(string: $0) }), let lifetime = json["expires_in"].lenient.double,
+            lifetime > 0, lifetime < 1e9
+        else { throw .unreadable("device_code, user_code, verification_uri or expires_in is missing") }
+        self.deviceCode = deviceCode
+        self.userCode = userCode
+        verificationURL = url
+        completeVerificationURL = json["verification_uri_complete"].string.flatMap { URL(string: $0) }
+        expiresAt = now.addingTimeInterval(lifetime)
+        // 5 seconds are the default of RFC 8628 §3.2.
+        interval = .seconds(json["interval"].lenient.double.flatMap { (1...3600).contains($0) ? $0 : nil } ?? 5)
+    }
+}
+
+extension OAuthDeviceAuthorization: RedactedDescription {
+    /// The page, without the codes.
+    package var redactedDescription: String { "device authorization at \(RedactedURL(verificationURL))" }
+}
+
+extension OAuthClient {
+    /// Begins a sign-in on another device (RFC 8628 §3.1).
+    ///
+    /// - Parameters:
+    ///   - url: The device authorization endpoint, with the scheme https.
+    ///   - scope: Names separated by spaces; default `nil`: the server's default.
+    /// - Throws: ``OAuthError`` if the server has refused, or the error of the request.
+    public func deviceAuthorization(at url: URL, scope: String? = nil) async throws -> OAuthDeviceAuthorization {
+        var fields = ["client_id": id]
+        fields["scope"] = scope
+        let (response, secrets) = try await post(fields, secrets: [], to: url)
+        return try OAuthDeviceAuthorization(response, now: now(), leavingOut: secrets)
+    }
+
+    /// Waits until the user has signed in on the other device (RFC 8628 §3.4): asks the token endpoint as often as the
+    /// server allows, and less often while it cannot be reached.
+    ///
+    /// - Parameters:
+    ///   - device: The sign-in.
+    ///   - clock: The clock by which it waits; default: the continuous clock.
+    /// - Throws: ``OAuthError``, with the code `access_denied` if the user has refused and `expired_token` if the code
+    ///   has expired; `CancellationError` if the task is cancelled.
+    public func credential(
+        for device: OAuthDeviceAuthorization,
+        clock: any Clock<Duration> = ContinuousClock()
+    ) async throws -> OAuthCredential {
+        var interval = device.interval
+        while true {
+            try await clock.wait(for: interval)
+            guard now() < device.expiresAt else {
+                throw OAuthError.refused(code: "expired_token", message: nil, statusCode: 400)
+            }
+            do {
+                return try await credential(.deviceCode(device.deviceCode))
+            } catch OAuthError.refused("authorization_pending", _, _) {
+                continue
+            } catch OAuthError.refused("slow_down", _, _) {
+                interval += .seconds(5)
+            } catch  where !error.isCancellation && OAuthAuthenticator.isTransient(error) {
+                interval = min(interval * 2, .seconds(60))
+            }
+        }
+    }
+}
