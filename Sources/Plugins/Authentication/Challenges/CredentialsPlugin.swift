@@ -6,8 +6,8 @@ import TargetKit
 import FoundationNetworking
 #endif
 
-/// Adds the user and password of a `URLCredential` to calls with the `Basic` scheme (RFC 7617), without waiting for a
-/// challenge from the server.
+/// Answers a server's challenges for the schemes `Basic` (RFC 7617) and `Digest` (RFC 7616) with the user and password
+/// of a `URLCredential`.
 ///
 /// ```swift
 /// CredentialsPlugin { target in
@@ -15,95 +15,189 @@ import FoundationNetworking
 /// }
 /// ```
 ///
-/// A request that has an `Authorization` field, such as the token of another plugin, is not changed, nor is a call
-/// whose scheme (`CallOptions.authorization`) is neither `.automatic` nor `.basic`; the closure is not called for them.
-/// The credential's `persistence` is ignored; nothing is stored.
+/// - A call whose response has status 401 and a challenge is sent again with an answer. Later calls to the same server
+///   are sent with an answer at once. A call whose answer is rejected gets the server's response.
+/// - `Digest` is preferred to `Basic`, and SHA-256 to MD5. The quality of protection is `auth`; a server that requires
+///   `auth-int`, or another algorithm, ends the call with an error of stage `.status` that says so.
+/// - A call whose scheme (`CallOptions.authorization`) is `.basic` carries user and password from the start, for servers
+///   that send no challenge. Anyone who can read the request can read them.
+/// - A request that has an `Authorization` field, such as the token of another plugin, is not changed, nor is a call
+///   whose scheme is neither `.automatic` nor `.basic`; the closure is not called for them.
+/// - The credential's `persistence` is ignored; nothing is stored.
+///
+/// A plugin can be used by several providers. Its copies share what they know of servers.
 public struct CredentialsPlugin: Plugin {
     /// Its place is after all other plugins that add credentials.
     public var place: PluginPlace { .missingCredentials }
 
     private let credential: @Sendable (any TargetType) async throws -> URLCredential?
+    private let challenges = Locked<[String: ServerChallenge]>([:])
+    private let calls = PluginStorage<AnsweredCall>()
 
     /// Creates a plugin that gets its credential from a closure.
     ///
     /// - Parameter credential: Returns the credential for a target's call; `nil`, or a credential without user or
-    ///   password, leaves the request unchanged. A user with a colon, a control character in user or password, and an
-    ///   error that the closure throws end the call with stage `.request`.
+    ///   password, leaves the request unchanged. A user with a colon for the `Basic` scheme, a control character in user
+    ///   or password, and an error that the closure throws end the call with stage `.request`.
     public init(_ credential: @escaping @Sendable (any TargetType) async throws -> URLCredential?) {
         self.credential = credential
     }
 
-    /// Sets the field if the request has none.
+    /// Sets the field if the request has none and the server's challenge is known.
     public func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
         let scheme = context.options.authorization
         guard scheme == .automatic || scheme == .basic, !request.hasAuthorization else { return request }
-        guard let credential = try await credential(context.target),
-            let user = credential.user, let password = credential.password
+        let server = request.url?.server ?? ""
+        guard scheme == .basic || challenges.withLock({ $0[server] }) != nil,
+            let login = try await login(for: context)
         else { return request }
         var request = request
-        try request.setAuthorization(BasicCredentials(user: user, password: password).fieldValue)
+        try request.setAuthorization(answer(to: server, request, login, context))
         return request
     }
-}
 
-/// A user and a password for the `Basic` scheme (RFC 7617).
-///
-/// Anyone who can read the request can read them: use the scheme over `https` only.
-package struct BasicCredentials: Sendable, Hashable {
-    /// The user, without a colon.
-    package let user: String
-    /// The password, which may contain colons.
-    package let password: String
-
-    /// Credentials of that user.
-    ///
-    /// - Throws: An error if the scheme does not allow them.
-    package init(user: String, password: String) throws {
-        guard !user.utf8.contains(UInt8(ascii: ":")) else { throw Problem.colonInUser }
-        guard !(user + password).utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) else {
-            throw Problem.controlCharacter
+    /// Retries a call that the server has challenged.
+    public func retry(_ result: Result<Response, TargetKitError>, context: RequestContext) async -> RetryDecision {
+        guard let response = result.response, response.statusCode == 401, context.options.authorization == .automatic,
+            let request = response.request, !response.redirects.contains(where: \.isCrossOrigin)
+        else { return .doNotRetry }
+        var call = context[calls] ?? AnsweredCall()
+        // The field is that of another plugin.
+        if request.hasAuthorization, call.challenge == nil { return .doNotRetry }
+        let offered = AuthenticationChallenge.challenges(in: response.headers.values(for: .wwwAuthenticate))
+        do {
+            guard let challenge = try Self.best(of: offered), call.isWorthAnswering(challenge),
+                (try? await login(for: context)) != nil
+            else { return .doNotRetry }
+            call.answerCount += 1
+            context[calls] = call
+            learn(challenge, of: request.url?.server ?? "")
+            return .retry(after: .zero)
+        } catch {
+            guard (try? await login(for: context)) != nil else { return .doNotRetry }
+            return .fail(TargetKitError(stage: .status, request: request, response: response, underlying: error))
         }
-        self.user = user
-        self.password = password
+    }
+}
+
+/// What a server has asked for.
+private enum KnownChallenge: Sendable {
+    case basic
+    case digest(DigestChallenge)
+}
+
+/// The latest challenge of a server, and the number of answers to it.
+private struct ServerChallenge: Sendable {
+    let challenge: KnownChallenge
+    var answerCount = 0
+}
+
+/// The challenges that a call has met.
+private struct AnsweredCall: Sendable {
+    /// The one that the latest attempt has answered.
+    var challenge: KnownChallenge?
+    /// The number of challenges to this call itself that were answered.
+    var answerCount = 0
+
+    /// Whether another answer may be accepted: the first one to this call, unless the password has just been sent, and
+    /// one more if only its nonce was too old.
+    func isWorthAnswering(_ new: KnownChallenge) -> Bool {
+        switch (challenge, new) {
+        case (.basic?, .basic): false
+        case (_, .basic): answerCount == 0
+        case (_, .digest(let digest)): answerCount == 0 || digest.isStale && answerCount == 1
+        }
+    }
+}
+
+// MARK: - Challenges
+
+extension CredentialsPlugin {
+    private typealias Login = (user: String, password: String)
+
+    private func login(for context: RequestContext) async throws -> Login? {
+        guard let credential = try await credential(context.target), let user = credential.user,
+            let password = credential.password
+        else { return nil }
+        return (user, password)
     }
 
-    /// Credentials written as `user:password`, separated by the first colon.
+    /// The value of the field; without a known challenge by the `Basic` scheme.
+    private func answer(
+        to server: String,
+        _ request: URLRequest,
+        _ login: Login,
+        _ context: RequestContext
+    ) throws -> String {
+        let known = challenges.withLock { challenges -> ServerChallenge? in
+            challenges[server]?.answerCount += 1
+            return challenges[server]
+        }
+        guard context.options.authorization == .automatic, let known, case .digest(let digest) = known.challenge else {
+            note(.basic, context)
+            return try BasicCredentials(user: login.user, password: login.password).fieldValue
+        }
+        note(known.challenge, context)
+        if login.user.utf8.contains(where: { $0 < 0x20 || $0 == 0x7F }) {
+            throw DigestChallenge.Problem.controlCharacter
+        }
+        let answered = DigestChallenge.Request(
+            method: request.httpMethod ?? "GET",
+            uri: request.url?.requestTarget ?? "/",
+            count: known.answerCount
+        )
+        return digest.answer(to: answered, user: login.user, password: login.password)
+    }
+
+    private func note(_ challenge: KnownChallenge, _ context: RequestContext) {
+        var call = context[calls] ?? AnsweredCall()
+        call.challenge = challenge
+        context[calls] = call
+    }
+
+    private func learn(_ challenge: KnownChallenge, of server: String) {
+        challenges.withLock { challenges in
+            // A program that calls any number of servers need not remember them all.
+            if challenges.count >= 100, challenges[server] == nil { challenges = [:] }
+            challenges[server] = ServerChallenge(challenge: challenge)
+        }
+    }
+
+    /// The strongest challenge that can be answered; `nil` if there is none of these schemes.
     ///
-    /// - Throws: An error if the scheme does not allow them, or there is no colon.
-    package init(_ text: String) throws {
-        guard let colon = text.firstIndex(of: ":") else { throw Problem.noColon }
-        try self.init(user: String(text[..<colon]), password: String(text[text.index(after: colon)...]))
-    }
-
-    /// The value of the `Authorization` field: `Basic`, then user and password in UTF-8 and base64 (RFC 7617 §2).
-    package var fieldValue: String {
-        "Basic " + Data("\(user):\(password)".utf8).base64EncodedString()
-    }
-
-    /// Why user or password cannot be sent by the `Basic` scheme.
-    package enum Problem: Error, Sendable, Hashable, CaseIterable {
-        /// The server would read what follows the colon as part of the password (RFC 7617 §2).
-        case colonInUser
-        /// Control characters are not allowed in either (RFC 7617 §2).
-        case controlCharacter
-        /// The text is not of the form `user:password`.
-        case noColon
+    /// - Throws: ``DigestChallenge/Problem`` if there are such challenges, none of which can be answered.
+    private static func best(of challenges: [AuthenticationChallenge]) throws(DigestChallenge.Problem)
+        -> KnownChallenge?
+    {
+        var problem: DigestChallenge.Problem?
+        var digests: [DigestChallenge] = []
+        for challenge in challenges where challenge.hasScheme("Digest") {
+            do { digests.append(try DigestChallenge(challenge)) } catch { problem = problem ?? error }
+        }
+        if let best = digests.first(where: { $0.digest == .sha256 }) ?? digests.first { return .digest(best) }
+        if challenges.contains(where: { $0.hasScheme("Basic") }) { return .basic }
+        if let problem { throw problem }
+        return nil
     }
 }
 
-extension BasicCredentials: RedactedDescription {
-    /// The user, without the password.
-    package var redactedDescription: String { "\(user):\(HeaderRedaction.placeholder)" }
-}
-
-extension BasicCredentials.Problem: DescribedError {
-    /// The problem in one line, without the credentials.
-    package var redactedDescription: String {
+extension Result<Response, TargetKitError> {
+    /// The response, also if its status is an error.
+    fileprivate var response: Response? {
         switch self {
-        case .colonInUser: "the user contains a colon, which the Basic scheme does not allow (RFC 7617 §2)"
-        case .controlCharacter:
-            "user or password contains a control character, which the Basic scheme does not allow (RFC 7617 §2)"
-        case .noColon: "the credentials for the Basic scheme contain no colon; use the form user:password"
+        case .success(let response): response
+        case .failure(let error): error.stage == .cancelled ? nil : error.response
         }
+    }
+}
+
+extension URL {
+    /// The scheme, host and port.
+    fileprivate var server: String { "\(scheme ?? "")://\(host() ?? ""):\(port ?? 0)" }
+
+    /// The path and query as they are sent (RFC 9112 §3.2.1).
+    fileprivate var requestTarget: String {
+        let path = path(percentEncoded: true)
+        return (path.isEmpty ? "/" : path) + (query(percentEncoded: true).map { "?" + $0 } ?? "")
     }
 }

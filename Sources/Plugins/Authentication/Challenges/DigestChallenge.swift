@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+
+/// A challenge of the `Digest` scheme (RFC 7616 §3.3), and the answers to it.
+package struct DigestChallenge: Sendable, Hashable {
+    /// What an answer is made for.
+    package struct Request: Sendable {
+        /// The method.
+        let method: String
+        /// The path with its query, as it is sent.
+        let uri: String
+        /// How many answers to this challenge there have been, this one included.
+        let count: Int
+
+        package init(method: String, uri: String, count: Int) {
+            self.method = method
+            self.uri = uri
+            self.count = count
+        }
+    }
+
+    /// The digest.
+    package let digest: MessageDigest
+    /// Whether the server has rejected an answer only because its nonce was too old.
+    package let isStale: Bool
+    private let realm: String
+    private let nonce: String
+    private let opaque: String?
+    /// The algorithm as the server has written it.
+    private let algorithm: String?
+    private let isSession: Bool
+    /// Whether the answer has a quality of protection; servers of RFC 2069 have none.
+    private let hasQuality: Bool
+    private let hashesUser: Bool
+    private let clientNonce: String
+
+    /// Reads a challenge of the `Digest` scheme.
+    ///
+    /// - Parameter clientNonce: The `cnonce` of all answers; default: 128 random bits.
+    /// - Throws: ``Problem`` if it cannot be answered.
+    package init(_ challenge: AuthenticationChallenge, clientNonce: String? = nil) throws(Problem) {
+        guard let realm = challenge["realm"], let nonce = challenge["nonce"] else { throw .incomplete }
+        algorithm = challenge["algorithm"]
+        switch algorithm?.lowercased() ?? "md5" {
+        case "md5": (digest, isSession) = (.md5, false)
+        case "md5-sess": (digest, isSession) = (.md5, true)
+        case "sha-256": (digest, isSession) = (.sha256, false)
+        case "sha-256-sess": (digest, isSession) = (.sha256, true)
+        default: throw .unsupportedAlgorithm
+        }
+        let qualities = challenge["qop"].map { text in
+            text.split { $0 == "," || $0 == " " || $0 == "\t" }.map { $0.lowercased() }
+        }
+        if let qualities, !qualities.isEmpty, !qualities.contains("auth") { throw .integrityProtection }
+        hasQuality = qualities?.contains("auth") == true
+        hashesUser = challenge["userhash"]?.lowercased() == "true"
+        isStale = challenge["stale"]?.lowercased() == "true"
+        opaque = challenge["opaque"]
+        self.realm = realm
+        self.nonce = nonce
+        self.clientNonce = clientNonce ?? Self.randomNonce()
+    }
+
+    /// The value of the `Authorization` field (RFC 7616 §3.4).
+    package func answer(to request: Request, user: String, password: String) -> String {
+        var fields = [userField(user), "realm=\(realm.quoted)", "uri=\(request.uri.quoted)"]
+        if let algorithm { fields.append("algorithm=\(algorithm)") }
+        fields.append("nonce=\(nonce.quoted)")
+        let count = String(request.count, radix: 16)
+        let paddedCount = String(repeating: "0", count: max(0, 8 - count.count)) + count
+        if hasQuality { fields += ["nc=\(paddedCount)", "cnonce=\(clientNonce.quoted)", "qop=auth"] }
+        let secret = secret(user: user, password: password)
+        let target = digest.hexadecimal(of: "\(request.method):\(request.uri)")
+        let protection = hasQuality ? "\(paddedCount):\(clientNonce):auth:" : ""
+        let response = digest.hexadecimal(of: "\(secret):\(nonce):\(protection)\(target)")
+        fields.append("response=\(response.quoted)")
+        if let opaque { fields.append("opaque=\(opaque.quoted)") }
+        if hashesUser { fields.append("userhash=true") }
+        return "Digest " + fields.joined(separator: ", ")
+    }
+
+    /// `H(A1)` (RFC 7616 §3.4.2).
+    private func secret(user: String, password: String) -> String {
+        let secret = digest.hexadecimal(of: "\(user):\(realm):\(password)")
+        return isSession ? digest.hexadecimal(of: "\(secret):\(nonce):\(clientNonce)") : secret
+    }
+
+    private func userField(_ user: String) -> String {
+        if hashesUser { return "username=\(digest.hexadecimal(of: "\(user):\(realm)").quoted)" }
+        // RFC 7616 §3.4.4: what is not ASCII is written as RFC 8187 does.
+        if user.utf8.allSatisfy({ $0 < 0x80 }) { return "username=\(user.quoted)" }
+        return "username*=UTF-8''\(user.formEncoded)"
+    }
+
+    private static func randomNonce() -> String {
+        var generator = SystemRandomNumberGenerator()
+        return (0..<4).map { _ in
+            let digits = String(UInt32.random(in: .min ... .max, using: &generator), radix: 16)
+            return String(repeating: "0", count: 8 - digits.count) + digits
+        }.joined()
+    }
+}
+
+extension DigestChallenge {
+    /// Why a challenge cannot be answered.
+    package enum Problem: Error, Sendable, Hashable, CaseIterable {
+        /// The server requires `auth-int`, whose answers contain a digest of the body.
+        case integrityProtection
+        /// The algorithm is neither MD5 nor SHA-256.
+        case unsupportedAlgorithm
+        /// The challenge has no realm or no nonce.
+        case incomplete
+        /// The user contains a control character.
+        case controlCharacter
+    }
+}
+
+extension DigestChallenge.Problem: DescribedError {
+    /// The problem in one line.
+    package var redactedDescription: String {
+        switch self {
+        case .integrityProtection:
+            "the server requires Digest authentication with integrity protection (qop=auth-int), which is not supported;"
+                + " let it offer qop=auth"
+        case .unsupportedAlgorithm:
+            "the server requires an algorithm for Digest authentication that is neither MD5 nor SHA-256"
+        case .incomplete: "the server's challenge for Digest authentication has no realm or no nonce"
+        case .controlCharacter: "the user contains a control character, which Digest authentication does not allow"
+        }
+    }
+}
+
+extension DigestChallenge: RedactedDescription {
+    /// The digest, without nonces.
+    package var redactedDescription: String { "Digest challenge with \(digest)" }
+}
+
+extension String {
+    /// The text as a quoted string (RFC 9110 §5.6.4).
+    fileprivate var quoted: String {
+        let escaped = replacingOccurrences(of: "\\", with: "\\\\").replacingOccurrences(of: "\"", with: "\\\"")
+        return "\"\(escaped)\""
+    }
+}
