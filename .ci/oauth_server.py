@@ -2,11 +2,16 @@
 
     python oauth_server.py PORT
 
-Authlib decides what is right: the grants of RFC 6749, revocation (RFC 7009), and bearer tokens (RFC 6750). Whoever signs in has
-a session of their own, named like the user; any name will do, with the password "tea".
+Authlib decides what is right: the grants of RFC 6749, PKCE (RFC 7636), device codes (RFC 8628), JWTs of clients (RFC 7523),
+revocation (RFC 7009), and bearer tokens (RFC 6750). Each user has a session, named like the user; any name is accepted, with the
+password "tea".
 
-    POST /token              grant_type=password (scope: how many seconds an access token lives), or refresh_token
-    POST /revoke             takes back a token
+    POST /token              all grants; the scope of a password is the lifetime of its access token, in seconds
+    GET  /authorize          redirects with a code for the user of ?user, at once
+    POST /device             begins a sign-in on another device
+    POST /allow              for the test: the user of ?user signs in with the ?code of a device
+    POST /key                for the test: the public key of the client "service", in PEM
+    POST /revoke             revokes a token
     GET  /things             needs an access token; with ?hold it first waits for the session to be released
     GET  /held?count=N       for the test: answers once that many calls are held, for the user of ?user
     POST /expire             for the test: ends the access tokens of ?user, and releases what is held
@@ -23,9 +28,12 @@ from collections import Counter, defaultdict
 os.environ["AUTHLIB_INSECURE_TRANSPORT"] = "1"  # http, since nothing leaves this machine
 
 from authlib.integrations.flask_oauth2 import AuthorizationServer, ResourceProtector, current_token
-from authlib.oauth2.rfc6749 import ClientMixin, TokenMixin, grants
+from authlib.oauth2.rfc6749 import AuthorizationCodeMixin, ClientMixin, TokenMixin, grants
 from authlib.oauth2.rfc6750 import BearerTokenValidator
 from authlib.oauth2.rfc7009 import RevocationEndpoint
+from authlib.oauth2.rfc7523 import JWTBearerClientAssertion
+from authlib.oauth2.rfc7636 import CodeChallenge
+from authlib.oauth2.rfc8628 import DeviceAuthorizationEndpoint, DeviceCodeGrant, DeviceCredentialMixin
 from flask import Flask, jsonify, request
 from werkzeug.serving import WSGIRequestHandler, run_simple
 
@@ -33,10 +41,10 @@ WAIT = 60  # seconds; longer than any test takes
 
 
 class Client(ClientMixin):
-    """An app: one that keeps a secret, or one that cannot."""
+    """An app: one that keeps a secret or a key, or one that cannot."""
 
-    def __init__(self, client_id, secret=None):
-        self.client_id, self.secret = client_id, secret
+    def __init__(self, client_id, secret=None, has_key=False):
+        self.client_id, self.secret, self.has_key, self.key = client_id, secret, has_key, None
 
     def get_client_id(self):
         return self.client_id
@@ -51,14 +59,19 @@ class Client(ClientMixin):
         return self.secret is not None and secrets.compare_digest(client_secret, self.secret)
 
     def check_endpoint_auth_method(self, method, endpoint):
+        if self.has_key:
+            return method == KeyAssertion.CLIENT_AUTH_METHOD
         wanted = {"none"} if self.secret is None else {"client_secret_basic", "client_secret_post"}
         return method in wanted
 
     def check_response_type(self, response_type):
-        return False
+        return response_type == "code"
+
+    def check_redirect_uri(self, redirect_uri):
+        return redirect_uri == "shop://signed-in"
 
     def check_grant_type(self, grant_type):
-        return grant_type in ("password", "refresh_token")
+        return True
 
 
 class Token(TokenMixin):
@@ -131,7 +144,11 @@ class Sessions:
 
 
 sessions = Sessions()
-clients = {"shop": Client("shop", "s3cret: &%"), "phone": Client("phone")}
+clients = {
+    "shop": Client("shop", "s3cret: &%"),
+    "phone": Client("phone"),
+    "service": Client("service", has_key=True),
+}
 
 
 class PasswordGrant(grants.ResourceOwnerPasswordCredentialsGrant):
@@ -160,6 +177,106 @@ class RefreshGrant(grants.RefreshTokenGrant):
         sessions.count(refresh_token.user, "renewed")
 
 
+class Code(AuthorizationCodeMixin):
+    """A code, and the request that it was issued for."""
+
+    def __init__(self, code, request):
+        self.code, self.user, self.client_id = code, request.user, request.client.client_id
+        payload = request.payload
+        self.redirect_uri, self.scope = payload.redirect_uri, payload.scope
+        self.code_challenge = payload.data.get("code_challenge")
+        self.code_challenge_method = payload.data.get("code_challenge_method")
+
+    def get_redirect_uri(self):
+        return self.redirect_uri
+
+    def get_scope(self):
+        return self.scope
+
+
+class CodeGrant(grants.AuthorizationCodeGrant):
+    TOKEN_ENDPOINT_AUTH_METHODS = ["none"]
+    codes = {}
+
+    def save_authorization_code(self, code, request):
+        self.codes[code] = Code(code, request)
+
+    def query_authorization_code(self, code, client):
+        found = self.codes.get(code)
+        return found if found and found.client_id == client.client_id else None
+
+    def delete_authorization_code(self, authorization_code):
+        del self.codes[authorization_code.code]
+
+    def authenticate_user(self, authorization_code):
+        return authorization_code.user
+
+
+class ServiceGrant(grants.ClientCredentialsGrant):
+    TOKEN_ENDPOINT_AUTH_METHODS = ["client_secret_basic", "client_secret_post", "private_key_jwt"]
+
+
+class Device(DeviceCredentialMixin):
+    """A sign-in on another device."""
+
+    def __init__(self, client_id, scope, data):
+        self.client_id, self.scope, self.user_code = client_id, scope, data["user_code"]
+        self.ends = time.time() + data["expires_in"]
+
+    def get_client_id(self):
+        return self.client_id
+
+    def get_scope(self):
+        return self.scope or ""
+
+    def get_user_code(self):
+        return self.user_code
+
+    def is_expired(self):
+        return time.time() >= self.ends
+
+
+class Devices(DeviceAuthorizationEndpoint):
+    CLIENT_AUTH_METHODS = ["none"]
+    INTERVAL = 1
+    devices, users = {}, {}
+
+    def get_verification_uri(self):
+        return "https://login.example/device"
+
+    def save_device_credential(self, client_id, scope, data):
+        self.devices[data["device_code"]] = Device(client_id, scope, data)
+
+
+class DeviceGrant(DeviceCodeGrant):
+    TOKEN_ENDPOINT_AUTH_METHODS = ["none"]
+
+    def query_device_credential(self, device_code):
+        return Devices.devices.get(device_code)
+
+    def query_user_grant(self, user_code):
+        return Devices.users.get(user_code)
+
+    def should_slow_down(self, credential):
+        return False
+
+
+class KeyAssertion(JWTBearerClientAssertion):
+    CLIENT_AUTH_METHOD = "private_key_jwt"
+    used = set()
+
+    def get_audiences(self):
+        return [request.base_url]
+
+    def validate_jti(self, claims, jti):
+        is_new = jti not in self.used
+        self.used.add(jti)
+        return is_new
+
+    def resolve_client_public_key(self, client):
+        return client.key
+
+
 class Revocation(RevocationEndpoint):
     CLIENT_AUTH_METHODS = ["none", "client_secret_basic", "client_secret_post"]
 
@@ -182,11 +299,16 @@ server.register_token_generator("default", lambda grant_type, client, user=None,
     "token_type": "Bearer",
     "access_token": secrets.token_urlsafe(24),
     "refresh_token": secrets.token_urlsafe(24),
-    "expires_in": int(scope or 3600),
+    "expires_in": int(scope) if (scope or "").isdigit() else 3600,
     "scope": scope or "",
 })
+server.register_client_auth_method(KeyAssertion.CLIENT_AUTH_METHOD, KeyAssertion())
 server.register_grant(PasswordGrant)
 server.register_grant(RefreshGrant)
+server.register_grant(CodeGrant, [CodeChallenge(required=True)])
+server.register_grant(ServiceGrant)
+server.register_grant(DeviceGrant)
+server.register_endpoint(Devices)
 server.register_endpoint(Revocation)
 protect = ResourceProtector()
 # A challenge without a realm ends a process that uses Foundation's URLSession on Linux.
@@ -201,6 +323,28 @@ def token():
 @app.post("/revoke")
 def revoke():
     return server.create_endpoint_response(Revocation.ENDPOINT_NAME)
+
+
+@app.get("/authorize")
+def authorize():
+    return server.create_authorization_response(grant_user=request.args["user"])
+
+
+@app.post("/device")
+def device():
+    return server.create_endpoint_response(Devices.ENDPOINT_NAME)
+
+
+@app.post("/allow")
+def allow():
+    Devices.users[request.args["code"]] = (request.args["user"], request.args["allows"] == "true")
+    return ""
+
+
+@app.post("/key")
+def key():
+    clients["service"].key = request.get_data(as_text=True)
+    return ""
 
 
 @app.get("/things")

@@ -52,9 +52,27 @@ struct AuthorizationTests {
         let plain = call.with { $0.options.authorization = .automatic }
         #expect(try await engine.response(to: plain, credentials).decode(Identity.self) == expected)
         // The endpoint that does not ask: the credentials have to come with the first request.
-        let hidden = plain.with { $0.path = "/hidden-basic-auth/anna/t%3Aea" }
+        let hidden = asked.with { $0.path = "/hidden-basic-auth/anna/t%3Aea" }
         #expect(try await engine.response(to: hidden, credentials).decode(Identity.self) == expected)
         #expect(try await engine.response(to: hidden).statusCode == 404)
+    }
+
+    @Test("A Digest challenge is answered", arguments: Engine.allCases, ["MD5", "SHA-256"])
+    func digest(engine: Engine, algorithm: String) async throws {
+        let credentials = CredentialsPlugin { _ in URLCredential(user: "anna", password: "tea", persistence: .none) }
+        let call = ServerCall.httpbin(.get, "/digest-auth/auth/anna/tea/\(algorithm)")
+            .with { $0.options.authorization = .automatic }
+        for _ in 0..<2 {
+            let identity = try await engine.response(to: call, credentials).decode(Identity.self)
+            #expect(identity == Identity(authenticated: true, user: "anna"))
+        }
+        let wrong = CredentialsPlugin { _ in URLCredential(user: "anna", password: "coffee", persistence: .none) }
+        #expect(try await engine.response(to: call, wrong).statusCode == 401)
+        let integrity = call.with { $0.path = "/digest-auth/auth-int/anna/tea/\(algorithm)" }
+        let error = try #require(await engine.failure(of: integrity, credentials))
+        #expect(error.underlying as? DigestChallenge.Problem == .integrityProtection)
+        let unsupported = call.with { $0.path = "/digest-auth/auth/anna/tea/SHA-512" }
+        #expect(await engine.failure(of: unsupported, credentials)?.kind == .unauthorized)
     }
 
     @Test("Without or with a wrong password the response has status 401", arguments: Engine.allCases)
@@ -109,13 +127,14 @@ struct AuthorizationTests {
         }
         // Each call writes down two hooks before it is on its way.
         await log.events.waitForCount(40)
-        let response = try await provider.request(.httpbin(.get, "/status/401")) as Response
+        let rejected = ServerCall.httpbin(.get, "/status/401").with { $0.headers = ["Authorization": "Bearer old"] }
+        let response = try await provider.request(rejected) as Response
         #expect(response.statusCode == 401)
         for task in waiting { #expect(await task.value?.stage == .cancelled) }
-        #expect(try await provider.request(.httpbin(.get, "/status/401")).statusCode == 401)
+        #expect(try await provider.request(rejected).statusCode == 401)
         #expect(signedOut.count == 1)
         plugin.rearm()
-        #expect(try await provider.request(.httpbin(.get, "/status/401")).statusCode == 401)
+        #expect(try await provider.request(rejected).statusCode == 401)
         #expect(signedOut.count == 2)
         #expect(provider.scope.inFlightCount == 0)
     }

@@ -116,7 +116,9 @@ struct OAuthTests {
     func shortLived() async throws {
         let time = TestLock(Date())
         let client = OAuthClient(id: "phone", tokenURL: .server("token"), now: { time.withLock { $0 } })
-        let plugin = AuthenticationPlugin(authenticator: OAuthAuthenticator(client: client)) { [signOuts] in signOuts.append($0) }
+        let plugin = AuthenticationPlugin(authenticator: OAuthAuthenticator(client: client)) { [signOuts] in
+            signOuts.append($0)
+        }
         try await plugin.signIn(signIn(lifetime: 60))
         let rejected = Tally()
         let watch = RecordingPlugin(retry: { result, _ in
@@ -163,13 +165,110 @@ struct OAuthTests {
         #expect(!"\(error)".contains("hunter2"))
     }
 
+    /// Whether the server accepts an access token, for this test's user.
+    private func accepts(_ credential: OAuthCredential) async throws -> Bool {
+        let plugin = plugin()
+        try await plugin.signIn(credential)
+        return try await Provider<ServerCall>(plugins: [plugin]).request(things, as: Owner.self).user == user
+    }
+
+    @Test("A code from a browser is exchanged with PKCE, once")
+    func authorizationCode() async throws {
+        let authorization = OAuthClient.phone.authorization(
+            at: .server("authorize"),
+            redirectURI: try #require(URL(string: "shop://signed-in")),
+            parameters: ["user": user]
+        )
+        let page = ServerCall(baseURL: authorization.url, path: "").with { $0.validation = .none }
+        let response = try await Provider<ServerCall>(redirects: .none).request(page)
+        let callback = try #require(response.headers["Location"].flatMap { URL(string: $0) })
+        let grant = try authorization.grant(from: callback)
+        let credential = try await OAuthClient.phone.credential(grant)
+        #expect(try await accepts(credential))
+        await #expect(throws: OAuthError.self) { try await OAuthClient.phone.credential(grant) }
+        // Another authorization has another verifier.
+        let other = OAuthClient.phone.authorization(at: .server("authorize"), redirectURI: authorization.url)
+        #expect(throws: OAuthError.self) { try other.grant(from: callback) }
+    }
+
+    @Test("A user signs in on another device, or refuses", arguments: [true, false])
+    func device(_ allows: Bool) async throws {
+        let device = try await OAuthClient.phone.deviceAuthorization(at: .server("device"))
+        async let result = OAuthClient.phone.credential(for: device)
+        try await call(.post, "/allow?user=\(user)&code=\(device.userCode)&allows=\(allows)")
+        if allows {
+            let credential = try await result
+            #expect(try await accepts(credential))
+        } else {
+            let refusal = await #expect(throws: OAuthError.self) { try await result }
+            guard case .refused("access_denied", _, _) = refusal else {
+                Issue.record("\(refusal as Any)")
+                return
+            }
+        }
+    }
+
+    @Test("A service signs in with its secret, and its token is renewed by the same grant")
+    func clientCredentials() async throws {
+        let client = OAuthClient.shop(.basic(secret: .secret))
+        let credential = try await client.credential(.clientCredentials(scope: "1"))
+        let authenticator = OAuthAuthenticator(client: client, renewal: .clientCredentials())
+        let renewed = try await authenticator.refresh(OAuthCredential(accessToken: credential.accessToken))
+        #expect(renewed.accessToken != credential.accessToken)
+    }
+
+    #if os(Linux)
+    @Test("A service signs in with a JWT of its private key, each of which is accepted once")
+    func privateKeyJWT() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.url.path
+        _ = try ChildProcess.run("/usr/bin/env", ["openssl", "genrsa", "-out", "\(path)/key", "2048"])
+        let key = try ChildProcess.run("/usr/bin/env", ["openssl", "rsa", "-in", "\(path)/key", "-pubout"]).output
+        try await call(.post, "/key", .data(key))
+        let (lastToken, repeats) = (TestLock(""), TestLock(false))
+        let client = OAuthClient(
+            id: "service",
+            tokenURL: .server("token"),
+            authentication: .privateKeyJWT { audience in
+                if repeats.withLock({ $0 }) { return lastToken.withLock { $0 } }
+                let token = try Self.token(for: audience, signedIn: folder.url)
+                lastToken.withLock { $0 = token }
+                return token
+            }
+        )
+        for _ in 0..<2 { #expect(try await !client.credential(.clientCredentials()).accessToken.isEmpty) }
+        repeats.withLock { $0 = true }
+        let error = await #expect(throws: OAuthError.self) { try await client.credential(.clientCredentials()) }
+        #expect(error.map { "\($0)".contains(lastToken.withLock { $0 }) } == false)
+    }
+
+    /// A JWT (RFC 7519) that openssl signs by RS256.
+    private static func token(for audience: URL, signedIn folder: URL) throws -> String {
+        let now = Int(Date().timeIntervalSince1970)
+        let claims =
+            #"{"iss":"service","sub":"service","aud":"\#(audience)","jti":"\#(UUID())","iat":\#(now),"exp":\#(now + 60)}"#
+        let content = [#"{"alg":"RS256","typ":"JWT"}"#, claims].map { base64URL(Data($0.utf8)) }.joined(separator: ".")
+        let file = folder.appending(path: UUID().uuidString)
+        try Data(content.utf8).write(to: file)
+        let words = ["openssl", "dgst", "-sha256", "-sign", folder.appending(path: "key").path, file.path]
+        return content + "." + base64URL(try ChildProcess.run("/usr/bin/env", words).output)
+    }
+
+    private static func base64URL(_ data: Data) -> String {
+        data.base64EncodedString().replacingOccurrences(of: "+", with: "-")
+            .replacingOccurrences(of: "/", with: "_").replacingOccurrences(of: "=", with: "")
+    }
+    #endif
+
     @Test("The refresh goes through the provider whose calls wait for it")
     func sameProvider() async throws {
         let own = TestLock<Provider<MultiTarget>?>(nil)
         let client = OAuthClient(id: "phone", tokenURL: .server("token")) { target in
             try await #require(own.withLock { $0 }).request(MultiTarget(target))
         }
-        let plugin = AuthenticationPlugin(authenticator: OAuthAuthenticator(client: client)) { [signOuts] in signOuts.append($0) }
+        let plugin = AuthenticationPlugin(authenticator: OAuthAuthenticator(client: client)) { [signOuts] in
+            signOuts.append($0)
+        }
         let provider = Provider<MultiTarget>(plugins: [plugin])
         own.withLock { $0 = provider }
         defer { own.withLock { $0 = nil } }

@@ -148,7 +148,7 @@ public struct AuthenticationPlugin<A: Authenticator>: Plugin {
             currentCredential.noteRefusal(of: request, with: applied)
             return .doNotRetry
         }
-        if currentCredential.wasRefused(request, with: applied) { return .doNotRetry }
+        if applied == now.generation, currentCredential.wasRefused(request, with: applied) { return .doNotRetry }
         do {
             _ = try await currentCredential.lease(after: applied, in: call.session)
             return .retry(after: .zero)

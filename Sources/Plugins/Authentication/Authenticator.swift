@@ -56,9 +56,9 @@ public protocol Authenticator<Credential>: Sendable {
     /// - Returns: The new credential, which replaces the old one.
     func refresh(_ credential: Credential) async throws -> Credential
 
-    /// Whether the server has rejected the credential. Default: status 401 (RFC 9110 §15.5.2), unless a challenge in
-    /// `WWW-Authenticate` has an error other than `invalid_token` (RFC 6750 §3.1). Use ``BodyCode`` for a server that
-    /// reports it in the body.
+    /// Whether the server has rejected the credential. Default: status 401 (RFC 9110 §15.5.2), unless the challenge in
+    /// `WWW-Authenticate` has an error that a new credential does not solve, such as `insufficient_scope` (RFC 6750
+    /// §3.1). Use ``BodyCode`` for a server that reports it in the body.
     func wasRejected(_ response: Response) -> Bool
 
     /// Whether the error of a refresh is permanent, so that the user is signed out.
@@ -81,7 +81,7 @@ extension Authenticator {
     /// `false`.
     public func canStillUse(_ credential: Credential) -> Bool { false }
 
-    /// Status 401, unless a challenge has an error other than `invalid_token`.
+    /// Status 401, unless the challenge has an error that a new credential does not solve.
     public func wasRejected(_ response: Response) -> Bool { response.rejectsCredential(scheme: nil) }
 
     /// All errors except transient ones.
@@ -131,8 +131,15 @@ extension Response {
         let challenges = AuthenticationChallenge.challenges(in: fields)
         let own = challenges.filter { challenge in scheme.map { challenge.hasScheme($0) } ?? true }
         if own.isEmpty { return challenges.isEmpty }
-        return own.contains { ($0["error"] ?? "invalid_token") == "invalid_token" }
+        return own.contains { challenge in challenge["error"].map { !Self.otherErrors.contains($0) } ?? true }
     }
+
+    /// The errors of a challenge that a new token does not solve (RFC 6750 §3.1, RFC 9449 §7.1 and §8, RFC 9470 §3).
+    /// Servers have many names for `invalid_token`.
+    private static let otherErrors: Set = [
+        "insufficient_scope", "invalid_request", "insufficient_user_authentication", "invalid_dpop_proof",
+        "use_dpop_nonce",
+    ]
 }
 
 extension UInt8 {

@@ -242,23 +242,6 @@ extension CurrentCredential {
     }
 }
 
-/// The limits of refreshes: of their number, for a server that rejects every new credential, and of their duration.
-package struct RefreshLimit: Sendable, Hashable {
-    /// The number of refreshes, including failed ones; refreshes without a response do not count.
-    let count: Int
-    /// The interval, by the plugin's clock.
-    let interval: Duration
-    /// The longest time that calls wait for a refresh.
-    let timeout: Duration
-
-    /// Creates a limit; default: 5 in 30 seconds, each of a minute at most.
-    package init(_ count: Int = 5, within interval: Duration = .seconds(30), timeout: Duration = .seconds(60)) {
-        self.count = count
-        self.interval = interval
-        self.timeout = timeout
-    }
-}
-
 /// The refreshes that a task is part of.
 enum RefreshTask {
     /// By the identity of the ``CurrentCredential``, the number of its refresh: a task that began in a refresh may

@@ -100,7 +100,7 @@ final class CurrentCredential<A: Authenticator>: Sendable {
     let credentialStore: SerialCredentialStore<Credential>
     let limit: RefreshLimit
     let clock: any Clock<Duration>
-    private let elapsedTime: ElapsedTime
+    let elapsedTime: ElapsedTime
     let onStoreFailure: @Sendable (any Error) -> Void
     let signOut: @Sendable (any Error) async -> Void
     let state = Locked(State())
@@ -250,38 +250,6 @@ extension CurrentCredential {
             // A task of its own, which is not cancelled with a caller: the server may already have revoked the old credential.
             state.running = RunningRefresh(refresh: refresh, task: Task { await self.run(refresh) })
             return .wait(refresh.outcome)
-        }
-    }
-}
-
-// MARK: - Rejections
-
-extension CurrentCredential {
-    /// Notes that a call was accepted: refreshes whose credential is accepted do not count towards the limit.
-    func noteAcceptance(of generation: Int) {
-        state.withLock { state in
-            guard let start = state.untestedStart, generation == state.generation else { return }
-            state.untestedStart = nil
-            state.starts.removeAll { $0 <= start }
-        }
-    }
-
-    /// Notes that a request was rejected with a credential that was refreshed for it.
-    func noteRefusal(of request: String, with generation: Int) {
-        let refusal = Refusal(generation: generation, time: elapsedTime.current)
-        state.withLock { state in
-            state.refusals = state.refusals.filter { refusal.time - $0.value.time < limit.interval }
-            state.refusals[request] = refusal
-        }
-    }
-
-    /// Whether the server has recently rejected this credential for the request although it was new. So another refresh
-    /// would not help.
-    func wasRefused(_ request: String, with generation: Int) -> Bool {
-        let now = elapsedTime.current
-        return state.withLock { state in
-            guard let refusal = state.refusals[request] else { return false }
-            return refusal.generation == generation && now - refusal.time < limit.interval
         }
     }
 }

@@ -130,7 +130,7 @@ public func SecItemDelete(_ query: CFDictionary) -> OSStatus {
 /// The items in memory, and the failures that a test injects.
 public final class StubKeychain: @unchecked Sendable {
     /// The place of an item: one of the two keychains of macOS, and a name.
-    public struct Place: Hashable {
+    public struct Place: Hashable, Sendable {
         public var isDataProtection: Bool
         public var service: String
         public var account: String

@@ -10,6 +10,10 @@ import FoundationNetworking
 #endif
 
 private let tokenURL = URL.shop.appending(path: "token")
+private let authorizationURL = URL.shop.appending(path: "authorize")
+private let deviceURL = URL.shop.appending(path: "device")
+private let revocationURL = URL.shop.appending(path: "revoke")
+private let redirectURI = URL.shop.appending(path: "signed-in")
 private let transport = AuthenticationPageTests.server(accepting: "new", refreshing: #"{"access_token":"new"}"#)
 
 @Suite("The page about authentication", .timeLimit(.minutes(2)))
@@ -40,10 +44,60 @@ struct AuthenticationPageTests {
         try await authentication.signIn(OAuthCredential(answer))
         let response = try await provider.request(.list)
         #expect(response.request?.value(forHTTPHeaderField: "Authorization") == "Bearer first")
-        var revoked: [OAuthCredential] = []
-        if let credential = try await authentication.signOut() { revoked.append(credential) }
-        #expect(revoked.map(\.refreshToken) == ["next"])
+        let forms = Recorder<String>()
+        let client = Self.client(forms)
+        if let credential = try await authentication.signOut() {
+            try await client.revoke(credential, at: revocationURL)
+        }
+        #expect(forms.elements == ["client_id=shop-app&token=next&token_type_hint=refresh_token"])
         #expect(session.events.count == 0)
+    }
+
+    @Test("Signing in with a browser, on another device, and as a service")
+    func clients() async throws {
+        let (forms, key, browser) = (Recorder<String>(), PrivateKey(), Browser())
+        let authenticator = OAuthAuthenticator { $0 }
+        let authentication = AuthenticationPlugin(authenticator: authenticator) { _ in
+        }
+        do {
+            let client = OAuthClient(id: "shop-app", tokenURL: tokenURL)
+            #expect(client.id == "shop-app")
+            let service = OAuthClient(
+                id: "reports",
+                tokenURL: tokenURL,
+                authentication: .privateKeyJWT { audience in
+                    try await key.signedToken(for: audience)
+                }
+            )
+            #expect(service.id == "reports")
+        }
+        let client = Self.client(forms)
+        let authorization = client.authorization(at: authorizationURL, redirectURI: redirectURI, scope: "orders")
+        let callback = try await browser.open(authorization.url)
+        try await authentication.signIn(client.credential(authorization.grant(from: callback)))
+        #expect(try await authentication.credential?.accessToken == "new")
+        func show(_ text: String) { session.events.append(text) }
+        let device = try await client.deviceAuthorization(at: deviceURL)
+        show("Open \(device.verificationURL) and enter \(device.userCode)")
+        try await authentication.signIn(client.credential(for: device))
+        #expect(session.events.elements == ["Open https://shop.example/device and enter WDJB"])
+        let service = Self.client(forms, .privateKeyJWT { try await key.signedToken(for: $0) })
+        let reports = AuthenticationPlugin(
+            authenticator: OAuthAuthenticator(client: service, renewal: .clientCredentials())
+        ) { _ in
+        }
+        try await reports.signIn(service.credential(.clientCredentials()))
+        #expect(forms.elements.last?.contains("client_assertion=jwt") == true)
+    }
+
+    @Test("User and password")
+    func credentials() async throws {
+        let credentials = CredentialsPlugin { _ in
+            URLCredential(user: "anna", password: "tea", persistence: .none)
+        }
+        let script = ScriptedTransport(.status(401, ["WWW-Authenticate": "Basic realm=a"]), .status(200))
+        let provider = Provider<Orders>(transport: script.transport, plugins: [credentials])
+        #expect(try await provider.request(.list).statusCode == 200)
     }
 
     @Test("The error of a refused refresh contains its code", arguments: [400, 503])
@@ -79,13 +133,12 @@ struct AuthenticationPageTests {
 
     @Test("A custom store")
     func store() async throws {
-        let store = DefaultsStore(key: "targetkit.page.credential")
-        defer { store.clear() }
+        let store = VaultStore(vault: Vault())
         let credential = OAuthCredential(accessToken: "a", refreshToken: "r")
-        try store.save(credential)
-        #expect(try store.load() == credential)
-        store.clear()
-        #expect(try store.load() == nil)
+        try await store.save(credential)
+        #expect(try await store.load() == credential)
+        try await store.clear()
+        #expect(try await store.load() == nil)
     }
 
     @Test("Tokens that a closure refreshes")
@@ -172,20 +225,60 @@ extension AuthenticationPageTests {
         func renew(_ token: String?) async throws -> (token: String, next: String) { ("new", (token ?? "") + "+") }
     }
 
-    struct DefaultsStore: CredentialStore {
-        let key: String
+    struct Vault: Sendable {
+        private let contents = TestLock<[String: Data]>([:])
 
-        func load() throws -> OAuthCredential? {
-            guard let data = UserDefaults.standard.data(forKey: key) else { return nil }
+        func read(_ name: String) async throws -> Data? { contents.withLock { $0[name] } }
+        func write(_ data: Data, to name: String) async throws { contents.withLock { $0[name] = data } }
+        func remove(_ name: String) async throws { contents.withLock { $0[name] = nil } }
+    }
+
+    struct VaultStore: CredentialStore {
+        let vault: Vault
+
+        func load() async throws -> OAuthCredential? {
+            guard let data = try await vault.read("session") else { return nil }
             return try JSONDecoder().decode(OAuthCredential.self, from: data)
         }
 
-        func save(_ credential: OAuthCredential) throws {
-            UserDefaults.standard.set(try JSONEncoder().encode(credential), forKey: key)
+        func save(_ credential: OAuthCredential) async throws {
+            try await vault.write(JSONEncoder().encode(credential), to: "session")
         }
 
-        func clear() {
-            UserDefaults.standard.removeObject(forKey: key)
+        func clear() async throws {
+            try await vault.remove("session")
+        }
+    }
+
+    struct Browser: Sendable {
+        /// The server's answer, which repeats the state.
+        func open(_ url: URL) async throws -> URL {
+            let items = URLComponents(url: url, resolvingAgainstBaseURL: true)?.queryItems ?? []
+            let state = items.filter { $0.name == "state" }
+            return redirectURI.appending(queryItems: state + [URLQueryItem(name: "code", value: "c")])
+        }
+    }
+
+    struct PrivateKey: Sendable {
+        func signedToken(for audience: URL) async throws -> String { "jwt" }
+    }
+
+    /// A client whose server gives out a token for every grant.
+    static func client(
+        _ forms: Recorder<String>,
+        _ authentication: OAuthClient.Authentication = .none
+    ) -> OAuthClient {
+        let answer =
+            #"{"access_token":"new","device_code":"d","user_code":"WDJB","expires_in":60,"interval":1,"#
+            + #""verification_uri":"https://shop.example/device"}"#
+        let provider = Provider<MultiTarget>(
+            transport: StubTransport { request in
+                if case .data(let data) = request.body { forms.append(String(decoding: data, as: UTF8.self)) }
+                return .response(status: 200, data: Data(answer.utf8))
+            }
+        )
+        return OAuthClient(id: "shop-app", tokenURL: tokenURL, authentication: authentication) { request in
+            try await provider.request(request)
         }
     }
 

@@ -68,7 +68,7 @@ enum RefreshLock {
         let end = ContinuousClock.now + patience
         while ContinuousClock.now < end {
             if let lock = take() { return lock }
-            try await ContinuousClock().wait(for: pause)
+            try await Task.sleep(for: pause)
         }
         return nil
     }

@@ -1,1 +1,1 @@
-../../../../Sources/Plugins/Authentication/CredentialStore.swift
+../../../../Sources/Plugins/Authentication/Stores/CredentialStore.swift

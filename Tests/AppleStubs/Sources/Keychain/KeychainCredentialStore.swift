@@ -1,1 +1,1 @@
-../../../../Sources/Plugins/Authentication/KeychainCredentialStore.swift
+../../../../Sources/Plugins/Authentication/Stores/KeychainCredentialStore.swift

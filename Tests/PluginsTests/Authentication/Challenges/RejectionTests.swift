@@ -20,7 +20,7 @@ struct RejectionTests {
             (nil, true), ("", true), (#"Bearer realm="shop", error="invalid_token""#, true),
             ("Bearer", true), (#"Bearer realm="shop""#, true), (#"bearer error=invalid_token"#, true),
             (#"Basic realm="x", Bearer error="invalid_token""#, true),
-            (#"Bearer error="insufficient_scope", scope="admin""#, false),
+            (#"Bearer error="token_expired""#, true), (#"Bearer error="insufficient_scope", scope="admin""#, false),
             (#"Bearer realm="a, Basic b", error="invalid_request""#, false),
             (#"Basic realm="proxy""#, false),
             (#"Digest realm="x", nonce="y", Basic realm="error=invalid_token""#, false),

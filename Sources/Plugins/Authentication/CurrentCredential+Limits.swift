@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+import TargetKit
+
+/// The limits of refreshes: of their number, for a server that rejects every new credential, and of their duration.
+package struct RefreshLimit: Sendable, Hashable {
+    /// The number of refreshes, including failed ones; refreshes without a response do not count.
+    let count: Int
+    /// The interval, by the plugin's clock.
+    let interval: Duration
+    /// The longest time that calls wait for a refresh.
+    let timeout: Duration
+
+    /// Creates a limit; default: 5 in 30 seconds, each of a minute at most.
+    package init(_ count: Int = 5, within interval: Duration = .seconds(30), timeout: Duration = .seconds(60)) {
+        self.count = count
+        self.interval = interval
+        self.timeout = timeout
+    }
+}
+
+extension CurrentCredential {
+    /// Notes that a call was accepted: refreshes whose credential is accepted do not count towards the limit.
+    func noteAcceptance(of generation: Int) {
+        state.withLock { state in
+            guard let start = state.untestedStart, generation == state.generation else { return }
+            state.untestedStart = nil
+            state.starts.removeAll { $0 <= start }
+        }
+    }
+
+    /// Notes that a request was rejected with a credential that was refreshed for it.
+    func noteRefusal(of request: String, with generation: Int) {
+        let refusal = Refusal(generation: generation, time: elapsedTime.current)
+        state.withLock { state in
+            state.refusals = state.refusals.filter { refusal.time - $0.value.time < limit.interval }
+            state.refusals[request] = refusal
+        }
+    }
+
+    /// Whether the server has recently rejected this credential for the request although it was new. So another refresh
+    /// would not help.
+    func wasRefused(_ request: String, with generation: Int) -> Bool {
+        let now = elapsedTime.current
+        return state.withLock { state in
+            guard let refusal = state.refusals[request] else { return false }
+            return refusal.generation == generation && now - refusal.time < limit.interval
+        }
+    }
+}
