@@ -136,7 +136,7 @@ struct SecretsInTextsTests {
         },
         Holder("FileBodySource.Failure") { FileBodySource.Failure.notAFileURL(url.absoluteString) },
         Holder("CredentialFileError") {
-            #expect(throws: CredentialFileError.self) { try FileCredentialStore<String>(url).load() } as Any
+            await #expect(throws: CredentialFileError.self) { try await FileCredentialStore<String>(url).load() } as Any
         },
         Holder("HostFailoverPlugin.Problem") { HostFailoverPlugin.Problem.unusableHost(url) },
         Holder("ResponseStreamError") {
