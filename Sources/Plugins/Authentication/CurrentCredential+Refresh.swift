@@ -194,8 +194,11 @@ extension CurrentCredential {
         guard let change = storedChange else { return .same }
         let stored = try await credentialStore.load()
         guard change == storedChange else { return .same }
-        guard let stored else { return .cleared }
-        return stored == credential ? .same : .other(stored)
+        return state.withLock { state in
+            guard let stored else { return state.wasInStore ? .cleared : .same }
+            state.wasInStore = true
+            return stored == credential ? .same : .other(stored)
+        }
     }
 
     /// The number of the latest change; `nil` while it is not in the store.

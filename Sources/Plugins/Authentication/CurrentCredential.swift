@@ -77,6 +77,9 @@ final class CurrentCredential<A: Authenticator>: Sendable {
         var storedChange = 0
         /// Whether the latest change could not be stored.
         var isUnsaved = false
+        /// Whether the store has contained a credential of the session. Some stores keep none, for users who do not want
+        /// to stay signed in.
+        var wasInStore = false
 
         mutating func nextChange() -> Int {
             changeCount += 1
@@ -174,7 +177,9 @@ extension CurrentCredential {
             let stored = try await credentialStore.load()
             state.withLock { state in
                 state.loading = nil
-                if case .unread = state.status { state.status = stored.map { .held($0) } ?? .none }
+                guard case .unread = state.status else { return }
+                state.status = stored.map { .held($0) } ?? .none
+                state.wasInStore = stored != nil
             }
             return .success(())
         } catch {
@@ -277,6 +282,7 @@ extension CurrentCredential {
                 state.session += 1
                 state.generation += 1
                 state.adoptedGeneration = nil
+                state.wasInStore = false
                 state.running = nil
                 state.untestedStart = nil
                 state.starts = []

@@ -166,6 +166,25 @@ struct AuthenticationStoreTests {
         #expect(try await provider.request(PluginTarget()).statusCode == 200)
     }
 
+    @Test("A store that keeps nothing does not end the session")
+    func keepsNothing() async throws {
+        struct NoStore: CredentialStore {
+            func load() -> Token? { nil }
+            func save(_ token: Token) {}
+            func clear() {}
+        }
+        let server = TokenServer()
+        let plugin = signOuts.plugin(server.authenticator, NoStore())
+        try await plugin.signIn(Token(1))
+        let provider = provider(server, plugin)
+        for _ in 0..<3 {
+            #expect(try await provider.request(PluginTarget()).statusCode == 200)
+            server.expire()
+        }
+        #expect(server.refreshes == [1, 2, 3])
+        #expect(signOuts.count == 0)
+    }
+
     @Test("Signing in and out throw the store's error, and take effect nevertheless")
     func signingInAndOut() async throws {
         let server = TokenServer(good: 5)
