@@ -31,8 +31,8 @@ public struct DocumentationPage: Sendable, CustomStringConvertible {
     }
 
     /// The page as a Swift file: its imports, its types, and the other snippets in one function, where each can use the
-    /// names of those before it and redeclare them. Snippets that need a module missing on this system are omitted, as
-    /// are manifests.
+    /// names of those before it and redeclare them. Manifests are omitted, as are snippets that need one of
+    /// `missingModules`, and the imports of `replacedModules`.
     public func source() throws -> String {
         var imports: [String] = []
         var types: [String] = []
@@ -41,12 +41,11 @@ public struct DocumentationPage: Sendable, CustomStringConvertible {
         for piece in try pieces() where !piece.hasPrefix(Self.manifestMark) && !piece.hasPrefix(".package(") {
             let lines = piece.components(separatedBy: "\n")
             let modules = lines.filter { $0.hasPrefix("import ") }
-            if modules.contains("import Combine") { continue }
-            imports += modules
+            if modules.contains(where: { Self.missingModules.contains($0) }) { continue }
+            imports += modules.filter { !Self.replacedModules.contains($0) }
             let rest = lines.filter { !$0.hasPrefix("import ") }
             let first = rest.first { !$0.isEmpty } ?? ""
-            let isType = ["enum ", "struct ", "extension ", "final class "].contains { first.hasPrefix($0) }
-            if isType {
+            if Self.typeMarks.contains(where: { first.hasPrefix($0) }) {
                 types += rest
             } else {
                 statements += ["do {"] + rest
@@ -75,11 +74,20 @@ public struct DocumentationPage: Sendable, CustomStringConvertible {
     }
 
     private static let manifestMark = "// swift-tools-version"
+    /// What the first line of a type begins with.
+    private static let typeMarks = ["enum ", "struct ", "extension ", "final class ", "@MainActor"]
+    /// Modules that Linux lacks.
+    private static let missingModules = ["import Combine", "import SwiftUI"]
+    /// Modules that Linux or the package lacks, and whose few types a file beside the page declares.
+    private static let replacedModules = ["import PromiseKit", "import RxSwift", "import UIKit"]
+
+    /// The page's Markdown.
+    public func text() throws -> String {
+        try String(contentsOf: file, encoding: .utf8)
+    }
 
     private func pieces() throws -> [String] {
-        try String(contentsOf: file, encoding: .utf8).components(separatedBy: "```swift\n").dropFirst().map {
-            $0.components(separatedBy: "```")[0]
-        }
+        try text().components(separatedBy: "```swift\n").dropFirst().map { $0.components(separatedBy: "```")[0] }
     }
 
     /// The lines of a Swift file, or of all in a folder, trimmed, without empty ones.
