@@ -33,7 +33,7 @@ struct PageCompilationTests {
     }
 
     private static let pages =
-        [DocumentationPage("README.md")]
+        [DocumentationPage("README.md"), DocumentationPage("README.zh-Hans.md")]
         + ["Sources/TargetKit/TargetKit.docc", "Sources/Plugins/TargetKitPlugins.docc"]
         .flatMap { DocumentationPage.pages(in: $0) }
 
