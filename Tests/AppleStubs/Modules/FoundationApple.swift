@@ -24,6 +24,19 @@ extension URLSessionConfiguration {
     }
 }
 
+extension URLRequest {
+    @available(macOS 10.15, iOS 13, tvOS 13, watchOS 6, *)
+    public var allowsExpensiveNetworkAccess: Bool {
+        get { true }
+        set {}
+    }
+
+    @available(macOS 10.15, iOS 13, tvOS 13, watchOS 6, *)
+    public var allowsConstrainedNetworkAccess: Bool {
+        get { true }
+        set {}
+    }
+}
 
 @available(macOS 10.6, iOS 3, tvOS 9, watchOS 2, *)
 public let NSURLAuthenticationMethodServerTrust = "NSURLAuthenticationMethodServerTrust"

@@ -12,7 +12,6 @@ public struct NWPath: Sendable {
     public enum Status: Sendable { case satisfied, unsatisfied, requiresConnection }
     public let status: Status
     public let isExpensive: Bool
-    public let isConstrained: Bool
     @available(macOS 10.15, iOS 13, tvOS 13, watchOS 6, *)
     public var isConstrained: Bool { false }
     public func usesInterfaceType(_ type: NWInterface.InterfaceType) -> Bool { false }
