@@ -98,7 +98,7 @@ public struct KeychainCredentialStore<Credential: Codable & Sendable & Equatable
     }
 
     private func removeLock() {
-        SecItemDelete(lockQuery as CFDictionary)
+        _ = SecItemDelete(lockQuery as CFDictionary)
     }
 
     private var lockQuery: [CFString: Any] {
