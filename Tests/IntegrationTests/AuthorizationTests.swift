@@ -68,11 +68,13 @@ struct AuthorizationTests {
         }
         let wrong = CredentialsPlugin { _ in URLCredential(user: "anna", password: "coffee", persistence: .none) }
         #expect(try await engine.response(to: call, wrong).statusCode == 401)
+        // A plugin that has not met another challenge of this server.
+        let fresh = CredentialsPlugin { _ in URLCredential(user: "anna", password: "tea", persistence: .none) }
         let integrity = call.with { $0.path = "/digest-auth/auth-int/anna/tea/\(algorithm)" }
-        let error = try #require(await engine.failure(of: integrity, credentials))
+        let error = try #require(await engine.failure(of: integrity, fresh))
         #expect(error.underlying as? DigestChallenge.Problem == .integrityProtection)
         let unsupported = call.with { $0.path = "/digest-auth/auth/anna/tea/SHA-512" }
-        #expect(await engine.failure(of: unsupported, credentials)?.kind == .unauthorized)
+        #expect(await engine.failure(of: unsupported, fresh)?.kind == .unauthorized)
     }
 
     @Test("Without or with a wrong password the response has status 401", arguments: Engine.allCases)

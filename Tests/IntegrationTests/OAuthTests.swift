@@ -177,6 +177,7 @@ struct OAuthTests {
         let authorization = OAuthClient.phone.authorization(
             at: .server("authorize"),
             redirectURI: try #require(URL(string: "shop://signed-in")),
+            scope: "orders",
             parameters: ["user": user]
         )
         let page = ServerCall(baseURL: authorization.url, path: "").with { $0.validation = .none }
@@ -194,13 +195,13 @@ struct OAuthTests {
     @Test("A user signs in on another device, or refuses", arguments: [true, false])
     func device(_ allows: Bool) async throws {
         let device = try await OAuthClient.phone.deviceAuthorization(at: .server("device"))
-        async let result = OAuthClient.phone.credential(for: device)
+        let result = Task { try await OAuthClient.phone.credential(for: device) }
         try await call(.post, "/allow?user=\(user)&code=\(device.userCode)&allows=\(allows)")
         if allows {
-            let credential = try await result
+            let credential = try await result.value
             #expect(try await accepts(credential))
         } else {
-            let refusal = await #expect(throws: OAuthError.self) { try await result }
+            let refusal = await #expect(throws: OAuthError.self) { try await result.value }
             guard case .refused("access_denied", _, _) = refusal else {
                 Issue.record("\(refusal as Any)")
                 return
