@@ -35,6 +35,9 @@ final class LifecycleLedger: Sendable {
         let number: Int
         let domains: [Int]
         let canTimeOut: Bool
+        /// Whether it may end without the repetition of a flaky call, because there is no time left for the delay: its
+        /// own, or that of a call with which it shares.
+        let canMissRepetition: Bool
         let expectedEndings: Int
         fileprivate let domainsAtBegin: [Domain]
         var isCancelled = false
@@ -82,7 +85,9 @@ final class LifecycleLedger: Sendable {
     }
 
     /// A call is about to begin; returns its serial.
-    func begin(_ fate: LifecycleFate, _ number: Int, in domains: [Int], canTimeOut: Bool, endings: Int) -> Int {
+    func begin(_ fate: LifecycleFate, _ number: Int, in domains: [Int], canTimeOut: Bool, isShared: Bool, endings: Int)
+        -> Int
+    {
         state.withLock { state in
             state.entries.append(
                 Entry(
@@ -90,6 +95,7 @@ final class LifecycleLedger: Sendable {
                     number: number,
                     domains: domains,
                     canTimeOut: canTimeOut,
+                    canMissRepetition: fate == .flaky && (canTimeOut || isShared),
                     expectedEndings: endings,
                     domainsAtBegin: domains.map { state.domains[$0] }
                 )
@@ -188,7 +194,9 @@ final class LifecycleLedger: Sendable {
                 switch stage {
                 case .cancelled: isCancelled
                 case .shutDown: domains.contains { $0.begunShutdownCount > $1.endedShutdownCount }
-                case .transport: isTimeout ? entry.canTimeOut : [.fails, .truncated].contains(entry.fate)
+                case .transport:
+                    isTimeout
+                        ? entry.canTimeOut : entry.canMissRepetition || [.fails, .truncated].contains(entry.fate)
                 case .status: entry.fate == .refused
                 default: false
                 }

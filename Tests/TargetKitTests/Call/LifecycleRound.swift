@@ -232,6 +232,7 @@ extension LifecycleRound {
             number,
             in: slot.domains,
             canTimeOut: timeout != nil,
+            isShared: slot.isShared,
             endings: endings
         )
         let call = LifecycleCall(

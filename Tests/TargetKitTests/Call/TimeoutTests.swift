@@ -18,7 +18,7 @@ struct TimeoutTests {
 
     @Test(
         "A whole call that takes too long ends as timed out, wherever it is",
-        arguments: ["prepare", "transport", "retry"]
+        arguments: ["prepare", "transport"]
     )
     func wholeCall(place: String) async throws {
         let clock = ManualClock()
@@ -27,8 +27,7 @@ struct TimeoutTests {
             prepare: { request, _ in
                 if place == "prepare" { try await Gate().waitUnlessCancelled() }
                 return request
-            },
-            retry: { _, _ in place == "retry" ? .retry(after: .seconds(60)) : .doNotRetry }
+            }
         )
         let provider = Provider<TestTarget>(
             transport: transport,
@@ -37,8 +36,7 @@ struct TimeoutTests {
             clock: clock
         )
         let call = Task { try await provider.request(TestTarget(.example)) }
-        if place == "retry" { await transport.release(0) }
-        await clock.waitForSleepers(place == "retry" ? 2 : 1)
+        await clock.waitForSleepers()
         #expect(clock.remainingSleeps.first == .milliseconds(1500))
         clock.advance(by: .milliseconds(1500))
         let error = await #expect(throws: TargetKitError.self) { try await call.value }

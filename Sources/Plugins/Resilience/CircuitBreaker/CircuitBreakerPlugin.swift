@@ -18,10 +18,9 @@ import FoundationNetworking
 /// refused. If the probes succeed, it closes; if one of them fails, it opens again.
 ///
 /// - A failure is a status of the policy, whether the target accepts it or not, a connection error, or a call that takes
-///   longer than the policy's `slowCall`. A call does not
-///   count if it was cancelled, exceeded a `CallTimeout.wholeCall`, was not sent, or failed for a reason of its own;
-///   another probe is then admitted. Nor does a failure after a redirect to another server count: the first server has
-///   answered.
+///   longer than the policy's `slowCall`. A call does not count if it was cancelled, exceeded a
+///   `CallTimeout.wholeCall`, was not sent, or failed for a reason of its own; another probe is then admitted. Nor does
+///   a failure after a redirect to another server count: the first server has answered.
 /// - Calls that share an exchange count once, when it ends. A stream whose body fails counts as a failure when it ends.
 /// - A refresh of an ``AuthenticationPlugin`` passes a half-open circuit and does not count as a probe: the call that
 ///   waits for it may be the only one that is allowed.
