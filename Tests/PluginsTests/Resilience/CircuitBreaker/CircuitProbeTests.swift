@@ -124,6 +124,25 @@ struct CircuitProbeTests {
         #expect(breaker.state(of: other) == .closed)
     }
 
+    @Test("Two breakers of one provider count independently")
+    func two() async {
+        let byPath = CircuitBreakerPlugin(
+            policy: .init(failures: 2, share: 0),
+            clock: clock,
+            key: { request, _ in request.url?.lastPathComponent }
+        )
+        hosts.set(.status(503), "a")
+        _ = await provider(byPath).result(target)
+        #expect(breaker.state(of: target.baseURL) == .open)
+        #expect(byPath.state(of: "things") == .closed)
+        clock.advance(by: .seconds(30))
+        _ = await provider(byPath).result(target)
+        #expect(breaker.state(of: target.baseURL) == .open)
+        #expect(byPath.state(of: "things") == .closed)
+        _ = await Provider<SturdyTarget>(transport: hosts.script.transport, plugins: [byPath]).result(target)
+        #expect(byPath.state(of: "things") == .open)
+    }
+
     @Test("A server that fails is remembered among hundreds of others")
     func many() async throws {
         let policy = CircuitBreakerPolicy(failures: 1, share: 0, window: .seconds(1))
