@@ -95,16 +95,30 @@ struct ErrorDescription: CustomStringConvertible {
 }
 
 extension String {
-    /// The text in one line, without terminal control characters.
+    /// The text in one line, with characters that could change how a terminal shows it escaped: `\u{1B}`.
     package var inOneLine: String {
-        guard unicodeScalars.contains(where: \.breaksLine) else { return self }
-        return String(String.UnicodeScalarView(unicodeScalars.map { $0.breaksLine ? "\u{FFFD}" : $0 }))
+        // Most texts are printable ASCII.
+        if utf8.allSatisfy({ (0x20..<0x7F).contains($0) }) { return self }
+        guard unicodeScalars.contains(where: \.isEscaped) else { return self }
+        var text = ""
+        for scalar in unicodeScalars {
+            if scalar.isEscaped {
+                text += "\\u{" + String(scalar.value, radix: 16, uppercase: true) + "}"
+            } else {
+                text.unicodeScalars.append(scalar)
+            }
+        }
+        return text
     }
 }
 
 extension Unicode.Scalar {
-    /// C0 and C1 controls, and line and paragraph separators.
-    fileprivate var breaksLine: Bool {
-        value < 0x20 || (0x7F...0x9F).contains(value) || value == 0x2028 || value == 0x2029
+    /// C0 and C1 controls, line and paragraph separators, and controls of the direction of text (UAX #9 §2), which can
+    /// reorder a line.
+    fileprivate var isEscaped: Bool {
+        switch value {
+        case 0..<0x20, 0x7F...0x9F, 0x061C, 0x200E, 0x200F, 0x2028...0x202E, 0x2066...0x2069, 0xFEFF: true
+        default: false
+        }
     }
 }

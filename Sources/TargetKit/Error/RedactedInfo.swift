@@ -18,11 +18,17 @@ enum RedactedInfo {
         var isChanged = false
         for (key, value) in info {
             let name = RedactedURL.inside(key)
-            let safe = SecretFields.isSecret(key) ? HeaderRedaction.placeholder : redacted(value, depth: depth + 1)
+            let safe = isSecret(key) ? HeaderRedaction.placeholder : redacted(value, depth: depth + 1)
             if safe != nil || name != key { isChanged = true }
             result[name] = safe ?? value
         }
         return isChanged ? result : nil
+    }
+
+    /// Whether a value is a secret by its key. Keys of the system end with `Key`, which is not a part of the name.
+    private static func isSecret(_ key: String) -> Bool {
+        let isSystem = ["NS", "kCF", "_kCF"].contains(where: key.hasPrefix)
+        return SecretFields.isSecret(isSystem && key.hasSuffix("Key") ? key.dropLast(3) : key[...])
     }
 
     /// What replaces a value; `nil` when it is safe as it is.

@@ -22,54 +22,20 @@ public struct HeaderRedaction: Sendable, Hashable {
     /// The text that replaces a secret.
     package static let placeholder = "<redacted>"
 
-    /// The value, or the placeholder if the field is secret.
+    /// Whether the field's value is a secret: the field is in ``secretNames``, or its name says so.
+    package func isSecret(_ name: HTTPHeaderName) -> Bool {
+        secretNames.contains(name) || SecretFields.isSecret(name.rawValue)
+    }
+
+    /// The value for a text that people read: the placeholder if the field is secret, and without the queries of URLs.
     package func value(_ value: String, for name: HTTPHeaderName) -> String {
-        secretNames.contains(name) ? Self.placeholder : value
-    }
-}
-
-/// The names of query items and body fields that usually contain secrets.
-package enum SecretFields {
-    /// The names; see ``isSecret(_:)`` for how they are compared.
-    package static let standard: Set<String> = [
-        "password", "passwd", "passphrase", "pwd", "pin", "otp", "new_password", "old_password", "current_password",
-        "confirm_password", "password_confirmation", "secret", "client_secret", "client_assertion", "assertion",
-        "code_verifier", "token", "access_token", "refresh_token", "id_token", "auth_token", "session_token",
-        "csrf_token",
-        "api_key", "private_key", "secret_key", "access_key", "authorization", "jwt", "cvv", "cvc", "card_number",
-        "signature", "sig", "x-amz-signature", "x-amz-credential", "x-amz-security-token",
-    ]
-
-    private static let normalizedNames = Set(
-        standard.map { normalized($0) } + HeaderRedaction.standard.secretNames.map { normalized($0.rawValue) }
-    )
-
-    /// Whether the field is secret: one of the standard names, or the name of a secret header field.
-    package static func isSecret(_ name: String) -> Bool {
-        normalizedNames.contains(normalized(name))
+        if isSecret(name) { return Self.placeholder }
+        return Self.hasURL(name) ? RedactedURL.references(in: value) : RedactedURL.inside(value)
     }
 
-    /// The name for comparison: in lowercase, without `-` and `_`.
-    package static func normalized(_ name: some StringProtocol) -> String {
-        String(unsafeUninitializedCapacity: name.utf8.count) { text in
-            var count = 0
-            for byte in name.utf8 where byte != UInt8(ascii: "_") && byte != UInt8(ascii: "-") {
-                text.initializeElement(at: count, to: byte.asciiLowercased)
-                count += 1
-            }
-            return count
-        }
-    }
-
-    /// The escaped query, with the values of secret items redacted.
-    static func redacted(query: Substring) -> String {
-        query.split(separator: "&", omittingEmptySubsequences: false).map { item in
-            let name = item.prefix { $0 != "=" }
-            guard name.endIndex != item.endIndex, isSecret(PercentEncoding.decode(String(name))) else {
-                return String(item)
-            }
-            return name + "=" + HeaderRedaction.placeholder
-        }.joined(separator: "&")
+    /// Whether the field's value is a URL reference or has some, which can be relative (RFC 9110 §10, RFC 8288).
+    package static func hasURL(_ name: HTTPHeaderName) -> Bool {
+        name == .location || name == "Content-Location" || name == "Link" || name == "Referer" || name == "Refresh"
     }
 }
 
@@ -114,8 +80,10 @@ package struct RedactedURL: Sendable, CustomStringConvertible {
     package init(_ text: String) {
         var text = text[...]
         if let end = text.firstIndex(where: { $0 == "?" || $0 == "#" }) { text = text[..<end] }
+        if text.utf8.contains(UInt8(ascii: ";")) { text = SecretFields.redacted(path: String(text))[...] }
         // A text without white space, JSON for example, can have several URLs.
-        description = text.components(separatedBy: "://").enumerated()
+        let start = text.hasPrefix("//") ? "//" + Self.withoutUser(String(text.dropFirst(2))) : text
+        description = start.components(separatedBy: "://").enumerated()
             .map { index, part in index == 0 ? part : "://" + Self.withoutUser(part) }
             .joined()
     }
@@ -129,21 +97,26 @@ package struct RedactedURL: Sendable, CustomStringConvertible {
     /// The text with each URL in it redacted.
     package static func inside(_ text: String) -> String {
         guard text.contains("://") else { return text }
+        return words(of: text) { $0.contains("://") ? RedactedURL($0).description : $0 }
+    }
+
+    /// The text with each URL reference in it redacted, including relative ones.
+    fileprivate static func references(in text: String) -> String {
+        words(of: text) { RedactedURL($0).description }
+    }
+
+    private static func words(of text: String, _ redacted: (String) -> String) -> String {
         var (result, word) = ("", "")
         for character in text {
             if character.isWhitespace {
-                result += hidden(word)
+                result += redacted(word)
                 result.append(character)
                 word = ""
             } else {
                 word.append(character)
             }
         }
-        return result + hidden(word)
-    }
-
-    private static func hidden(_ word: String) -> String {
-        word.contains("://") ? RedactedURL(word).description : word
+        return result + redacted(word)
     }
 }
 

@@ -22,7 +22,7 @@ public struct ServerDefinedError: Error, Sendable, Hashable {
     }
 }
 
-extension ServerDefinedError: CustomStringConvertible, LocalizedError {
+extension ServerDefinedError: LocalizedError, ReflectsDescription {
     /// The code in one line, without the message, which may quote what was sent.
     public var description: String { "the server's code is \(code.debugDescription)" }
 

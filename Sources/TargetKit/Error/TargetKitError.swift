@@ -151,10 +151,8 @@ extension TargetKitError {
 
 extension TargetKitError: ReflectsDescription {
     /// One line for the developer: the target, the failure, and its reason. Queries, header fields, bodies and
-    /// associated values are omitted, because they can contain secrets. Of JSON, it shows up to 80 characters of the
-    /// part that could not be decoded, without the values of fields whose names mark them as secret and without text
-    /// that repeats the request. Of any other body, it shows the kind and the media type. ``Response/excerpt`` has the
-    /// beginning of the body.
+    /// associated values are omitted, because they can contain secrets. For a body that could not be decoded, it has the
+    /// key path, or the kind and the media type. ``Response/excerpt`` has the beginning of the body.
     public var description: String {
         var text = target.map { "\($0.name): " } ?? ""
         text += stage.sentence
@@ -167,19 +165,11 @@ extension TargetKitError: ReflectsDescription {
         } else if let underlying {
             text += ": \(ErrorDescription(underlying))"
         }
-        if let excerpt { text += ", in \(excerpt)" }
         if !previousAttempts.isEmpty {
             text += ", after \(previousAttempts.map(\.description).joined(separator: ", "))"
         }
         if let appError { text += "; for the app: \(ErrorDescription(appError))" }
         return text.inOneLine
-    }
-
-    private var excerpt: String? {
-        guard stage == .decoding, unreadable == nil, let response, let error = underlying as? DecodingError else {
-            return nil
-        }
-        return JSONExcerpt.text(about: error, in: response.data, sent: request ?? response.request)
     }
 }
 

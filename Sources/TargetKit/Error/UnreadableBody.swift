@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
 /// The reason a body is unreadable, described without quoting the body.
 ///
 /// Indirect, so that it does not increase the size of an error.
@@ -111,4 +115,29 @@ extension UnreadableBody {
     private static let topLevelTypes: Set = [
         "application", "audio", "font", "image", "message", "model", "multipart", "text", "video",
     ]
+}
+
+/// The words that a request has sent outside its path, to find them in the response.
+struct SentTexts {
+    private let texts: [String]
+
+    init(_ request: URLRequest?) {
+        guard let request else {
+            texts = []
+            return
+        }
+        let query = request.url?.query(percentEncoded: true) ?? ""
+        let body = request.httpBody.map { String(decoding: $0.prefix(1 << 16), as: UTF8.self) } ?? ""
+        let form = body.replacingOccurrences(of: "+", with: " ")
+        texts =
+            [query, body, query.removingPercentEncoding ?? "", form.removingPercentEncoding ?? ""]
+            + (request.allHTTPHeaderFields ?? [:]).values
+    }
+
+    /// Whether a word of four characters or more was sent.
+    func contains(_ text: String) -> Bool {
+        guard texts.contains(where: { !$0.isEmpty }) else { return false }
+        let words = text.prefix(1 << 12).split { !$0.isLetter && !$0.isNumber }
+        return words.contains { word in word.count >= 4 && texts.contains { $0.contains(word) } }
+    }
 }

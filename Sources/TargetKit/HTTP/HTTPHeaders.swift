@@ -189,14 +189,13 @@ extension HTTPHeaders: Sequence {
 }
 
 extension HTTPHeaders: ReflectsDescription {
-    /// A field per line, as `Name: value`, with the values of secret fields redacted.
+    /// A field per line, as `Name: value`, with the values of secret fields, and the queries of URLs, redacted.
     public var description: String {
-        fields.map { "\($0.name): \(HeaderRedaction.standard.value($0.value, for: $0.name))" }
-            .joined(separator: "\n")
+        fields.map(\.description).joined(separator: "\n")
     }
 }
 
 extension HTTPHeaders.Field: ReflectsDescription {
-    /// `Name: value`, with the value of a secret field redacted (``HeaderRedaction/standard``).
-    public var description: String { "\(name): \(HeaderRedaction.standard.value(value, for: name))" }
+    /// `Name: value`, with the value of a secret field, and the queries of URLs, redacted.
+    public var description: String { "\(name): \(HeaderRedaction.standard.value(value, for: name))".inOneLine }
 }

@@ -31,7 +31,7 @@ public struct RequestOutcomes<Target: TargetType>: AsyncSequence, Sendable {
     public typealias Element = RequestOutcome<Target>
 
     /// Makes the calls and reads their outcomes.
-    public struct Iterator: AsyncIteratorProtocol {
+    public struct Iterator: AsyncIteratorProtocol, ReflectsDescription {
         private let run: @Sendable (Target) async -> Result<Response, TargetKitError>
         private let limit: Int
         private let isInOrder: Bool
@@ -42,6 +42,9 @@ public struct RequestOutcomes<Target: TargetType>: AsyncSequence, Sendable {
         private var early: [Int: Element] = [:]
         private var runningCount: Int { startedCount - deliveredCount - early.count }
         private let calls = RunningCalls<Target>()
+
+        /// The number of calls and of those that have started.
+        public var description: String { "\(targets.count) calls, \(startedCount) started" }
 
         fileprivate init(_ outcomes: RequestOutcomes) {
             run = outcomes.run

@@ -153,6 +153,17 @@ extension TransportRequest.Body: RedactedDescription {
     }
 }
 
+extension TransportRequest.Destination: RedactedDescription {
+    /// The kind of destination and its size.
+    package var redactedDescription: String {
+        switch self {
+        case .memory(let limit): "memory, up to \(limit) bytes"
+        case .file(let url): "the file \(RedactedURL(url))"
+        case .stream(let buffer): "a stream, buffering \(buffer) bytes"
+        }
+    }
+}
+
 /// The progress of a transfer, in bytes of the body.
 public struct TransferProgress: Sendable, Hashable {
     /// The direction of a transfer.

@@ -169,4 +169,26 @@ struct RedactedErrorTests {
     func texts(text: String, redacted: String) {
         #expect(RedactedURL.inside(text) == redacted)
     }
+
+    @Test("The keys of the system are not names of secrets")
+    func systemKeys() throws {
+        let error = TargetKitError(
+            stage: .transport,
+            underlying: URLError(.timedOut, userInfo: [NSURLErrorFailingURLErrorKey: Self.url, "apiKey": "s3cret"])
+        )
+        let shown = try #require(error.underlying as? URLError)
+        #expect(shown.failingURL?.absoluteString == "https://h.example/v1/a")
+        #expect(shown.userInfo["apiKey"] as? String == "<redacted>")
+    }
+
+    @Test("The server's message, which may repeat a secret, is only for the person")
+    func serverMessage() {
+        let refusal = ServerDefinedError(code: "7", message: "no use for s3cret")
+        for error in [refusal, TargetKitError(stage: .envelope, underlying: refusal)] as [any Error] {
+            var dumped = ""
+            dump(error, to: &dumped)
+            #expect(!(dumped + "\(error)" + String(reflecting: error)).contains("s3cret"))
+            #expect(error.localizedDescription == refusal.message)
+        }
+    }
 }

@@ -198,3 +198,25 @@ struct JSONScanner {
         .dataCorrupted(.init(codingPath: [], debugDescription: "The JSON is invalid at byte \(index)."))
     }
 }
+
+extension DecodingError {
+    /// This error with a prefix added to its coding path.
+    func below(_ keys: [String]) -> DecodingError {
+        guard !keys.isEmpty else { return self }
+        func moved(_ context: Context) -> Context {
+            let path: [any CodingKey] = keys.map { JSONPath.PathKey($0) }
+            return Context(
+                codingPath: path + context.codingPath,
+                debugDescription: context.debugDescription,
+                underlyingError: context.underlyingError
+            )
+        }
+        switch self {
+        case .keyNotFound(let key, let context): return .keyNotFound(key, moved(context))
+        case .valueNotFound(let type, let context): return .valueNotFound(type, moved(context))
+        case .typeMismatch(let type, let context): return .typeMismatch(type, moved(context))
+        case .dataCorrupted(let context): return .dataCorrupted(moved(context))
+        @unknown default: return self
+        }
+    }
+}

@@ -23,10 +23,13 @@ extension ResponseStream {
         }
 
         /// Reads ``ResponseStream/Elements``.
-        public struct Iterator: AsyncIteratorProtocol {
+        public struct Iterator: AsyncIteratorProtocol, ReflectsDescription {
             /// `nil` if there is a reader.
             private var body: ParsedBody<Element>?
             private var reader: (any ElementReader<Element>)?
+
+            /// The type of the elements; those that have been read can contain secrets.
+            public var description: String { "iterator of \(Element.self)" }
 
             init(body: ParsedBody<Element>) {
                 self.body = body

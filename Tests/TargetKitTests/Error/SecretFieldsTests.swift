@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@Suite("Names of secrets")
+struct SecretFieldsTests {
+    @Test(
+        "Names with a word for a secret are secret, in any notation",
+        arguments: [
+            "token", "Token", "TOKEN", "accessToken", "access_token", "ACCESS-TOKEN", "AccessTOKEN", "accesstoken",
+            "X-Auth-Token", "oauth_token", "OAuthToken", "OAuth2Token", "token2", "remember_token",
+            "reset_password_token", "deviceToken", "refreshtoken", "csrfToken", "X-XSRF-TOKEN", "tokens",
+            "refresh_tokens", "secret", "client_secret", "clientsecret", "appSecret", "secrets", "key", "apiKey",
+            "api_key", "APIKey", "apikey", "X-API-KEY", "X-Session-Key", "Ocp-Apim-Subscription-Key", "privateKeyPem",
+            "secret_key_base", "access_key_id", "encryptionKey", "keys", "password", "passWord", "PassWord", "passwd",
+            "userPassword", "password_hash", "old-password", "smtp_pass", "pass", "passphrase", "pass_code", "passCode",
+            "pwd", "session", "sessionId", "session_id", "SESSIONID", "PHPSESSID", "JSESSIONID", "sid", "connect.sid",
+            "credential", "awsCredentials", "X-Amz-Credential", "auth", "X-Auth", "auth_user", "Authorization",
+            "authorization_code", "authentication", "Proxy-Authorization", "signature", "X-Hub-Signature-256",
+            "X-Amz-Signature", "sig", "oauth_signature", "hmac", "otp", "totp", "pin", "user.pin", "PIN1", "pinCode",
+            "cvv", "cvv2", "jwt", "bearer", "cookie", "Set-Cookie", "code_verifier", "client_assertion", "cardNumber",
+            "card_number", "device_code", "user[password]", "user[password][0]", "verificationCode", "backup_codes",
+            "Authentication-Info",
+        ]
+    )
+    func secrets(_ name: String) {
+        #expect(SecretFields.isSecret(name))
+        #expect(SecretFields.isSecretParameter(name))
+    }
+
+    @Test(
+        "Names that only contain the letters of such a word, properties of secrets, and harmless keys stay readable",
+        arguments: [
+            "", "-", "1", "monkey", "donkey_id", "turkey", "keyboard", "keyboardType", "keyword", "keywords", "keynote",
+            "hockey", "whiskey", "author", "authors", "authorName", "author_id", "co-authors", "authority", "authentic",
+            "WWW-Authenticate", "tokenizer", "tokenizerName", "tokenize", "tokenization", "secretary", "secretariat",
+            "sessional", "obsession", "possession", "professional", "designation", "signal", "signed", "significant",
+            "assign", "design", "passenger", "passengers", "passage", "passport", "compass", "bypass", "passthrough",
+            "pass_count", "passThrough", "passRate", "pinned", "pineapple", "pin_color", "opinion", "shipping",
+            "spinner", "sidebar", "inside", "siding", "cookies_accepted", "cookiePolicy", "cookie_consent",
+            "isTokenValid", "hasPassword", "is_secret", "requiresAuth", "needs_session", "max_tokens", "maxTokens",
+            "total_tokens", "prompt_tokens", "completionTokens", "token_count", "token_type", "tokenType",
+            "token_endpoint", "token_expires_in", "tokenExpiresAt", "password_changed_at", "passwordPolicy",
+            "password_required", "authMethod", "auth_provider", "authorization_endpoint", "session_count",
+            "sessionTimeout", "signature_algorithm", "signatureMethod", "client_assertion_type", "credential_type",
+            "keyPath", "key_path", "keyName", "key_features", "key_value_store", "public_key", "publicKey",
+            "primaryKey", "foreign_key", "sortKey", "cacheKey", "Idempotency-Key", "Surrogate-Key", "Sec-WebSocket-Key",
+            "page_token", "pageToken", "nextPageToken", "hotkey", "hot_key", "id", "name", "email", "user_id", "code",
+            "grant_type", "client_id", "redirect_uri", "state", "scope", "expires_in", "nonce", "ETag", "X-Request-Id",
+            "Content-Type", "Retry-After", "Cache-Control", "Location", "status", "message", "data", "value", "url",
+            "country_code", "postal_code", "zipcode", "number", "phone_number", "word", "crossword", "account",
+        ]
+    )
+    func readable(_ name: String) {
+        #expect(!SecretFields.isSecret(name))
+    }
+
+    @Test("The code of a query or form is secret", arguments: ["code", "Code", "CODE"])
+    func code(_ name: String) {
+        #expect(SecretFields.isSecretParameter(name))
+        #expect(!SecretFields.isSecretParameter("country_" + name))
+    }
+
+    @Test(
+        "Descriptions of header fields omit secret values and the queries of URLs",
+        arguments: [
+            ("X-Session-Key", "s3cret", "X-Session-Key: <redacted>"),
+            ("Location", "/cb?code=s3cret#s3cret", "Location: /cb"),
+            ("Location", "//anna:s3cret@h.example/a?b", "Location: //h.example/a"),
+            ("Link", "</a?token=s3cret>; rel=next", "Link: </a rel=next"),
+            ("Refresh", "5; url=https://h.example/?token=s3cret", "Refresh: 5; url=https://h.example/"),
+            (
+                "X-Next", "https://anna:s3cret@h.example/a;jsessionid=s3cret/b",
+                "X-Next: https://h.example/a;jsessionid=<redacted>/b"
+            ),
+            ("X-Page", "monkey", "X-Page: monkey"), ("Server", "a\u{1B}\u{202E}b", #"Server: a\u{1B}\u{202E}b"#),
+        ]
+    )
+    func headers(name: String, value: String, shown: String) {
+        let field = HTTPHeaders.Field(name: HTTPHeaderName(rawValue: name), value: value)
+        #expect(field.description == shown)
+        #expect(HTTPHeaders([field]).description == shown)
+    }
+
+    @Test("The description of a decoding failure has the key path and no part of the body")
+    func decoding() throws {
+        struct Order: Decodable { var items: [Int] }
+        let response = Response(statusCode: 200, data: Data(#"{"items":["hunter2"]}"#.utf8))
+        let error = try #require(throws: TargetKitError.self) { try response.decode(Order.self) }
+        #expect(error.description.hasSuffix("no Int at items.[0]"))
+    }
+}
