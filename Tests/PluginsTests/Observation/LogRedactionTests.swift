@@ -42,15 +42,17 @@ struct LogRedactionTests {
         #expect(try await url(text, .none) == text)
     }
 
-    @Test("Names can be added, and a list of one's own replaces the standard one")
+    @Test("Names can be added and excepted, and a list can replace the rule")
     func names() async throws {
         var redaction = LogRedaction()
-        redaction.fields.insert("Session_Id")
+        redaction.fields = ["Home_Town"]
+        redaction.shownFields = ["Sort-Token"]
         #expect(
-            try await url("https://a.example/?sessionid=x&token=y", redaction)
-                == "https://a.example/?sessionid=<redacted>&token=<redacted>"
+            try await url("https://a.example/?hometown=x&token=y&sortToken=z", redaction)
+                == "https://a.example/?hometown=<redacted>&token=<redacted>&sortToken=z"
         )
-        let own = LogRedaction(fields: ["q"])
+        var own = LogRedaction.none
+        own.fields = ["q"]
         #expect(try await url("https://a.example/?q=x&token=y", own) == "https://a.example/?q=<redacted>&token=y")
     }
 
@@ -79,7 +81,8 @@ struct LogRedactionTests {
 
     @Test("Secret header names can be set")
     func ownHeaders() async {
-        let redaction = LogRedaction(headers: HeaderRedaction(secretNames: ["X-Own"]), fields: [])
+        var redaction = LogRedaction.none
+        redaction.headers.secretNames = ["X-Own"]
         let target = PluginTarget(headers: ["x-own": "hunter2", "Authorization": "shown"])
         let lines = await LoggedLines(redaction: redaction)([.requestHeaders], target)
         #expect(lines == ["[.0]   Authorization: shown", "[.0]   x-own: <redacted>"])
@@ -89,17 +92,27 @@ struct LogRedactionTests {
     func location() async {
         let answer = SampleResponse.response(
             status: 201,
-            headers: ["Location": "https://a.example/cb?code=1&access_token=x#y"],
+            headers: ["Location": "https://a.example/cb?page=1&code=1&access_token=x#y"],
             data: Data()
         )
         let lines = await LoggedLines()([.responseHeaders], PluginTarget(), answer: answer)
-        #expect(lines == ["[.0]   Location: https://a.example/cb?code=1&access_token=<redacted>"])
+        #expect(lines == ["[.0]   Location: https://a.example/cb?page=1&code=<redacted>&access_token=<redacted>"])
     }
 
-    @Test("A header field's control characters do not reach the terminal")
-    func controls() async {
-        let answer = SampleResponse.response(status: 200, headers: ["Server": "a\u{1B}[2Jb"], data: Data())
-        let lines = await LoggedLines()([.responseHeaders], PluginTarget(), answer: answer)
-        #expect(lines == ["[.0]   Server: a\u{FFFD}[2Jb"])
+    @Test(
+        "Control characters and controls of the text's direction are escaped, in header fields and bodies",
+        arguments: ["\u{1B}", "\u{7F}", "\u{85}", "\u{9B}", "\u{200F}", "\u{202E}", "\u{2066}", "\u{061C}", "\u{2028}"]
+    )
+    func controls(_ control: Unicode.Scalar) async {
+        let text = "a\(control)b"
+        let answer = SampleResponse.response(status: 200, headers: ["Server": text], data: Data(text.utf8))
+        let lines = await LoggedLines()([.responseHeaders, .responseBody], PluginTarget(), answer: answer)
+        let escape = "\\u{" + String(control.value, radix: 16, uppercase: true) + "}"
+        #expect(lines.first == "[.0]   Server: a\(escape)b")
+        #expect(lines.count > 1)
+        #expect(!lines.joined().unicodeScalars.contains(control))
+        let target = PluginTarget(method: .post, task: .data(Data(text.utf8), contentType: "text/plain"))
+        let command = await LoggedLines()([.curl], target).joined()
+        #expect(!command.isEmpty && !command.unicodeScalars.contains(control))
     }
 }

@@ -198,6 +198,24 @@ struct SecretsInTextsTests {
             }
             return outcomes
         },
+        Holder("RequestOutcomes.Iterator") {
+            var outcomes = Provider<Login>.stubbed().requests([login, login], maxConcurrent: 1).makeAsyncIterator()
+            _ = await outcomes.next()
+            return outcomes
+        },
+        Holder("ResponseStream.Elements.Iterator") {
+            let pieces = Recorder<Data>()
+            let body = ResponseBody {
+                pieces.append(Data())
+                return pieces.count == 1 ? Data("a\ns3cret\ns3cret".utf8) : nil
+            }
+            var lines = ResponseStream(statusCode: 200, headers: fields, body: body).lines().makeAsyncIterator()
+            _ = try await lines.next()
+            return lines
+        },
+        Holder("TransportRequest.Destination") {
+            [TransportRequest.Destination.file(url), .memory(), .stream(buffer: 1)]
+        },
         Holder("RequestOutcomes") { Provider<Login>.stubbed().requests([login], maxConcurrent: 1) },
         Holder("Cookie") { Cookie(name: "sid", value: "s3cret", domain: "h.example") },
         Holder("CookieStore") {

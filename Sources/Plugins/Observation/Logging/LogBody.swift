@@ -25,35 +25,49 @@ struct LogBody {
     func text(of data: Data, contentType: String?) -> Text? {
         guard !data.isEmpty else { return nil }
         let type = contentType.map { $0.prefix { $0 != ";" }.lowercased().trimmingCharacters(in: .whitespaces) }
-        let summary = Text.summary("<\(data.count) bytes" + (type.map { ", \($0)" } ?? "") + ">")
+        let summary = Text.summary("<\(data.count) bytes" + (type.map { ", \($0.inOneLine)" } ?? "") + ">")
         // Its parts may be files, and the values of its fields are in lines without the fields' names.
-        if type?.hasPrefix("multipart/") == true { return summary }
+        if type?.hasPrefix("multipart/") == true || Self.isMultipart(data) { return summary }
         guard let (bytes, isCut) = isForm(data, type) ? form(data) : json(data) else { return summary }
         guard let text = Self.readableText(bytes, isCut: isCut) else { return summary }
         return isCut ? .cut(text) : .whole(text)
     }
 
+    /// Whether the body starts with a boundary and the header of a part (RFC 2046 §5.1.1), whatever its type says.
+    private static func isMultipart(_ data: Data) -> Bool {
+        guard data.starts(with: "--".utf8) else { return false }
+        return String(decoding: data.prefix(512), as: UTF8.self).lowercased().contains("\ncontent-disposition:")
+    }
+
     /// The body's lines; the last one says how long a body is that was cut off.
-    func lines(of data: Data, contentType: String?) -> [Substring] {
+    func lines(of data: Data, contentType: String?) -> [String] {
         switch text(of: data, contentType: contentType) {
         case nil: []
-        case .summary(let text): [text[...]]
-        case .whole(let text): text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
-        case .cut(let text):
-            (text + "… <\(data.count) bytes>").split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+        case .summary(let text): [text]
+        case .whole(let text): Self.lines(of: text)
+        case .cut(let text): Self.lines(of: text + "… <\(data.count) bytes>")
         }
+    }
+
+    private static func lines(of text: String) -> [String] {
+        text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+            .map { line in
+                line.split(separator: "\t", omittingEmptySubsequences: false).map { String($0).inOneLine }.joined(
+                    separator: "\t"
+                )
+            }
     }
 
     private func json(_ data: Data) -> (bytes: [UInt8], isCut: Bool)? {
         guard !redaction.isNone else { return (Array(data.prefix(limit)), data.count > limit) }
-        return JSONRedactor.redacted(data, by: redaction, limit: limit)
+        return TextRedactor.redacted(data, by: redaction, limit: limit)
     }
 
     private func form(_ data: Data) -> (bytes: [UInt8], isCut: Bool)? {
         guard !redaction.isNone else { return (Array(data.prefix(limit)), data.count > limit) }
         guard let text = String(bytes: data, encoding: .utf8) else { return nil }
         let form = redaction.form(text, limit: limit)
-        return (Array(form.text.utf8.prefix(limit)), form.isCut || form.text.utf8.count > limit)
+        return (Array(form.bytes.prefix(limit)), form.isCut || form.bytes.count > limit)
     }
 
     /// Whether the body is a form: by its type, unless it starts like JSON; without a type, `a=b` without characters that a form
@@ -102,10 +116,10 @@ struct CurlCommand {
         // curl waits for a body after `-X HEAD`, and interprets brackets and braces of a URL as patterns.
         if method == "HEAD" { words.append("--head") } else if method != "GET" { words += ["-X", Self.quoted(method)] }
         if url.contains(where: { "[]{}".contains($0) }) { words.append("--globoff") }
-        words.append(Self.quoted(body.redaction.url(url)))
+        words.append(Self.quoted(body.redaction.url(url).inOneLine))
         let fields = request.allHTTPHeaderFields ?? [:]
         for (name, value) in fields.sorted(by: { $0.key < $1.key }) {
-            let value = body.redaction.header(value, name: name)
+            let value = body.redaction.header(value, name: name).inOneLine
             words += ["-H", Self.quoted(value.isEmpty ? name + ";" : "\(name): \(value)")]
         }
         words += bodyWords(contentType: request.value(forHTTPHeaderField: "Content-Type"))
@@ -120,13 +134,21 @@ struct CurlCommand {
         }
         return switch body.text(of: data, contentType: contentType) {
         case nil: []
-        case .whole(let text): type + ["--data-raw", Self.quoted(text)]
-        case .cut, .summary: type + ["--data-binary", "@body"]
+        case .whole(let text) where text.split(whereSeparator: { $0 == "\n" || $0 == "\r\n" }).allSatisfy(\.isPlain):
+            type + ["--data-raw", Self.quoted(text)]
+        case .whole, .cut, .summary: type + ["--data-binary", "@body"]
         }
     }
 
     /// One word for a POSIX shell: between single quotes only the quote itself is special.
     static func quoted(_ text: String) -> String {
         "'" + text.replacingOccurrences(of: "'", with: #"'\''"#) + "'"
+    }
+}
+
+extension Substring {
+    /// Whether the text has no control characters but tabs, which a terminal could interpret.
+    fileprivate var isPlain: Bool {
+        split(separator: "\t").allSatisfy { $0 == String($0).inOneLine }
     }
 }

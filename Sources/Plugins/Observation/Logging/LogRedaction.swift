@@ -2,48 +2,65 @@
 import Foundation
 import TargetKit
 
-/// The secrets to redact in a log: the values of header fields, query items, and fields of JSON and form bodies.
+/// The secrets to redact in a log: the values of header fields, query items, and fields of bodies.
+///
+/// A field is secret if one of the words of its name is, for example, `token`, `secret`, `password`, `session`,
+/// `credential`, `auth` or `signature`, or if its last word is `key`: `X-Session-Key`, `accessToken`, `client_secret`.
+/// Words that only contain these letters (`monkey`, `author`), counts and properties (`max_tokens`, `token_type`), and
+/// names such as `publicKey` are not. In queries and forms, `code` is secret, too.
 ///
 /// ```swift
 /// var redaction = LogRedaction()
-/// redaction.fields.formUnion(["iban", "user.address", "cards.number"])
+/// redaction.fields = ["iban", "user.address", "cards.number"]
+/// redaction.shownFields = ["sort_token"]
 /// NetworkLoggerPlugin(level: .body, redaction: redaction)
 /// ```
 public struct LogRedaction: Sendable, Hashable {
-    /// The secret header fields; default: `HeaderRedaction.standard`. A field whose name is in ``fields`` is
-    /// secret too, and so are the provider's plugins' `Plugin.secretHeaders`, unless no header field is secret here.
+    /// Header fields that are secret in addition to those whose names say so; default: `HeaderRedaction.standard`. The
+    /// provider's plugins' `Plugin.secretHeaders` are secret, too, unless this is empty.
     public var headers: HeaderRedaction
 
-    /// The secret query items and body fields; default: the names that are commonly used for secrets.
+    /// Header fields, query items and body fields that are secret in addition to those whose names say so; default:
+    /// none.
     ///
     /// - A name matches all fields with the name, at any depth.
     /// - A key path, which consists of names separated by dots, matches only the field at the key path. Array indices
     ///   are omitted: `cards.number` matches the number of each card.
     ///
-    /// Letter case, `-` and `_` are ignored: `api_key` also matches `apiKey` and `API-Key`.
+    /// Letter case, `-` and `_` are ignored: `home_address` also matches `homeAddress` and `HOME-ADDRESS`.
     public var fields: Set<String> {
         didSet { index() }
     }
 
+    /// The names of fields that are shown although their names say that they are secret; default: none. They are
+    /// compared like ``fields``, which override them.
+    public var shownFields: Set<String> = [] {
+        didSet { shownNames = Set(shownFields.map { SecretFields.normalized($0) }) }
+    }
+
+    /// Whether names are examined by the words in them.
+    private let usesRule: Bool
     private var names: Set<String> = []
+    private var shownNames: Set<String> = []
     private var paths: Set<[String]> = []
     /// The number of names in the longest key path.
     private(set) var longestPath = 0
 
-    /// Creates a redaction with the defaults of ``headers`` and ``fields``. User and password of a URL are redacted,
-    /// too.
+    /// Creates a redaction with the defaults. User and password of a URL are redacted, too.
     public init() {
-        self.init(headers: .standard, fields: SecretFields.standard)
+        self.init(headers: .standard, fields: [], usesRule: true)
     }
 
-    package init(headers: HeaderRedaction = .standard, fields: Set<String>) {
+    private init(headers: HeaderRedaction, fields: Set<String>, usesRule: Bool) {
         self.headers = headers
         self.fields = fields
+        self.usesRule = usesRule
         index()
     }
 
-    /// Redacts nothing. The log then contains passwords and tokens.
-    public static let none = LogRedaction(headers: HeaderRedaction(secretNames: []), fields: [])
+    /// Redacts nothing but the ``fields`` and ``headers`` that are added to it. The log then contains passwords and
+    /// tokens.
+    public static let none = LogRedaction(headers: HeaderRedaction(secretNames: []), fields: [], usesRule: false)
 
     private mutating func index() {
         let all = fields.map { Self.components(of: $0) }
@@ -54,95 +71,179 @@ public struct LogRedaction: Sendable, Hashable {
 }
 
 extension LogRedaction {
-    var isNone: Bool { headers.secretNames.isEmpty && fields.isEmpty }
+    var isNone: Bool { !usesRule && headers.secretNames.isEmpty && fields.isEmpty }
 
-    /// This redaction with the fields in which plugins put secrets. Of the standard fields, those that this redaction
-    /// has stay.
+    /// This redaction with the fields in which plugins put secrets.
     func adding(_ secretHeaders: Set<HTTPHeaderName>) -> LogRedaction {
-        guard !headers.secretNames.isEmpty else { return self }
+        guard !headers.secretNames.isEmpty, !secretHeaders.isSubset(of: headers.secretNames) else { return self }
         var redaction = self
+        // Of the standard fields, those that have been removed here stay removed.
         redaction.headers.secretNames.formUnion(secretHeaders.subtracting(HeaderRedaction.standard.secretNames))
         return redaction
     }
 
-    /// Whether the field with that path of names is secret.
-    func isSecret(_ path: [String]) -> Bool {
-        path.last.map(names.contains) == true || (!paths.isEmpty && paths.contains(path))
+    /// Whether fields of that name are secret, wherever they are.
+    func isSecret(name: some StringProtocol) -> Bool {
+        if !names.isEmpty, names.contains(SecretFields.normalized(name)) { return true }
+        guard usesRule, SecretFields.isSecret(name) else { return false }
+        return shownNames.isEmpty || !shownNames.contains(SecretFields.normalized(name))
     }
 
-    /// The form in which names are compared.
-    static func normalized(_ name: some StringProtocol) -> String {
-        SecretFields.normalized(name)
+    /// Whether query items, form fields, and members of a token request with that name are secret.
+    func isSecret(parameter name: some StringProtocol) -> Bool {
+        isSecret(name: name) || (usesRule && SecretFields.isCode(name) && !shownNames.contains("code"))
+    }
+
+    /// Whether the field at that key path is secret.
+    func isSecret(path: [String]) -> Bool {
+        !paths.isEmpty && paths.contains(path)
     }
 
     /// The names of `user.name` and of a form's `user[name]`, without array indices.
     private static func components(of name: String) -> [String] {
         name.split { $0 == "." || $0 == "[" || $0 == "]" }
             .filter { part in part != "*" && !part.utf8.allSatisfy { (0x30...0x39).contains($0) } }
-            .map(normalized)
+            .map { SecretFields.normalized($0) }
     }
 
     /// The value of a header field for the log.
     func header(_ value: String, name: String) -> String {
         let field = HTTPHeaderName(rawValue: name)
-        if isSecret([Self.normalized(name)]) { return HeaderRedaction.placeholder }
-        let shown = headers.value(value, for: field)
-        return field == .location || field == "Referer" || field == "Content-Location" ? url(shown) : shown
+        if isNone { return value }
+        if headers.secretNames.contains(field) || isSecret(name: name) {
+            // `Access-Control-Allow-Credentials: true`
+            return value == "true" || value == "false" ? value : HeaderRedaction.placeholder
+        }
+        if HeaderRedaction.hasURL(field), field != "Link", field != "Refresh" { return url(value) }
+        return value.utf8.contains(where: \.startsSecret) ? TextRedactor.redacted(value, by: self) : value
     }
 
-    /// A URL for the log, without its fragment, which is not sent.
+    /// A URL reference for the log, without its fragment, which is not sent.
     func url(_ text: String) -> String {
-        let whole = text[..<(text.utf8.firstIndex(of: UInt8(ascii: "#")) ?? text.endIndex)]
-        guard !isNone else { return String(whole) }
-        guard let mark = whole.utf8.firstIndex(of: UInt8(ascii: "?")) else { return withoutUser(whole) }
-        let query = whole[whole.utf8.index(after: mark)...]
-        return withoutUser(whole[..<mark]) + "?" + form(query, limit: .max).text
+        var text = text
+        return text.withUTF8 { bytes in
+            let end = bytes.firstIndex(of: UInt8(ascii: "#")) ?? bytes.count
+            let mark = bytes[..<end].firstIndex(of: UInt8(ascii: "?")) ?? end
+            if isNone { return String(decoding: bytes[..<end], as: UTF8.self) }
+            var copy: [UInt8] = []
+            copy.reserveCapacity(end + 64)
+            append(address: bytes[..<mark], to: &copy)
+            if mark < end {
+                copy.append(UInt8(ascii: "?"))
+                append(form: bytes[(mark + 1)..<end], limit: .max, to: &copy)
+            }
+            return String(decoding: copy, as: UTF8.self)
+        }
     }
 
     /// Pairs of `name=value`, separated by `&`, and whether they were cut off at the limit.
-    func form(_ text: some StringProtocol, limit: Int) -> (text: String, isCut: Bool) {
-        let text = Substring(text)
-        var result = ""
-        result.reserveCapacity(min(limit, text.utf8.count) + 64)
-        for (index, pair) in text.utf8.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false)
-            .enumerated()
-        {
-            guard result.utf8.count < limit else { return (result, true) }
-            if index > 0 { result += "&" }
-            if let end = pair.firstIndex(of: UInt8(ascii: "=")), isSecret(formName: Substring(pair[..<end])) {
-                result += Substring(pair[..<end]) + "=" + HeaderRedaction.placeholder
+    func form(_ text: String, limit: Int) -> (bytes: [UInt8], isCut: Bool) {
+        var text = text
+        var copy: [UInt8] = []
+        let isCut = text.withUTF8 { append(form: $0[...], limit: limit, to: &copy) }
+        return (copy, isCut)
+    }
+
+    /// Appends the pairs of a form, and returns whether they were cut off at the limit.
+    @discardableResult
+    private func append(form: Slice<UnsafeBufferPointer<UInt8>>, limit: Int, to copy: inout [UInt8]) -> Bool {
+        var start = form.startIndex
+        while true {
+            guard copy.count < limit else { return start < form.endIndex }
+            let end = form[start...].firstIndex(of: UInt8(ascii: "&")) ?? form.endIndex
+            if let sign = form[start..<end].firstIndex(of: UInt8(ascii: "=")) {
+                let value = UnsafeBufferPointer(rebasing: form[(sign + 1)..<end])
+                copy.append(contentsOf: form[start...sign])
+                if isSecret(UnsafeBufferPointer(rebasing: form[start..<sign]), value) {
+                    copy.append(contentsOf: TextRedactor.placeholder)
+                } else {
+                    append(value, to: &copy)
+                }
             } else {
-                result += Substring(pair)
+                copy.append(contentsOf: form[start..<end])
             }
+            guard end < form.endIndex else { return false }
+            copy.append(UInt8(ascii: "&"))
+            start = end + 1
         }
-        return (result, false)
     }
 
-    private func isSecret(formName name: Substring) -> Bool {
-        // Most names are neither escaped nor a path.
-        if paths.isEmpty, name.utf8.allSatisfy(\.isPartOfPlainName) { return names.contains(Self.normalized(name)) }
-        let text = name.replacingOccurrences(of: "+", with: " ")
-        let path = Self.components(of: text.removingPercentEncoding ?? text)
-        return path.indices.contains { isSecret(Array(path[...$0])) }
+    /// Whether an item of a form is secret, by the name as it is sent.
+    private func isSecret(_ name: UnsafeBufferPointer<UInt8>, _ value: UnsafeBufferPointer<UInt8>) -> Bool {
+        // Most names are not escaped, and most apps add no names.
+        let isPlain = name.allSatisfy { $0 != UInt8(ascii: "%") && $0 != UInt8(ascii: "+") }
+        if isPlain, names.isEmpty, paths.isEmpty, usesRule, !SecretFields.isSecretParameter(utf8: name) { return false }
+        let text = Self.decoded(name)
+        let path = Self.components(of: text)
+        if path.indices.contains(where: { names.contains(path[$0]) || isSecret(path: Array(path[...$0])) }) {
+            return true
+        }
+        // A count: `tokens=12`.
+        if text.hasSuffix("s"), !value.isEmpty, value.allSatisfy({ (0x30...0x39).contains($0) }) { return false }
+        return isSecret(parameter: text)
     }
 
-    private func withoutUser(_ address: Substring) -> String {
-        guard address.utf8.contains(UInt8(ascii: "@")), let scheme = address.range(of: "://") else {
-            return String(address)
+    /// Appends the value of an item, with secrets within it redacted: JSON, a URL with a query, or another form.
+    private func append(_ value: UnsafeBufferPointer<UInt8>, to copy: inout [UInt8]) {
+        guard value.count > 7, Self.canContainSecret(value) else { return copy.append(contentsOf: value) }
+        let text = Self.decoded(value)
+        let redacted = TextRedactor.redacted(text, by: self, depth: 1)
+        if redacted == text {
+            copy.append(contentsOf: value)
+        } else {
+            copy.append(contentsOf: redacted.escapedInForm.utf8)
         }
-        let authority = address[scheme.upperBound...].prefix { $0 != "/" }
-        guard let at = authority.lastIndex(of: "@") else { return String(address) }
-        return address[..<scheme.upperBound] + HeaderRedaction.placeholder + address[at...]
+    }
+
+    /// Whether an escaped value can be more than plain text.
+    private static func canContainSecret(_ value: UnsafeBufferPointer<UInt8>) -> Bool {
+        if value.starts(with: "eyJ".utf8) { return true }
+        return value.indices.contains { index in
+            let byte = value[index]
+            guard byte == UInt8(ascii: "%") else { return byte.startsSecret && byte != UInt8(ascii: ".") }
+            let escape = value[(index + 1)...].prefix(2).map(\.asciiLowercased)
+            return escapes.contains(escape)
+        }
+    }
+
+    /// `"`, `:`, `<`, `=` and `{`
+    private static let escapes = ["22", "3a", "3c", "3d", "7b"].map { Array($0.utf8) }
+
+    private static func decoded(_ bytes: UnsafeBufferPointer<UInt8>) -> String {
+        let text = String(decoding: bytes, as: UTF8.self).replacingOccurrences(of: "+", with: " ")
+        return text.removingPercentEncoding ?? text
+    }
+
+    /// Appends a URL without its user and secret path parameters.
+    private func append(address: Slice<UnsafeBufferPointer<UInt8>>, to copy: inout [UInt8]) {
+        guard address.contains(where: { $0 == UInt8(ascii: "@") || $0 == UInt8(ascii: ";") }) else {
+            return copy.append(contentsOf: address)
+        }
+        var text = String(decoding: address, as: UTF8.self)
+        if usesRule { text = SecretFields.redacted(path: text) }
+        guard let start = text.range(of: "//") else { return copy.append(contentsOf: text.utf8) }
+        let authority = text[start.upperBound...].prefix { $0 != "/" }
+        if let at = authority.lastIndex(of: "@") {
+            text.replaceSubrange(start.upperBound..<at, with: HeaderRedaction.placeholder)
+        }
+        copy.append(contentsOf: text.utf8)
+    }
+}
+
+extension String {
+    /// The text with the characters escaped that would end an item of a form, or that a URL must escape.
+    fileprivate var escapedInForm: String {
+        let escaped = addingPercentEncoding(withAllowedCharacters: .alphanumerics.union(.init(charactersIn: "-._~<>")))
+        return escaped ?? HeaderRedaction.placeholder
     }
 }
 
 extension UInt8 {
-    fileprivate var isPartOfPlainName: Bool {
+    /// Whether the byte can precede a secret within a value, so that the value is examined: `=`, `:`, `<`, a quotation
+    /// mark, the space after an authentication scheme, or the `.` of a JSON Web Token.
+    fileprivate var startsSecret: Bool {
         switch self {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"),
-            UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "_"),
-            UInt8(ascii: "-"):
-            true
+        case UInt8(ascii: "="), UInt8(ascii: ":"), UInt8(ascii: "<"), UInt8(ascii: "\""), 0x20, UInt8(ascii: "."): true
         default: false
         }
     }

@@ -2,107 +2,117 @@
 import Foundation
 import TargetKit
 
-/// Copies a JSON text (RFC 8259) and redacts the values of secret fields.
-///
-/// It reads byte by byte, so that it also redacts incomplete or invalid JSON, and JSON within other text (`data: {"token": …}`).
-/// Other text is copied unchanged.
-struct JSONRedactor {
-    private let bytes: Data
-    private let redaction: LogRedaction
-    private let limit: Int
-    private var index: Int
-    private var copy: [UInt8] = []
-    /// The keys that lead to this place. An array has none.
-    private var names: [String] = []
-    /// For each open object and array whether its current key is among the names.
-    private var levels: [Bool] = []
-
-    init(_ bytes: Data, redaction: LogRedaction, limit: Int) {
-        self.bytes = bytes
-        self.redaction = redaction
-        self.limit = limit
-        index = bytes.startIndex
-    }
-
-    /// The copy, and whether it was cut off at the limit.
-    static func redacted(_ bytes: Data, by redaction: LogRedaction, limit: Int) -> (bytes: [UInt8], isCut: Bool) {
-        var redactor = JSONRedactor(bytes, redaction: redaction, limit: limit)
-        redactor.run()
-        return (Array(redactor.copy.prefix(limit)), redactor.copy.count > limit || redactor.index < bytes.endIndex)
-    }
-
-    private mutating func run() {
-        while index < bytes.endIndex, copy.count < limit {
-            let byte = bytes[index]
-            switch byte {
-            case UInt8(ascii: "\""):
-                copyString()
-                continue
-            case UInt8(ascii: "{"), UInt8(ascii: "["): levels.append(false)
-            case UInt8(ascii: "}"), UInt8(ascii: "]"): if levels.popLast() == true { names.removeLast() }
-            default: break
-            }
-            copy.append(byte)
-            index += 1
-        }
-    }
-
-    private mutating func copyString() {
-        let string = bytes[index..<endOfString(at: index)]
-        append(string)
-        index = string.endIndex
-        let colon = skippingSpace(from: index)
-        guard colon < bytes.endIndex, bytes[colon] == UInt8(ascii: ":") else { return }
-        guard isSecret(LogRedaction.normalized(Self.text(of: string))) else { return }
+extension TextRedactor {
+    /// Copies a string. If it is the name of a secret member, redacts its value.
+    mutating func copyString() {
+        let end = endOfString(at: index)
+        let colon = skippingSpace(from: end)
+        guard byte(at: colon) == UInt8(ascii: ":") else { return copyText(to: end) }
+        let name = text(ofString: index..<end)
         let value = skippingSpace(from: colon + 1)
-        append(bytes[index..<value])
-        append(Self.placeholder)
+        let isSecret = enter(name, valueAt: value) && !isPublic(valueAt: value, of: name)
+        copyBytes(to: isSecret ? value : colon + 1)
+        guard isSecret else { return }
+        append(Self.quoted(HeaderRedaction.placeholder))
         index = endOfValue(at: value)
     }
 
-    /// Enters the field of that name in the innermost object, and returns whether it is secret. Deeper than any key path only the
-    /// name counts, so that deep nesting costs no more for each name.
-    private mutating func isSecret(_ name: String) -> Bool {
-        switch levels.last {
-        case true?: names[names.count - 1] = name
-        case false?:
-            names.append(name)
-            levels[levels.count - 1] = true
-        case nil: return redaction.isSecret([name])
+    /// Copies a string, redacting what is within it.
+    private mutating func copyText(to end: Int) {
+        let string = index..<end
+        index = end
+        guard string.count > 7 else { return append(bytes[string]) }
+        let text = text(ofString: string)
+        if depth >= Self.depthLimit {
+            let hasNames = text.utf8.contains { $0 == UInt8(ascii: "=") || $0 == UInt8(ascii: ":") }
+            return append(hasNames ? Self.quoted(HeaderRedaction.placeholder) : Array(bytes[string]))
         }
-        return redaction.isSecret(names.count > redaction.longestPath ? [name] : names)
+        let shown = Self.redacted(text, by: redaction, depth: depth + 1)
+        append(shown == text ? Array(bytes[string]) : Self.quoted(shown))
     }
 
-    private mutating func append(_ part: some Collection<UInt8>) {
-        // One byte over the limit shows that the text was cut off.
-        copy.append(contentsOf: part.prefix(max(0, min(limit, .max - 1) - copy.count) + 1))
+    /// Enters the field of that name in the innermost object, and returns whether it is secret. Deeper than any key
+    /// path only the name counts, so that deep nesting costs no more for each name.
+    private mutating func enter(_ name: String, valueAt value: Int) -> Bool {
+        let isSecret = isSecret(name)
+        guard let level = levels.indices.last else { return isSecret }
+        let normalized = SecretFields.normalized(name)
+        if levels[level].hasName {
+            names[names.count - 1] = normalized
+        } else {
+            names.append(normalized)
+            levels[level].hasName = true
+        }
+        if Self.namesOfName.contains(normalized), let other = string(at: value), redaction.isSecret(name: other) {
+            levels[level].isValueSecret = true
+            return false
+        }
+        if Self.namesOfValue.contains(normalized) {
+            return isSecret || levels[level].isValueSecret || isNamedSecret(after: value)
+        }
+        // `{"key": "color", "value": "red"}`
+        if normalized == "key", let next = key(after: value), Self.namesOfValue.contains(next.name) { return false }
+        return isSecret || (names.count <= redaction.longestPath && redaction.isSecret(path: names))
     }
 
-    private static let placeholder = Data("\"\(HeaderRedaction.placeholder)\"".utf8)
+    private static let namesOfName: Set<String> = ["name", "key", "field", "header"]
+    private static let namesOfValue: Set<String> = ["value", "values", "val"]
 
-    private static func text(of string: Data) -> String {
+    private func isSecret(_ name: String) -> Bool {
+        isOAuth ? redaction.isSecret(parameter: name) : redaction.isSecret(name: name)
+    }
+
+    /// Whether the member after a value is the name of a secret.
+    private func isNamedSecret(after value: Int) -> Bool {
+        guard let next = key(after: value), Self.namesOfName.contains(next.name) else { return false }
+        return string(at: next.value).map { redaction.isSecret(name: $0) } ?? false
+    }
+
+    /// The key of the member after a value, in the form for comparison, and the start of that member's value.
+    private func key(after value: Int) -> (name: String, value: Int)? {
+        // Not after an object or array, so that nested ones are not read again at each level.
+        guard let first = byte(at: value), first != UInt8(ascii: "{"), first != UInt8(ascii: "[") else { return nil }
+        let comma = skippingSpace(from: endOfValue(at: value))
+        guard byte(at: comma) == UInt8(ascii: ",") else { return nil }
+        let start = skippingSpace(from: comma + 1)
+        guard byte(at: start) == UInt8(ascii: "\"") else { return nil }
+        let end = endOfString(at: start)
+        let colon = skippingSpace(from: end)
+        guard byte(at: colon) == UInt8(ascii: ":") else { return nil }
+        return (SecretFields.normalized(text(ofString: start..<end)), skippingSpace(from: colon + 1))
+    }
+
+    /// Whether a value tells nothing: `true`, `false` or `null`, or a count, such as `"tokens": 12`.
+    private func isPublic(valueAt start: Int, of name: String) -> Bool {
+        guard let first = byte(at: start), first != UInt8(ascii: "\"") else { return false }
+        let value = bytes[start..<endOfValue(at: start)]
+        if ["true", "false", "null"].contains(where: { value.elementsEqual($0.utf8) }) { return true }
+        return name.hasSuffix("s") && !value.isEmpty && value.allSatisfy { (0x30...0x39).contains($0) }
+    }
+
+    private func string(at start: Int) -> String? {
+        byte(at: start) == UInt8(ascii: "\"") ? text(ofString: start..<endOfString(at: start)) : nil
+    }
+
+    private func text(ofString range: Range<Int>) -> String {
+        let string = bytes[range]
         if string.contains(UInt8(ascii: "\\")), let text = try? JSONDecoder().decode(String.self, from: Data(string)) {
             return text
         }
-        return String(decoding: string.dropFirst().dropLast(), as: UTF8.self)
+        let isClosed = string.count > 1 && string.last == string.first
+        return String(decoding: string.dropFirst().dropLast(isClosed ? 1 : 0), as: UTF8.self)
     }
 
-    private func endOfString(at start: Int) -> Int {
-        var index = start + 1
-        while index < bytes.endIndex {
-            switch bytes[index] {
-            case UInt8(ascii: "\\"): index += 2
-            case UInt8(ascii: "\""): return index + 1
-            default: index += 1
-            }
-        }
-        return bytes.endIndex
+    private static func quoted(_ text: String) -> [UInt8] {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = .withoutEscapingSlashes
+        return (try? encoder.encode(text)).map { Array($0) } ?? Array("\"\(HeaderRedaction.placeholder)\"".utf8)
     }
 
     private func endOfValue(at start: Int) -> Int {
         var index = start
         var depth = 0
-        while index < bytes.endIndex {
+        while index < bytes.count {
             switch bytes[index] {
             case UInt8(ascii: "\""):
                 index = endOfString(at: index)
@@ -119,10 +129,6 @@ struct JSONRedactor {
             }
             index += 1
         }
-        return bytes.endIndex
-    }
-
-    private func skippingSpace(from start: Int) -> Int {
-        bytes[start...].firstIndex { $0 != 0x20 && $0 != 0x09 && $0 != 0x0A && $0 != 0x0D } ?? bytes.endIndex
+        return bytes.count
     }
 }

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+
+/// Copies a text and redacts the values of secret fields in it.
+///
+/// It reads byte by byte and needs no valid syntax, so that it also redacts incomplete JSON, and several formats in one
+/// text: JSON (RFC 8259) at any depth and within strings, the elements and attributes of XML and HTML, `name=value` and
+/// `name: value`, the user of a URL, and credentials such as `Bearer …`. Other text is copied unchanged.
+struct TextRedactor {
+    /// An object or array that is open.
+    struct Level {
+        /// Whether the current key is among the names.
+        var hasName = false
+        /// Whether a member such as `"name": "token"` says that the member `value` is secret.
+        var isValueSecret = false
+    }
+
+    /// Strings within strings are read to this depth. Deeper ones are redacted completely.
+    static let depthLimit = 4
+    static let placeholder = Array(HeaderRedaction.placeholder.utf8)
+
+    let bytes: [UInt8]
+    let redaction: LogRedaction
+    let depth: Int
+    private let limit: Int
+    /// Whether `code` is an authorization code, as in a token request (RFC 6749 §4.1.3) that is sent as JSON.
+    let isOAuth: Bool
+    var index = 0
+    private(set) var copy: [UInt8] = []
+    /// The keys that lead to this place. An array has none.
+    var names: [String] = []
+    var levels: [Level] = []
+    /// Whether the next XML element is the value of a secret key, as in a property list.
+    var isNextElementSecret = false
+
+    private init(_ bytes: [UInt8], redaction: LogRedaction, limit: Int, depth: Int) {
+        self.bytes = bytes
+        self.redaction = redaction
+        self.limit = limit
+        self.depth = depth
+        isOAuth = ["grant_type", "grantType", "code_verifier", "redirect_uri"].contains { bytes.contains($0) }
+    }
+
+    /// The copy, and whether it was cut off at the limit.
+    static func redacted(_ data: Data, by redaction: LogRedaction, limit: Int) -> (bytes: [UInt8], isCut: Bool) {
+        // A secret takes less space in the copy, so more is read than the limit.
+        let window = Array(data.prefix(limit < Int.max / 4 ? limit * 2 + (64 << 10) : .max))
+        var redactor = TextRedactor(window, redaction: redaction, limit: limit, depth: 0)
+        redactor.run()
+        let isCut = redactor.copy.count > limit || redactor.index < data.count
+        return (Array(redactor.copy.prefix(limit)), isCut)
+    }
+
+    /// The text with its secrets redacted.
+    static func redacted(_ text: some StringProtocol, by redaction: LogRedaction, depth: Int = 0) -> String {
+        var redactor = TextRedactor(Array(text.utf8), redaction: redaction, limit: .max, depth: depth)
+        redactor.run()
+        return String(decoding: redactor.copy, as: UTF8.self)
+    }
+
+    private mutating func run() {
+        while index < bytes.count, copy.count <= limit {
+            switch bytes[index] {
+            case UInt8(ascii: "\""): copyString()
+            case UInt8(ascii: "{"), UInt8(ascii: "["):
+                levels.append(Level())
+                copyByte()
+            case UInt8(ascii: "}"), UInt8(ascii: "]"):
+                if levels.popLast()?.hasName == true { names.removeLast() }
+                copyByte()
+            case UInt8(ascii: "<"): copyMarkup()
+            case UInt8(ascii: ":"): copyColon()
+            case let byte where byte.isPartOfFieldName: copyWord()
+            default: copyByte()
+            }
+        }
+    }
+
+    mutating func copyByte() {
+        copy.append(bytes[index])
+        index += 1
+    }
+
+    /// Copies the bytes up to an index.
+    mutating func copyBytes(to end: Int) {
+        append(bytes[index..<end])
+        index = end
+    }
+
+    mutating func append(_ part: some Collection<UInt8>) {
+        // One byte over the limit shows that the text was cut off.
+        copy.append(contentsOf: part.prefix(max(0, min(limit, .max - 1) - copy.count) + 1))
+    }
+}
+
+// MARK: - Names and values
+
+extension TextRedactor {
+    /// Copies a word. If it is the name of a secret, redacts its value: `token=…`, `'token': '…'`, `token: …`.
+    private mutating func copyWord() {
+        let start = index
+        let end = endOfName(at: start)
+        if isJWT(start..<end) {
+            index = end
+            return append(Self.placeholder)
+        }
+        if let credentials = credentials(after: start..<end) {
+            copyBytes(to: credentials.lowerBound)
+            index = credentials.upperBound
+            return append(Self.placeholder)
+        }
+        guard let (separator, value) = separator(after: end), value < bytes.count,
+            isSecretName(start..<end, separator)
+        else { return copyBytes(to: end) }
+        copyBytes(to: value)
+        if bytes[value] == UInt8(ascii: "\"") || bytes[value] == UInt8(ascii: "'") {
+            append([bytes[value]] + Self.placeholder + [bytes[value]])
+            index = endOfString(at: value)
+        } else {
+            index = endOfPlainValue(at: value, after: separator)
+            if index > value { append(Self.placeholder) }
+        }
+    }
+
+    private func isSecretName(_ range: Range<Int>, _ separator: UInt8) -> Bool {
+        var name = String(decoding: bytes[range], as: UTF8.self)
+        if name.utf8.contains(UInt8(ascii: "%")) { name = name.removingPercentEncoding ?? name }
+        // `code=` in a query; elsewhere it can be any code.
+        let before = range.lowerBound == 0 ? UInt8(ascii: "?") : bytes[range.lowerBound - 1]
+        let isParameter = separator == UInt8(ascii: "=") && "?&#".utf8.contains(before)
+        return isParameter ? redaction.isSecret(parameter: name) : redaction.isSecret(name: name)
+    }
+
+    /// The `=` or `:` after a name, and the start of its value.
+    private func separator(after end: Int) -> (separator: UInt8, value: Int)? {
+        let quote = byte(at: end) == UInt8(ascii: "'") ? end + 1 : end
+        let place = skippingBlanks(from: quote)
+        guard let separator = byte(at: place) else { return nil }
+        guard separator == UInt8(ascii: "=") || separator == UInt8(ascii: ":") else { return nil }
+        // `=>`, and no `://`
+        let next = byte(at: place + 1)
+        if next == UInt8(ascii: "/"), byte(at: place + 2) == next { return nil }
+        return (separator, skippingBlanks(from: next == UInt8(ascii: ">") ? place + 2 : place + 1))
+    }
+
+    /// The value of `name=` ends at white space or a character that separates values; that of `name:` with its line.
+    private func endOfPlainValue(at start: Int, after separator: UInt8) -> Int {
+        let ends = separator == UInt8(ascii: ":") ? Self.endsOfLine : Self.endsOfParameter
+        return bytes[start...].firstIndex(where: ends.contains) ?? bytes.count
+    }
+
+    private static let endsOfLine = Array("\r\n}<".utf8)
+    private static let endsOfParameter = Array(" \t\r\n&#\"'<>".utf8)
+
+    private func endOfName(at start: Int) -> Int {
+        var index = start
+        while let byte = byte(at: index) {
+            if byte.isPartOfFieldName {
+                index += 1
+            } else if byte == UInt8(ascii: "["),
+                let end = bytes[(index + 1)...].firstIndex(where: { !$0.isPartOfFieldName }),
+                bytes[end] == UInt8(ascii: "]")
+            {
+                // `user[password]`
+                index = end + 1
+            } else {
+                break
+            }
+        }
+        return index
+    }
+
+    /// Whether a word is a JSON Web Token (RFC 7519): it starts with the Base64 of `{"`.
+    private func isJWT(_ word: Range<Int>) -> Bool {
+        word.count >= 20 && !redaction.isNone && bytes[word].starts(with: "eyJ".utf8)
+            && bytes[word].contains(UInt8(ascii: "."))
+    }
+
+    /// The credentials after the name of an authentication scheme (RFC 9110 §11.4), unless they look like a word.
+    private func credentials(after word: Range<Int>) -> Range<Int>? {
+        guard (5...9).contains(word.count), byte(at: word.upperBound) == 0x20, !redaction.isNone else { return nil }
+        let scheme = String(decoding: bytes[word], as: UTF8.self).lowercased()
+        guard ["basic", "bearer", "negotiate"].contains(scheme) else { return nil }
+        let start = word.upperBound + 1
+        let end = bytes[start...].firstIndex { !$0.isPartOfToken68 } ?? bytes.count
+        let token = bytes[start..<end]
+        let isWord = token.dropFirst().allSatisfy { (0x61...0x7A).contains($0) }
+        guard token.count >= 4, !isWord, byte(at: end) != UInt8(ascii: "\"") else { return nil }
+        return start..<end
+    }
+
+    /// Copies a colon and, if it starts the authority of a URL, redacts the user (RFC 3986 §3.2.1).
+    private mutating func copyColon() {
+        copyByte()
+        guard byte(at: index) == UInt8(ascii: "/"), byte(at: index + 1) == UInt8(ascii: "/"), !redaction.isNone else {
+            return
+        }
+        copyBytes(to: index + 2)
+        let end = bytes[index...].firstIndex { Self.endsOfAuthority.contains($0) } ?? bytes.count
+        guard let at = bytes[index..<end].lastIndex(of: UInt8(ascii: "@")) else { return }
+        append(Self.placeholder)
+        index = at
+    }
+
+    private static let endsOfAuthority = Array("/?# \t\r\n\"'<>\\".utf8)
+}
+
+// MARK: - Reading
+
+extension TextRedactor {
+    func byte(at index: Int) -> UInt8? {
+        index < bytes.count ? bytes[index] : nil
+    }
+
+    /// The end of a string that starts with a quotation mark or an apostrophe.
+    func endOfString(at start: Int) -> Int {
+        var index = start + 1
+        while index < bytes.count {
+            switch bytes[index] {
+            case UInt8(ascii: "\\"): index += 2
+            case bytes[start]: return index + 1
+            default: index += 1
+            }
+        }
+        return bytes.count
+    }
+
+    func skippingSpace(from start: Int) -> Int {
+        var index = start
+        while let byte = byte(at: index), byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D { index += 1 }
+        return min(index, bytes.count)
+    }
+
+    private func skippingBlanks(from start: Int) -> Int {
+        var index = start
+        while let byte = byte(at: index), byte == 0x20 || byte == 0x09 { index += 1 }
+        return min(index, bytes.count)
+    }
+}
+
+extension [UInt8] {
+    /// Whether the text is in these bytes.
+    fileprivate func contains(_ text: String) -> Bool {
+        let text = Array(text.utf8)
+        return indices.dropLast(text.count - 1).contains { self[$0] == text[0] && self[$0...].starts(with: text) }
+    }
+}
+
+extension UInt8 {
+    /// Whether the byte can be part of a name in a query, a header field or prose.
+    var isPartOfFieldName: Bool {
+        switch self {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"), UInt8(ascii: "-"), UInt8(ascii: "."),
+            UInt8(ascii: "%"), UInt8(ascii: "$"), 0x80...:
+            true
+        default: false
+        }
+    }
+
+    /// Whether the byte can be part of a `token68` (RFC 9110 §11.2).
+    fileprivate var isPartOfToken68: Bool {
+        (isPartOfFieldName && self < 0x80 && self != UInt8(ascii: "%") && self != UInt8(ascii: "$"))
+            || "~+/=".utf8.contains(self)
+    }
+}
