@@ -49,6 +49,9 @@ public enum PluginSet {
             (LoadingPlugin { _ in }, false),
             (MetricsPlugin(), true),
             (NetworkLoggerPlugin(level: .basic) { _ in }, true),
+            (EventLog { _ in }, true),
+            (TraceContextPlugin(), true),
+            (ErrorPresentationPlugin { _, _ in }, false),
         ]
         return plugins.map { plugin, doesMore in
             let name = "\(type(of: plugin))".prefix { $0 != "<" }

@@ -130,7 +130,7 @@ public struct Response: Sendable {
     }
 
     /// This response without the body of a stream, so that keeping it does not keep the connection.
-    var head: Response {
+    package var head: Response {
         Response(self, target: target, decoder: exchange.decoder, body: nil)
     }
 
@@ -191,6 +191,9 @@ public struct Response: Sendable {
 
     /// The body of a stream; `nil` for other responses.
     var body: ResponseBody? { exchange.body }
+
+    /// Whether the body is a stream.
+    package var isStream: Bool { exchange.body != nil }
 }
 
 extension Response: RedactedDescription {

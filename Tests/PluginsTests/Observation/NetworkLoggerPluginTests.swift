@@ -121,18 +121,24 @@ struct NetworkLoggerPluginTests {
         #expect(lines.elements.last?.contains("✗ PluginTarget: the body could not be decoded") == true)
     }
 
-    @Test("The failure of a stream's body is logged at the end of the call")
-    func stream() async throws {
+    @Test(
+        "A stream is logged when its head arrives, and with its bytes or failure when it ends",
+        arguments: [true, false]
+    )
+    func stream(fails: Bool) async throws {
         let lines = Recorder<String>()
         var transport = StreamingTransport()
-        transport.failure = URLError(.networkConnectionLost)
-        transport.gate.open()
-        let logger = NetworkLoggerPlugin(level: .basic) { lines.append($0) }
+        if fails { transport.failure = URLError(.networkConnectionLost) }
+        let logger = NetworkLoggerPlugin(level: .basic, clock: ManualClock(), output: { lines.append($0) })
         let provider = Provider<PluginTarget>(transport: transport, plugins: [logger])
         let stream = try await provider.stream(PluginTarget())
-        await #expect(throws: TargetKitError.self) { for try await _ in stream {} }
-        #expect(lines.count == 3)
-        #expect(lines.elements.last?.contains("URLError -1005") == true)
+        #expect(lines.count == 2)
+        #expect(lines.elements.last?.hasSuffix("← 200 PluginTarget, a stream, 0.0 ms") == true)
+        transport.gate.open()
+        _ = try? await stream.reduce(into: Data()) { $0 += $1 }
+        #expect(lines.count == (fails ? 4 : 3))
+        #expect(lines.elements[2].hasSuffix("← 200 PluginTarget, 10 bytes streamed, 0.0 ms"))
+        if fails { #expect(lines.elements.last?.contains("URLError -1005") == true) }
     }
 
     @Test("What the target makes of a failure is not logged as another failure")
@@ -197,10 +203,11 @@ struct NetworkLoggerPluginTests {
         #expect(await lines(.curl, PluginTarget()).first?.contains("'X-Signature: \(value)'") == true)
     }
 
-    @Test("Standard fields that the redaction does not have are shown")
+    @Test("Fields that are excepted are shown")
     func fewerSecrets() async {
         var redaction = LogRedaction()
         redaction.headers.secretNames.remove("X-Api-Key")
+        redaction.shownFields = ["x-api-key"]
         let lines = await LoggedLines(redaction: redaction)(.requestHeaders, PluginTarget(headers: ["X-Api-Key": "7"]))
         #expect(lines == ["[.0]   X-Api-Key: 7"])
     }

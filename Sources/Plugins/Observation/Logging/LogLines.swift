@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// The lines of a ``NetworkLoggerPlugin`` about one event.
+struct LogLines {
+    let event: CallEvent
+    let level: NetworkLoggerPlugin.Level
+    let bodyLimit: Int
+    let output: @Sendable (String) -> Void
+
+    func write() {
+        switch event.step {
+        case .sent: writeRequest()
+        case .head: if event.isStream { writeResponse() }
+        case .body: if event.isStream { writeStatus("\(event.byteCount ?? 0) bytes streamed") } else { writeResponse() }
+        case .failed, .finished: writeFailure()
+        case .prepared, .retry: break
+        }
+    }
+
+    private func writeRequest() {
+        guard let request = event.request else { return }
+        if level.contains(.curl) {
+            return write("→ " + CurlCommand(request, body, event.context).text)
+        }
+        if level.contains(.request) { write("→ \(event.method ?? "") \(event.url ?? "") (\(event.target))") }
+        if level.contains(.requestHeaders) { writeHeaders() }
+        guard level.contains(.requestBody) else { return }
+        let type = request.value(forHTTPHeaderField: "Content-Type")
+        if event.context.bodyOutsideRequest != nil { return write("  <\(type ?? ""), read as it is sent>") }
+        for line in body.lines(of: request.httpBody ?? Data(), contentType: type) { write("  " + line) }
+    }
+
+    private func writeResponse() {
+        guard let response = event.response else { return }
+        writeStatus(event.isStream ? "a stream" : response.size)
+        if level.contains(.responseHeaders) { writeHeaders() }
+        guard level.contains(.responseBody) || (isRefused && level.contains(.errorBody)) else { return }
+        let lines = body.lines(of: response.data, contentType: response.headers[.contentType])
+        for line in lines { write("  " + line) }
+    }
+
+    private func writeStatus(_ size: String) {
+        guard let response = event.response, level.contains(.response) || (isRefused && level.contains(.failure)) else {
+            return
+        }
+        let warning = response.metrics?.trustedBlindly == true ? ", the server's certificate was NOT CHECKED" : ""
+        write("← \(response.statusCode) \(event.target), \(size)\(time)\(warning)")
+    }
+
+    private func writeFailure() {
+        guard let error = event.error, level.contains(.failure) else { return }
+        write("✗ \(error.description)\(event.step == .failed ? time : "")")
+    }
+
+    private func writeHeaders() {
+        for field in event.headers { write("  \(field.name): \(field.value)") }
+    }
+
+    private func write(_ text: String) {
+        output("[\(event.call).\(event.attempt)] \(text)")
+    }
+}
+
+extension LogLines {
+    private var body: LogBody { LogBody(redaction: event.secrets, limit: bodyLimit) }
+
+    /// Whether the response is one that the target does not accept, or a status of 400 or more.
+    private var isRefused: Bool { event.isRefused || (event.statusCode ?? 0) >= 400 }
+
+    private var time: String { event.duration.map { ", " + Self.milliseconds($0) } ?? "" }
+
+    /// Without a formatter, which takes longer than a stubbed call.
+    private static func milliseconds(_ duration: Duration) -> String {
+        let (seconds, attoseconds) = LongestWait.limited(duration).components
+        let tenths = seconds * 10_000 + (attoseconds + 50_000_000_000_000) / 100_000_000_000_000
+        return "\(tenths / 10).\(tenths % 10) ms"
+    }
+}
+
+extension Response {
+    fileprivate var size: String {
+        guard let file else { return "\(data.count) bytes" }
+        let path = file.path.inOneLine
+        return metrics.map { "\($0.bytesReceived) bytes in \(path)" } ?? "in \(path)"
+    }
+}
