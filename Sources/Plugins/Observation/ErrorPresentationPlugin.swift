@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT
+import Dispatch
+import TargetKit
+
+/// Shows failed calls to the person, for example in a toast.
+///
+/// ```swift
+/// ErrorPresentationPlugin { message, error in toast.show(message) }
+///
+/// try await provider.request(.suggestions, options: .setting(\.showsErrors, false))
+/// ```
+///
+/// A call is shown at most once, at its end, after all attempts; a stream at the end of its body. Cancelled calls, and
+/// those that a scope that is shut down has rejected, are not shown. Calls opt out by `CallOptions.showsErrors`, in the
+/// target's options or at the call.
+public struct ErrorPresentationPlugin: Plugin {
+    private let present: @MainActor @Sendable (String, TargetKitError) -> Void
+
+    /// `PluginPlace.observation`.
+    public var place: PluginPlace { .observation }
+
+    /// Creates a plugin that shows failures.
+    ///
+    /// - Parameter present: Shows a failure, on the main actor. The message says what happened and what to do about it,
+    ///   in one line: `error.text(.summary)`.
+    public init(_ present: @escaping @MainActor @Sendable (_ message: String, _ error: TargetKitError) -> Void) {
+        self.present = present
+    }
+
+    /// Shows the call's failure, unless the call opts out.
+    public func didFinish(_ call: FinishedCall, context: RequestContext) {
+        guard case .failure(let error) = call.result, error.stage != .cancelled, error.stage != .shutDown,
+            context.options.showsErrors
+        else { return }
+        DispatchQueue.main.async { [present] in
+            MainActor.assumeIsolated { present(error.text(.summary), error) }
+        }
+    }
+}
+
+extension CallOptions {
+    /// Whether an `ErrorPresentationPlugin` shows the call's failure; default `true`.
+    public var showsErrors: Bool {
+        get { self[ShowsErrorsKey.self] }
+        set { self[ShowsErrorsKey.self] = newValue }
+    }
+}
+
+private enum ShowsErrorsKey: CallOptionKey { static let defaultValue = true }
