@@ -191,9 +191,6 @@ public struct Response: Sendable {
 
     /// The body of a stream; `nil` for other responses.
     var body: ResponseBody? { exchange.body }
-
-    /// Whether the body is a stream.
-    package var isStream: Bool { exchange.body != nil }
 }
 
 extension Response: RedactedDescription {
