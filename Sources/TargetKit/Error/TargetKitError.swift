@@ -90,7 +90,7 @@ public struct TargetKitError: Error, Sendable {
         set { fields.value.appError = newValue }
     }
     /// The attempts of the call before the last one, in order; empty if the call was not retried.
-    public internal(set) var previousAttempts: [FailedAttempt] {
+    public package(set) var previousAttempts: [FailedAttempt] {
         get { fields.value.previousAttempts }
         set { fields.value.previousAttempts = newValue }
     }

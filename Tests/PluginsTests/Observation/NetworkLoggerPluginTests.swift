@@ -92,6 +92,15 @@ struct NetworkLoggerPluginTests {
         #expect(starts == ["[\(number).0]", "[\(number).0]", "[\(number).1]", "[\(number).1]"])
     }
 
+    @Test("A call that fails after retries has one line for each failed attempt")
+    func retries() async {
+        let lines = Recorder<String>()
+        let again = RecordingPlugin(retry: { _, context in context.attempt < 2 ? .retry(after: .zero) : .doNotRetry })
+        let provider = Provider<PluginTarget>.stubbed(NetworkLoggerPlugin(level: .failure) { lines.append($0) }, again)
+        _ = await provider.result(PluginTarget(sampleResponse: .failure(URLError(.timedOut))))
+        #expect(lines.elements.count { $0.contains("✗") } == 3)
+    }
+
     @Test("A failure is logged once, however the call ends", arguments: CallEnding.allCases)
     func endings(_ ending: CallEnding) async {
         let lines = Recorder<String>()

@@ -159,10 +159,12 @@ extension Result where Success == Response, Failure == TargetKitError {
 }
 
 extension TargetKitError {
-    /// What identifies the error in a log: its description without what the target has made of it.
+    /// What identifies the error in a log: its description without what the target has made of it, and without the
+    /// attempts before it.
     fileprivate var identity: String {
         var error = self
         error.appError = nil
+        error.previousAttempts = []
         return error.description
     }
 }
