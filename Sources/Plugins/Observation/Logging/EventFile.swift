@@ -85,7 +85,12 @@ public final class EventFile: Sendable {
         // Opened for each line, so that a file that was moved or removed meanwhile is not written to.
         guard let handle = AppendedFile(file.path) ?? AppendedFile(creatingFolderOf: file) else { return }
         guard handle.size > 0, handle.size + line.count > sizeLimit else { return handle.append(line) }
-        handle.move(from: file.path, to: rotated.path)
+        handle.whileLocked {
+            // Another process may have renamed it meanwhile, and must not lose its new file.
+            if let current = AppendedFile(file.path)?.size, current + line.count > sizeLimit {
+                rename(file.path, rotated.path)
+            }
+        }
         AppendedFile(file.path)?.append(line)
     }
 }
@@ -94,7 +99,6 @@ public final class EventFile: Sendable {
 private struct AppendedFile: ~Copyable {
     private let descriptor: Int32
     let size: Int
-    private let number: UInt64
 
     init?(creatingFolderOf file: URL) {
         try? FileManager.default.createDirectory(
@@ -109,26 +113,23 @@ private struct AppendedFile: ~Copyable {
         let flags = O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
         descriptor = open(path, flags, 0o600)
         guard descriptor >= 0 else { return nil }
-        var information = stat()
-        guard fstat(descriptor, &information) == 0, information.st_mode & S_IFMT == S_IFREG else {
+        // -1 if it is not a file, but a pipe for example.
+        size = Int(lseek(descriptor, 0, SEEK_END))
+        guard size >= 0 else {
             close(descriptor)
             return nil
         }
-        size = Int(information.st_size)
-        number = UInt64(information.st_ino)
     }
 
     deinit {
         close(descriptor)
     }
 
-    /// Renames the file, unless another process has already done so.
-    func move(from path: String, to other: String) {
-        // Two processes must not both rename: the second would replace the full file by the new one. Closing unlocks.
+    /// Does work while no other process has the lock of the file.
+    func whileLocked(_ work: () -> Void) {
         flock(descriptor, LOCK_EX)
-        var information = stat()
-        guard lstat(path, &information) == 0, UInt64(information.st_ino) == number else { return }
-        rename(path, other)
+        work()
+        flock(descriptor, LOCK_UN)
     }
 
     /// Adds a line. A line that was cut off before, by a crash or a full disk, is ended first.
