@@ -63,10 +63,13 @@ private struct Storm {
             refreshLimit: 1_000
         ) { _ in }
         let hosts = ["https://dead.example", "https://alive.example"].compactMap(URL.init(string:))
+        let breaker = CircuitBreakerPlugin(policy: CircuitBreakerPolicy(failures: 200), clock: clock)
+        var failover = HostFailoverPolicy()
+        failover.isAvailable = { breaker.admits($0) }
         let plugins: [any Plugin] = [
             hooks,
-            HostFailoverPlugin(hosts: hosts, clock: clock),
-            CircuitBreakerPlugin(policy: CircuitBreakerPolicy(failures: 200), clock: clock),
+            HostFailoverPlugin(hosts: hosts, policy: failover, clock: clock),
+            breaker,
             UnauthorizedPlugin(after: authentication) { _ in },
             DefaultHeadersPlugin(userAgent: "Storm/1", languages: { ["en"] }),
             RetryPlugin(clock: clock, generator: SeededGenerator(seed: seed)),
@@ -80,6 +83,9 @@ private struct Storm {
             NetworkActivityPlugin { _, _ in },
             LoadingPlugin(delay: .milliseconds(200), shortest: .milliseconds(300), clock: clock) { _ in },
             MetricsPlugin(),
+            ConcurrencyLimitPlugin(100),
+            RateLimitPlugin(500, per: .seconds(1), clock: clock),
+            EventLog { _ in },
         ]
         var random = SeededGenerator(seed: seed)
         providers = (0..<3).map { _ in
@@ -120,12 +126,13 @@ private struct Storm {
 
     /// Whether the server, a plugin or the test is the reason for the failure.
     func explains(_ error: TargetKitError) -> Bool {
+        if error.underlying is CircuitOpenError { return true }
         switch error.kind {
         case .cancelled: true
         case .server: error.response?.statusCode == 503
         case .cannotConnect: true
         case .unauthorized: error.response?.statusCode == 401
-        default: error.underlying is CircuitOpenError
+        default: false
         }
     }
 }

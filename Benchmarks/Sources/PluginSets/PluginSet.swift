@@ -45,6 +45,8 @@ public enum PluginSet {
             (CircuitBreakerPlugin(), false),
             (ErrorHandlingPlugin { _, _ in .doNotRetry }, false),
             (WaitsForConnectivityPlugin(online), false),
+            (ConcurrencyLimitPlugin(100), false),
+            (RateLimitPlugin(1_000_000), false),
             (NetworkActivityPlugin { _, _ in }, false),
             (LoadingPlugin { _ in }, false),
             (MetricsPlugin(), true),
