@@ -96,11 +96,11 @@ public final class EventFile: Sendable {
 }
 
 /// An open file whose lines are added at the end.
-private struct AppendedFile: ~Copyable {
+private final class AppendedFile {
     private let descriptor: Int32
     let size: Int
 
-    init?(creatingFolderOf file: URL) {
+    convenience init?(creatingFolderOf file: URL) {
         try? FileManager.default.createDirectory(
             at: file.deletingLastPathComponent(),
             withIntermediateDirectories: true
@@ -111,14 +111,16 @@ private struct AppendedFile: ~Copyable {
     init?(_ path: String) {
         // Not through a link, which another process may have put there, and without waiting for the reader of a pipe.
         let flags = O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
-        descriptor = open(path, flags, 0o600)
+        let descriptor = open(path, flags, 0o600)
         guard descriptor >= 0 else { return nil }
         // -1 if it is not a file, but a pipe for example.
-        size = Int(lseek(descriptor, 0, SEEK_END))
+        let size = Int(lseek(descriptor, 0, SEEK_END))
         guard size >= 0 else {
             close(descriptor)
             return nil
         }
+        self.descriptor = descriptor
+        self.size = size
     }
 
     deinit {
