@@ -127,7 +127,7 @@ private struct Storm {
     /// Whether the server, a plugin or the test is the reason for the failure.
     func explains(_ error: TargetKitError) -> Bool {
         if error.underlying is CircuitOpenError { return true }
-        switch error.kind {
+        return switch error.kind {
         case .cancelled: true
         case .server: error.response?.statusCode == 503
         case .cannotConnect: true
