@@ -84,7 +84,7 @@ private struct Storm {
             LoadingPlugin(delay: .milliseconds(200), shortest: .milliseconds(300), clock: clock) { _ in },
             MetricsPlugin(),
             ConcurrencyLimitPlugin(100),
-            RateLimitPlugin(500, per: .seconds(1), clock: clock),
+            RateLimitPlugin(5_000, per: .seconds(1), clock: clock),
             EventLog { _ in },
         ]
         var random = SeededGenerator(seed: seed)
@@ -158,8 +158,8 @@ private final class StormServer: Sendable {
         let number = url.flatMap { Int($0.lastPathComponent) } ?? -1
         let (token, attempt) = state.withLock { state in
             state.requestCount += 1
-            // Every token is good for some hundred requests.
-            if state.requestCount % 300 == 0 { state.token += 1 }
+            // Calls get their token before they wait for the limits.
+            if state.requestCount % 1_500 == 0 { state.token += 1 }
             state.attempts[number, default: 0] += 1
             return (state.token, state.attempts[number] ?? 0)
         }
