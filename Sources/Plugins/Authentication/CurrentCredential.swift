@@ -81,6 +81,11 @@ final class CurrentCredential<A: Authenticator>: Sendable {
         /// to stay signed in.
         var wasInStore = false
 
+        mutating func read(_ stored: Credential?) {
+            status = stored.map { .held($0) } ?? .none
+            wasInStore = stored != nil
+        }
+
         mutating func nextChange() -> Int {
             changeCount += 1
             isUnsaved = false
@@ -163,6 +168,10 @@ extension CurrentCredential {
     private func loading() -> SharedOutcome<Result<Void, any Error>>? {
         state.withLock { state in
             guard case .unread = state.status else { return nil }
+            if let memory = credentialStore.memory {
+                state.read(memory.load())
+                return nil
+            }
             if let loading = state.loading { return loading }
             let loading = SharedOutcome<Result<Void, any Error>>()
             state.loading = loading
@@ -177,9 +186,7 @@ extension CurrentCredential {
             let stored = try await credentialStore.load()
             state.withLock { state in
                 state.loading = nil
-                guard case .unread = state.status else { return }
-                state.status = stored.map { .held($0) } ?? .none
-                state.wasInStore = stored != nil
+                if case .unread = state.status { state.read(stored) }
             }
             return .success(())
         } catch {

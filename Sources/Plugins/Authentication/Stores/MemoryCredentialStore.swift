@@ -24,17 +24,22 @@ package final class MemoryCredentialStore<Credential: Sendable & Equatable>: Cre
 /// arrive.
 actor SerialCredentialStore<Credential: Sendable & Equatable> {
     private let store: any CredentialStore<Credential>
+    /// The same store, if its operations need no order: thousands of calls may wait for a refresh, and each task that it
+    /// needs waits behind theirs.
+    nonisolated let memory: MemoryCredentialStore<Credential>?
     private var lastChange = 0
     /// The latest operation, which the next one waits for: an actor does not wait for what its methods await.
     private var last: Task<Void, Never>?
 
     init(_ store: any CredentialStore<Credential>) {
         self.store = store
+        memory = store as? MemoryCredentialStore<Credential>
     }
 
     /// The stored credential.
-    func load() async throws -> Credential? {
-        try await next { store in try await store.load() }
+    nonisolated func load() async throws -> Credential? {
+        if let memory { return memory.load() }
+        return try await next { store in try await store.load() }
     }
 
     /// Saves a credential, or clears the store.
@@ -43,6 +48,10 @@ actor SerialCredentialStore<Credential: Sendable & Equatable> {
     func write(_ credential: Credential?, change: Int) async throws {
         guard change > lastChange else { return }
         lastChange = change
+        if let memory {
+            if let credential { memory.save(credential) } else { memory.clear() }
+            return
+        }
         try await next { store in
             if let credential { try await store.save(credential) } else { try await store.clear() }
         }
