@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
 
-// Two of these would wait or repeat twice for one call. Plugins that select their targets may occur several times.
+// Two of these would wait or repeat twice in the same call. Plugins that select their targets may occur several times.
 extension RetryPlugin: SinglePlugin {}
 extension WaitsForConnectivityPlugin: SinglePlugin {}
 

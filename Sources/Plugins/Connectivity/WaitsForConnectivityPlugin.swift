@@ -25,9 +25,6 @@ import FoundationNetworking
 /// A call that fails because there is no network is sent again, after a wait like any other, if it is safe to repeat:
 /// its method is idempotent (RFC 9110 §9.2.2), or it has an `Idempotency-Key`. There is no network if the failure's
 /// kind is `.offline`, or if the server was not found, did not answer or was lost, and the device is offline by then.
-///
-/// Its place is `PluginPlace.connectivity`: a host, a token and a time stamp are chosen after the wait, when the call
-/// is about to be sent. It is asked to retry after a ``RetryPlugin``.
 public struct WaitsForConnectivityPlugin: Plugin {
     private let reachability: Reachability
     private let timeout: Duration

@@ -16,17 +16,14 @@ import TargetKit
 /// - They are asked at the end of the call about a failure that came after or before the attempts: a target without a
 ///   URL, a token that could not be fetched, what an `ErrorMappingTarget` or another plugin's `process` makes of a
 ///   response. Such a call cannot be repeated; `.retry` then counts as `.doNotRetry`.
-/// - They are not asked about cancelled calls, nor about an error that a handler of this or another plugin has made.
+/// - They are not asked about cancelled calls, nor about an error that a handler of this or another plugin has created.
 /// - They are asked about an exchange that calls share, whose context is its own, and at its end about each of these
 ///   calls, which cannot be repeated then.
 /// - `.retry` counts as `.doNotRetry` for a call that is not safe to repeat: it has neither an idempotent method (RFC
-///   9110 §9.2.2) nor an `Idempotency-Key`. If the failure itself tells that the server has not processed the request,
+///   9110 §9.2.2) nor an `Idempotency-Key`. If the failure itself shows that the server has not processed the request,
 ///   as a code in the body may, pass `retriesUnsafeCalls: true`.
 ///
 /// Handlers must limit the attempts by `context.attempt`: a handler that always retries never ends.
-///
-/// Its place is `PluginPlace.errorHandling`: it is asked to retry after the plugins that repeat calls themselves, and
-/// its `process` comes after those that react to the original error and before those that record the result.
 public struct ErrorHandlingPlugin: Plugin {
     private typealias Handler = @Sendable (TargetKitError, RequestContext) async -> RetryDecision
 
@@ -86,7 +83,7 @@ public struct ErrorHandlingPlugin: Plugin {
 }
 
 extension TargetKitError {
-    /// This error as one that a handler has made.
+    /// This error, marked as created by a handler.
     fileprivate var handled: TargetKitError {
         var error = self
         error.isHandled = true

@@ -30,9 +30,6 @@ import FoundationNetworking
 /// Tokens, cookies in header fields and all other fields of a request are sent to each host of the list: list only
 /// hosts that may see them. A server cannot add a host.
 ///
-/// Its place is `PluginPlace.failover`: before plugins that read the URL (a ``CircuitBreakerPlugin``, a signature). It
-/// is asked to retry before a ``RetryPlugin``, so that the next host is tried without a delay.
-///
 /// A plugin has one list; for several lists use several plugins, each for the targets that its `where` selects. One
 /// plugin can be used by any number of providers; its copies share their current host.
 public struct HostFailoverPlugin: Plugin {
@@ -109,7 +106,7 @@ public struct HostFailoverPlugin: Plugin {
         return request
     }
 
-    /// Notes that a call which tries the first host again is sent.
+    /// Records that a call that tries the first host again was sent.
     public func willSend(_ request: URLRequest, context: RequestContext) {
         if context[calls]?.isProbe == true { context[probes]?.send() }
     }

@@ -29,9 +29,6 @@ import FoundationNetworking
 /// - All bodies of TargetKit can be sent again; a body source that cannot be opened a second time ends the call with
 ///   its own error.
 ///
-/// Its place is `PluginPlace.retrying`: it is asked to retry after plugins that renew a credential or choose another
-/// host, which need no delay.
-///
 /// One plugin can be used by any number of providers; its copies share their budget.
 public struct RetryPlugin: Plugin {
     /// What is known of the attempts of one call.

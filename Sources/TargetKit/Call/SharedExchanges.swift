@@ -49,7 +49,7 @@ final class SharedExchanges: Sendable {
 
     private let table = Locked(Table())
 
-    /// The handles of the exchanges whose hooks run this code. A call that a hook makes cannot wait for one of them.
+    /// The handles of the exchanges whose hooks run this code. A call that a hook makes cannot wait for any of them.
     @TaskLocal private static var enclosing: Set<ObjectIdentifier> = []
 
     /// The number of exchanges that are in flight or deliver their result.

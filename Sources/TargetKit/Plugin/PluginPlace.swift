@@ -22,7 +22,25 @@
 /// A failed call is therefore retried with a new credential first, then with another host, then after a delay, and last
 /// after waiting for the network.
 ///
-/// The limits of calls in flight and of requests in a time come just before ``signing``, once for each exchange.
+/// The plugins of TargetKitPlugins have these places, some of which are between two of those above:
+///
+/// | plugins | place |
+/// |---|---|
+/// | `MetricsPlugin`, `LoadingPlugin` | ``start`` |
+/// | `EnvironmentPlugin` | ``environment`` |
+/// | `WaitsForConnectivityPlugin` | ``connectivity`` |
+/// | `HostFailoverPlugin` | ``failover`` |
+/// | `CircuitBreakerPlugin` | ``admission`` |
+/// | `UnauthorizedPlugin` | before ``standard``: standard plugins may replace the response in `process` |
+/// | `DefaultHeadersPlugin` | ``standard`` |
+/// | `RetryPlugin` | ``retrying`` |
+/// | `AccessTokenPlugin`, `AuthenticationPlugin`, `CredentialsPlugin` | ``authentication``, in this order |
+/// | `RateLimitPlugin`, `ConcurrencyLimitPlugin` | before ``signing``, in this order, once for each exchange |
+/// | `RequestSigningPlugin` | ``signing`` |
+/// | `TraceContextPlugin` | after ``signing``: servers on the way may change its fields |
+/// | `ErrorHandlingPlugin` | ``errorHandling`` |
+/// | `NetworkLoggerPlugin`, `EventLog`, `NetworkActivityPlugin`, `ErrorPresentationPlugin` | ``observation`` |
+/// | `ServerClockPlugin`, `SignpostPlugin` | ``observation`` |
 ///
 /// A provider can have only one `RetryPlugin` and one `WaitsForConnectivityPlugin`; with two of a type, each call fails
 /// and its error says so.
@@ -76,11 +94,11 @@ public struct PluginPlace: RawRepresentable, Sendable, Hashable, Comparable {
     /// Adds credentials to a request that has none. 510.
     package static let missingCredentials = PluginPlace(rawValue: 510)
 
-    /// Waits until the rate of requests allows another one, after all that may take long and before a signature, whose
-    /// time stamp would grow old. 590. From this place on, `prepare` belongs to the exchange.
+    /// Waits until the rate of requests allows another one, after everything that may take long and before a signature,
+    /// whose time stamp would become outdated. 590. From this place on, `prepare` belongs to the exchange.
     package static let rateLimit = PluginPlace(rawValue: 590)
-    /// Waits until few enough calls are in flight; after ``rateLimit``, so that a call does not hold its place meanwhile.
-    /// 595.
+    /// Waits until few enough calls are in flight; after ``rateLimit``, so that a call does not hold a slot while it
+    /// waits for that. 595.
     package static let concurrencyLimit = PluginPlace(rawValue: 595)
 
     /// Compares the positions.

@@ -25,9 +25,9 @@ import FoundationNetworking
 ///   whose scheme is neither `.automatic` nor `.basic`; the closure is not called for them.
 /// - The credential's `persistence` is ignored; nothing is stored.
 ///
-/// A plugin can be used by several providers. Its copies share what they know of servers.
+/// A plugin can be used by several providers. Its copies share the servers' challenges.
 public struct CredentialsPlugin: Plugin {
-    /// Its place is after all other plugins that add credentials.
+    /// After the other plugins that add credentials.
     public var place: PluginPlace { .missingCredentials }
 
     private let credential: @Sendable (any TargetType) async throws -> URLCredential?
@@ -80,7 +80,7 @@ public struct CredentialsPlugin: Plugin {
     }
 }
 
-/// What a server has asked for.
+/// The authentication that a server has requested.
 private enum KnownChallenge: Sendable {
     case basic
     case digest(DigestChallenge)
@@ -92,7 +92,7 @@ private struct ServerChallenge: Sendable {
     var answerCount = 0
 }
 
-/// The challenges that a call has met.
+/// The challenges that a call has received.
 private struct AnsweredCall: Sendable {
     /// The one that the latest attempt has answered.
     var challenge: KnownChallenge?
@@ -157,7 +157,7 @@ extension CredentialsPlugin {
 
     private func learn(_ challenge: KnownChallenge, of server: String) {
         challenges.withLock { challenges in
-            // A program that calls any number of servers need not remember them all.
+            // Limits the memory of a program that calls many servers.
             if challenges.count >= 100, challenges[server] == nil { challenges = [:] }
             challenges[server] = ServerChallenge(challenge: challenge)
         }
@@ -182,7 +182,7 @@ extension CredentialsPlugin {
 }
 
 extension Result<Response, TargetKitError> {
-    /// The response, also if its status is an error.
+    /// The response, even if its status is an error.
     fileprivate var response: Response? {
         switch self {
         case .success(let response): response

@@ -13,10 +13,10 @@
 /// }
 /// ```
 ///
-/// The plugin performs one operation at a time, and never waits for one on the main thread. It reads the store before
-/// the first call that needs the credential, before each refresh, and before it clears the store because a refresh was
-/// refused. So several processes, such as an app and its extension, can use one store: a credential that another process
-/// has saved is used instead of another refresh.
+/// The plugin performs one operation at a time, and none of them on the main thread. It reads the store before the
+/// first call that needs the credential, before each refresh, and before it clears the store because a refresh was
+/// refused. So several processes, such as an app and its extension, can use one store: a credential that another
+/// process has saved is used instead of another refresh.
 public protocol CredentialStore<Credential>: Sendable {
     /// The type of the credential. Two credentials are equal if they can be used in the same way.
     associatedtype Credential: Sendable & Equatable
@@ -33,7 +33,7 @@ public protocol CredentialStore<Credential>: Sendable {
     /// Removes the stored credential, if there is one.
     func clear() async throws
 
-    /// Runs a refresh while no other process that uses the store runs one.
+    /// Runs a refresh while no other process that uses the store is refreshing.
     ///
     /// Without it, two processes may use one refresh token at the same time, which some servers treat as theft (RFC 9700
     /// §4.14.2). An implementation must run the refresh even if it cannot get the lock within a few seconds, because the

@@ -29,9 +29,6 @@ import FoundationNetworking
 /// - ``CircuitOpenError`` is thrown in `prepare`, before the call is sent, so no plugin's `retry` is asked: a call that
 ///   a ``RetryPlugin`` repeats ends if the circuit has opened during its delay.
 ///
-/// Its place is `PluginPlace.admission`: after a ``HostFailoverPlugin``, so that the circuit is that of the chosen
-/// host, and before plugins whose work would be wasted for a call that is refused, such as fetching a token.
-///
 /// You can also open a circuit yourself, for example while the server is being maintained, and close it again:
 ///
 /// ```swift
@@ -85,8 +82,8 @@ public struct CircuitBreakerPlugin: Plugin {
 
     /// The state of a circuit, and then each new one, as it is reported to `onChange`.
     ///
-    /// A slow reader gets only the latest state. The sequence ends when its task is cancelled, or when the plugin and its
-    /// copies are released. Each reader needs a sequence of its own: call the method again.
+    /// A slow reader receives only the latest state. The sequence ends when its task is cancelled, or when the plugin
+    /// and its copies are released. Each reader needs a sequence of its own: call the method again.
     ///
     /// - Parameter key: `https://shop.example`, or what the plugin's key closure returns.
     public func states(of key: String) -> AsyncStream<CircuitState> { states.values(of: key) }
@@ -137,7 +134,7 @@ public struct CircuitBreakerPlugin: Plugin {
         return request
     }
 
-    /// Notes when the attempt is sent.
+    /// Records when the attempt is sent.
     public func willSend(_ request: URLRequest, context: RequestContext) {
         guard policy.slowCall != nil, let permit = context[permits] else { return }
         let time = elapsedTime.current

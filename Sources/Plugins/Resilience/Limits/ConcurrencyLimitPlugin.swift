@@ -6,7 +6,7 @@ import TargetKit
 import FoundationNetworking
 #endif
 
-/// Limits how many calls to a server are in flight at the same time. The others wait for their turn.
+/// Limits how many calls to a server are in flight at the same time. Other calls wait for their turn.
 ///
 /// ```swift
 /// let provider = Provider<Photos>(plugins: [ConcurrencyLimitPlugin(4)])
@@ -15,16 +15,15 @@ import FoundationNetworking
 /// - An attempt counts from the moment at which it is sent until it has ended; a stream until the end of its body. A
 ///   call that waits for a retry, a token or another plugin does not count, nor does one that shares an exchange.
 /// - The most urgent call is sent first, by the priority of its task (`Task(priority:)`), and of these the one that has
-///   waited longest. Every eighth turn belongs to the call that has waited longest of all.
+///   waited longest. Every eighth turn goes to the call that has waited longest of all.
 /// - A waiting call can be cancelled, and its `CallTimeout.wholeCall` includes the wait.
 /// - A refresh of an ``AuthenticationPlugin`` neither waits nor counts, because the call that waits for it may hold the
-///   last place.
+///   last slot.
 ///
-/// Code that reads a stream and makes other calls meanwhile must not need the places that its streams hold: give long
-/// streams no key.
+/// A stream holds its slot until its body ends, so code that makes other calls while it reads a stream can wait for
+/// itself. Return `nil` as the key of long streams.
 ///
-/// The wait comes after all other preparations but signatures, whose time stamps would grow old. One plugin can be used
-/// by any number of providers; its copies share their limits.
+/// One plugin can be used by any number of providers; its copies share their limits.
 public struct ConcurrencyLimitPlugin: Plugin {
     private let key: @Sendable (URLRequest, any TargetType) -> String?
     private let limits: ConcurrencyLimits
@@ -41,7 +40,7 @@ public struct ConcurrencyLimitPlugin: Plugin {
         limits = ConcurrencyLimits(limit)
     }
 
-    /// After all plugins that may take long, and before signatures.
+    /// Just before `PluginPlace.signing`, after the rate limit.
     public var place: PluginPlace { .concurrencyLimit }
 
     /// The number of keys with calls in flight, and of calls that wait.
@@ -69,7 +68,7 @@ public struct ConcurrencyLimitPlugin: Plugin {
     }
 }
 
-/// The place of one attempt. It is given back when the context of the call or exchange releases it.
+/// The slot of one attempt. It is returned when the context of the call or exchange releases it.
 private final class ConcurrencyPermit: Sendable {
     let key: String
     private let limits: ConcurrencyLimits
@@ -102,7 +101,7 @@ private final class ConcurrencyLimits: Sendable {
         entries.withLock { entries in (entries.count, entries.values.reduce(0) { $0 + $1.waiting.count }) }
     }
 
-    /// Takes a place, as soon as there is one.
+    /// Takes a slot, as soon as one is free.
     func wait(for key: String) async throws {
         let priority = Task.currentPriority
         let id = entries.withLock { entries -> WaitingCalls.ID? in
@@ -123,7 +122,7 @@ private final class ConcurrencyLimits: Sendable {
         }
     }
 
-    /// Gives a place to the next call, or back.
+    /// Passes a slot to the next call, or returns it.
     func release(_ key: String) {
         let turn = entries.withLock { entries -> WaitingCalls.Turn? in
             if let turn = entries[key]?.waiting.next() { return turn }

@@ -6,25 +6,24 @@ import TargetKit
 import FoundationNetworking
 #endif
 
-/// Limits how many requests are sent to a server in a time, and keeps to the limits that the server tells.
+/// Limits the rate of requests to a server, and respects the limits that the server announces.
 ///
 /// ```swift
 /// let provider = Provider<Search>(plugins: [RateLimitPlugin(10, per: .seconds(1))])
 /// ```
 ///
-/// The requests are counted by a token bucket: up to `burst` are sent at once, then one at a time, at equal distances.
-/// The others wait in the order in which they came. Each attempt counts; a redirect does not.
+/// The requests are counted by a token bucket: up to `burst` are sent at once, and the others at equal intervals, in
+/// order of arrival. Each attempt counts; a redirect does not.
 ///
-/// The plugin learns from responses: after `Retry-After` with status 429 or 503 (RFC 9110 §10.2.3), and when `RateLimit`,
-/// `RateLimit-Remaining` or `X-RateLimit-Remaining` tells that no requests are left, the next one is sent when the
-/// server allows it, after an hour at most; if some are left, no more than these are sent at once
+/// The plugin learns from responses: after `Retry-After` with status 429 or 503 (RFC 9110 §10.2.3), and when
+/// `RateLimit`, `RateLimit-Remaining` or `X-RateLimit-Remaining` says that no requests are left, the next one is sent
+/// when the server allows it, after an hour at most; if some are left, no more than these are sent at once
 /// (draft-ietf-httpapi-ratelimit-headers).
 ///
 /// A call that would wait longer than `maximumWait`, or than the rest of its `CallTimeout.wholeCall`, fails at once with
 /// ``RateLimitError``, stage `.request` and kind `.rateLimited`. A waiting call can be cancelled.
 ///
-/// The wait comes after all other preparations but signatures, whose time stamps would grow old. One plugin can be used
-/// by any number of providers; its copies share their limits.
+/// One plugin can be used by any number of providers; its copies share their limits.
 public struct RateLimitPlugin: Plugin {
     private let key: @Sendable (URLRequest, any TargetType) -> String?
     private let maximumWait: Duration
@@ -59,7 +58,7 @@ public struct RateLimitPlugin: Plugin {
         limits = RateLimits(TokenBucket(requests, per: period, burst: burst ?? requests), clock)
     }
 
-    /// After all plugins that may take long, and before signatures.
+    /// Just before `PluginPlace.signing` and the concurrency limit.
     public var place: PluginPlace { .rateLimit }
 
     /// The number of keys that are remembered, and of calls that wait.
@@ -88,8 +87,8 @@ public struct RateLimitPlugin: Plugin {
     }
 }
 
-/// A call was not sent because it would have to wait for longer than it may: the `underlying` error, with stage
-/// `.request` and kind `.rateLimited`, of a call that a ``RateLimitPlugin`` refuses.
+/// A call was not sent because it would have to wait too long: the `underlying` error, with stage `.request` and kind
+/// `.rateLimited`, of a call that a ``RateLimitPlugin`` refuses.
 public struct RateLimitError: Error, Sendable, Hashable {
     /// The server, for example `https://shop.example`, or what the plugin's key closure returns.
     public let key: String
@@ -124,7 +123,7 @@ private final class RateLimits: Sendable {
         var isServed = false
     }
 
-    /// With more keys than this, those that have no effect any more are removed when a new one is needed.
+    /// With more keys than this, those that no longer have any effect are removed when a new one is needed.
     private static let highCount = 64
     private let bucket: TokenBucket
     private let clock: any Clock<Duration>
@@ -141,7 +140,7 @@ private final class RateLimits: Sendable {
         entries.withLock { entries in (entries.count, entries.values.reduce(0) { $0 + $1.waiting.count }) }
     }
 
-    /// What a call has to do.
+    /// Whether a call is sent now or waits.
     private enum Decision: Sendable {
         case send
         case wait(WaitingCalls.ID, isFirst: Bool)
@@ -179,7 +178,7 @@ private final class RateLimits: Sendable {
     /// Sends the waiting calls when their time has come, until none is left.
     private func serve(_ key: String) async {
         while let delay = delay(key) {
-            // The task is never cancelled; a clock that fails all the same must not end the calls' wait.
+            // The task is never cancelled; a clock that fails nevertheless must not end the calls' wait.
             if delay > .zero { try? await clock.wait(for: delay) }
         }
     }

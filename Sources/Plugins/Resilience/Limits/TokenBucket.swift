@@ -6,8 +6,8 @@ import TargetKit
 import FoundationNetworking
 #endif
 
-/// A token bucket, as the time at which it will be full: a request takes one token, and tokens return at equal
-/// distances.
+/// A token bucket, represented by the time at which it will be full: a request takes one token, and tokens return at
+/// equal intervals.
 struct TokenBucket: Sendable {
     /// The longest time that a server can ask for.
     static let longestBlock = Duration.seconds(3600)
@@ -33,7 +33,7 @@ struct TokenBucket: Sendable {
         return true
     }
 
-    /// How long a request waits that comes after so many others.
+    /// How long a request waits behind that many others.
     func delay(after others: Int, at now: Duration) -> Duration {
         let ownTurn = fullAt - tolerance + min(interval * min(others, 1 << 20), LongestWait.year)
         return max(.zero, max(ownTurn, blockedUntil) - now)
@@ -51,7 +51,7 @@ struct TokenBucket: Sendable {
     }
 }
 
-/// What a response says about the server's limits.
+/// The server's limits according to a response.
 struct ServerRateLimit: Sendable, Hashable {
     /// The time until the next request is allowed; `nil`: now.
     var delay: Duration?

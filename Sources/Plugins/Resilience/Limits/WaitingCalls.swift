@@ -2,7 +2,7 @@
 
 /// Calls that wait for their turn: the most urgent first, of these the one that has waited longest.
 ///
-/// Every eighth turn belongs to the call that has waited longest of all, so that urgent calls do not keep the others
+/// Every eighth turn goes to the call that has waited longest of all, so that urgent calls do not keep the others
 /// waiting forever.
 struct WaitingCalls: Sendable {
     typealias ID = UInt64
@@ -22,7 +22,7 @@ struct WaitingCalls: Sendable {
         var continuation: Continuation?
     }
 
-    /// In the order in which they came.
+    /// In order of arrival.
     private var calls: [Call] = []
     /// The calls that have left before they were suspended, and whether their turn had come.
     private var early: [ID: Bool] = [:]
