@@ -35,9 +35,9 @@ import FoundationNetworking
 ///   ``signIn(_:)`` or ``signOut()``. The error has the kind `.unauthorized`, the stage `.status` (`.envelope` if the
 ///   body reported the rejection), the rejected response (status 401 if nothing was sent), and the error of the refresh
 ///   as its underlying error.
-/// - **A transient failure** (offline, 5xx, a proxy's page) fails the waiting calls with its error. The user stays signed in, and the
-///   next call tries another refresh. When the refreshes exceed the limit, calls fail with the error of the latest
-///   refresh, or with `AuthenticationError/tooManyRefreshes(_:)` if that refresh returned a credential.
+/// - **A transient failure** (offline, 5xx, a proxy's page) fails the waiting calls with its error. The user stays
+///   signed in, and the next call tries another refresh. When the refreshes exceed the limit, calls fail with the error
+///   of the latest refresh, or with `AuthenticationError/tooManyRefreshes(_:)` if that refresh returned a credential.
 /// - Apart from its status, no error contains what the refresh sent or received.
 /// - A call belongs to the session in which it began: it is never sent with the credential of another session.
 ///
@@ -217,7 +217,7 @@ private struct AuthenticatedCall: Sendable {
 }
 
 extension Response {
-    /// The request whose rejection is noted: its method and its URL without the query.
+    /// The key under which the rejection of a request is recorded: its method and its URL without the query.
     fileprivate var refusalKey: String {
         let url = request?.url
         return "\(request?.httpMethod ?? "") \(url?.host() ?? "") \(url?.path() ?? "")"

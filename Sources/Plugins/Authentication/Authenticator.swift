@@ -67,7 +67,8 @@ public protocol Authenticator<Credential>: Sendable {
     /// example, a ``CircuitBreakerPlugin`` has refused the call), there was no response (offline, timed out,
     /// cancelled), it could not be read, it is an HTML page, or its status is 407, 408, 413, 421, 425, 429, 431, 451 or
     /// not between 400 and 499. For ``OAuthError``, only an error response of the token endpoint (RFC 6749 §5.2) is
-    /// permanent. Errors of the app's own types are, too: the code that throws them has understood the server's response.
+    /// permanent. So are errors of the app's own types, because the code that throws them has understood the server's
+    /// response.
     func endsSession(_ error: any Error) -> Bool
 }
 
@@ -135,7 +136,7 @@ extension Response {
     }
 
     /// The errors of a challenge that a new token does not solve (RFC 6750 §3.1, RFC 9449 §7.1 and §8, RFC 9470 §3).
-    /// Servers have many names for `invalid_token`.
+    /// Servers use many names for `invalid_token`.
     private static let otherErrors: Set = [
         "insufficient_scope", "invalid_request", "insufficient_user_authentication", "invalid_dpop_proof",
         "use_dpop_nonce",

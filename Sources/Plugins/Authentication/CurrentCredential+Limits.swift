@@ -19,7 +19,7 @@ package struct RefreshLimit: Sendable, Hashable {
 }
 
 extension CurrentCredential {
-    /// Notes that a call was accepted: refreshes whose credential is accepted do not count towards the limit.
+    /// Records that a call was accepted: refreshes whose credential is accepted do not count towards the limit.
     func noteAcceptance(of generation: Int) {
         state.withLock { state in
             guard let start = state.untestedStart, generation == state.generation else { return }
@@ -28,7 +28,7 @@ extension CurrentCredential {
         }
     }
 
-    /// Notes that a request was rejected with a credential that was refreshed for it.
+    /// Records that a request was rejected with a credential that was refreshed for it.
     func noteRefusal(of request: String, with generation: Int) {
         let refusal = Refusal(generation: generation, time: elapsedTime.current)
         state.withLock { state in
@@ -37,8 +37,8 @@ extension CurrentCredential {
         }
     }
 
-    /// Whether the server has recently rejected this credential for the request although it was new. So another refresh
-    /// would not help.
+    /// Whether the server has recently rejected this credential for the request although it was new, so that another
+    /// refresh would not help.
     func wasRefused(_ request: String, with generation: Int) -> Bool {
         let now = elapsedTime.current
         return state.withLock { state in

@@ -26,7 +26,7 @@ extension CurrentCredential {
         }
         let conclusion: Conclusion
         do {
-            // The lock includes the change of the store, and not the sign-out handler, which may wait for the user.
+            // The lock covers the change of the store, but not the sign-out handler, which may wait for the user.
             conclusion = try await credentialStore.withRefreshLock { await self.conclude(refresh) }
         } catch {
             conclusion = .settled(passing(AuthenticationError.refreshCancelled, refresh))
@@ -88,7 +88,8 @@ extension CurrentCredential {
 // MARK: - The end of a refresh
 
 extension CurrentCredential {
-    /// Replaces the credential of the session, and stores it, unless the session has ended or a later refresh was faster.
+    /// Replaces the credential of the session, and stores it, unless the session has ended or a later refresh has
+    /// completed.
     private func keep(_ credential: Credential, of refresh: Refresh) async -> Result<Lease, RefreshFailure> {
         let kept = state.withLock { state -> (lease: Lease, change: Int)? in
             guard state.session == refresh.session, case .held = state.status, refresh.number > state.keptRefresh
@@ -131,7 +132,7 @@ extension CurrentCredential {
             case .cleared: isCleared = true
             }
         } catch {
-            // What cannot be read must not be removed: it may be a newer credential.
+            // A credential that cannot be read must not be removed: it may be a newer one.
             return .settled(passing(error, refresh))
         }
         guard let change = end(refresh, error) else { return .settled(superseded(refresh)) }
@@ -149,7 +150,7 @@ extension CurrentCredential {
         }
     }
 
-    /// Ends the wait for a refresh that takes too long. Should it succeed nevertheless, its credential is kept.
+    /// Ends the wait for a refresh that takes too long. If the refresh succeeds later, its credential is kept.
     private func expire(_ refresh: Refresh) {
         let task = state.withLock { state -> Task<Void, Never>? in
             guard let running = state.running, running.refresh.number == refresh.number else { return nil }

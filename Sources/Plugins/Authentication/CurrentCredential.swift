@@ -12,7 +12,7 @@ final class CurrentCredential<A: Authenticator>: Sendable {
     struct Lease: Sendable {
         let credential: Credential
         let generation: Int
-        /// Whether another process has stored it. So it may be older than it is new.
+        /// Whether another process has stored it. Such a credential is not necessarily a new one.
         var isAdopted = false
     }
 
@@ -62,13 +62,13 @@ final class CurrentCredential<A: Authenticator>: Sendable {
         var adoptedGeneration: Int?
         var running: RunningRefresh?
         var refreshCount = 0
-        /// The number of the refresh from which the credential is.
+        /// The number of the refresh that returned the credential.
         var keptRefresh = 0
         /// When the refreshes within the limit's interval began.
         var starts: [Duration] = []
-        /// When the refresh began from which the credential is; `nil` once the server has accepted the credential.
+        /// When the refresh that returned the credential began; `nil` once the server has accepted the credential.
         var untestedStart: Duration?
-        /// The requests whose server has rejected a credential that was refreshed for them.
+        /// The requests that a server has rejected with a credential that was refreshed for them.
         var refusals: [String: Refusal] = [:]
         /// The transient failure of the latest refresh.
         var lastFailure: (any Error)?
@@ -164,7 +164,7 @@ extension CurrentCredential {
         return state.withLock { Position(session: $0.session, generation: $0.generation) }
     }
 
-    /// The reading of the store, in which all first calls share; `nil` once it has been read.
+    /// The result of reading the store, for which all first calls wait; `nil` once it has been read.
     private func loading() -> SharedOutcome<Result<Void, any Error>>? {
         state.withLock { state in
             guard case .unread = state.status else { return nil }
@@ -175,7 +175,7 @@ extension CurrentCredential {
             if let loading = state.loading { return loading }
             let loading = SharedOutcome<Result<Void, any Error>>()
             state.loading = loading
-            // A task of its own: the others still need it when the first call is cancelled.
+            // A separate task: the other calls still need it when the first one is cancelled.
             Task { loading.settle(await self.load()) }
             return loading
         }
@@ -259,7 +259,8 @@ extension CurrentCredential {
                 credential: lease.credential,
                 isEarly: isEarly
             )
-            // A task of its own, which is not cancelled with a caller: the server may already have revoked the old credential.
+            // A separate task, which is not cancelled with a caller: the server may already have revoked the old
+            // credential.
             state.running = RunningRefresh(refresh: refresh, task: Task { await self.run(refresh) })
             return .wait(refresh.outcome)
         }

@@ -43,7 +43,7 @@ public struct UnauthorizedPlugin: Plugin {
         var session = 0
     }
 
-    /// A place before `PluginPlace.standard`, because standard plugins may replace the response in `process`.
+    /// Just before `PluginPlace.standard`.
     public var place: PluginPlace { .sessionEnd }
 
     private let bodyCodes: [BodyCode]
@@ -119,7 +119,7 @@ public struct UnauthorizedPlugin: Plugin {
     /// Calls the handler, and waits for it unless the call is cancelled.
     private func handle(_ context: RequestContext) async {
         let (signOut, outcome) = (signOut, SharedOutcome<Void>())
-        // A task of its own: cancelling this call does not cancel the handler.
+        // A separate task: cancelling this call does not cancel the handler.
         Task {
             let calls = RequestScope.callsOfHandler.union([context.id])
             await RequestScope.$callsOfHandler.withValue(calls) { await signOut(context) }
@@ -147,7 +147,7 @@ public struct UnauthorizedPlugin: Plugin {
         return names.contains { request.value(forHTTPHeaderField: $0.rawValue) != nil }
     }
 
-    /// The secret fields that need not be about the session: guests have cookies, and apps have keys.
+    /// Secret fields that may not belong to a session: guests have cookies, and apps have keys.
     private static let otherSecrets: Set<HTTPHeaderName> = [
         .cookie, .setCookie, .proxyAuthorization, "Authentication-Info", "Proxy-Authentication-Info", "X-Api-Key",
         "Api-Key", "X-Csrf-Token",

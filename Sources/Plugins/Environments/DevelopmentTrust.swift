@@ -5,7 +5,7 @@ import TargetKit
 /// The environments that trust any certificate, while an app is developed.
 struct DevelopmentTrust: Sendable {
     let names: Set<String>
-    /// Whether this build allows it.
+    /// Whether this build allows trust in any certificate.
     let isAllowed: Bool
     /// Writes a line for the developer.
     var warn: @Sendable (String) -> Void = { FileHandle.standardError.write(Data("\($0)\n".utf8)) }
@@ -19,14 +19,14 @@ struct DevelopmentTrust: Sendable {
         #endif
     }
 
-    /// The environment with the trust that its transport gets.
+    /// The environment with the trust policy of its transport.
     func applied(to environment: ServerEnvironment) -> ServerEnvironment {
         guard names.contains(environment.name) else { return environment }
         let name = environment.name.debugDescription
         guard isAllowed else {
             warn(
-                "TargetKit: WARNING: the environment \(name) does not trust any certificate, because this is a release build; "
-                    + "pass alsoInReleaseBuilds: true if it must"
+                "TargetKit: WARNING: the environment \(name) keeps its own trust policy in a release build; "
+                    + "pass alsoInReleaseBuilds: true to trust any certificate"
             )
             return environment
         }

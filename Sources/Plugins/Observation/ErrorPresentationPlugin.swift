@@ -11,8 +11,8 @@ import TargetKit
 /// ```
 ///
 /// A call is shown at most once, at its end, after all attempts; a stream at the end of its body. Cancelled calls, and
-/// those that a scope that is shut down has rejected, are not shown. Calls opt out by `CallOptions.showsErrors`, in the
-/// target's options or at the call.
+/// calls that a scope has rejected because it was shut down, are not shown. Set `CallOptions.showsErrors` to `false`
+/// for calls whose failures are not to be shown.
 public struct ErrorPresentationPlugin: Plugin {
     private let present: @MainActor @Sendable (String, TargetKitError) -> Void
 

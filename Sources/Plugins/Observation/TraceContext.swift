@@ -49,8 +49,8 @@ public struct TraceContext: Sendable, Hashable {
         self.tracestate = tracestate.flatMap { TraceState.isValid($0) ? $0 : nil }
     }
 
-    /// The trace of the current task, for example that of the request which a server answers; `nil` if there is none.
-    /// Calls that start within `TraceContext.$current.withValue(trace) { … }` continue it.
+    /// The trace of the current task, for example, in a server, that of the request being handled; `nil` if there is
+    /// none. Calls that start within `TraceContext.$current.withValue(trace) { … }` continue it.
     @TaskLocal public static var current: TraceContext?
 
     /// The identifier of the trace: 32 hexadecimal digits.
@@ -74,7 +74,7 @@ public struct TraceContext: Sendable, Hashable {
         return String(repeating: "0", count: 16 - digits.utf8.count) + digits
     }
 
-    /// The number that lowercase hexadecimal digits stand for.
+    /// The value of lowercase hexadecimal digits.
     private static func number(_ digits: ArraySlice<UInt8>) -> UInt64? {
         var number: UInt64 = 0
         for digit in digits {

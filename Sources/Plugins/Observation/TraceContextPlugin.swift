@@ -40,8 +40,8 @@ public protocol TraceSpan: Sendable {
 /// ```
 ///
 /// All attempts of a call belong to one trace, and each is a span of its own. The trace is continued from the request's
-/// `traceparent`, if its target has set one, else from ``TraceContext/current``, else it starts with the call. The fields
-/// are added after the request was signed, because servers on the way may change them.
+/// `traceparent`, if its target has set one, else from ``TraceContext/current``, else it starts with the call. The
+/// fields are not signed, because servers on the way may change them.
 public struct TraceContextPlugin: Plugin {
     /// The span of an attempt, which ends when it is released if it has not ended before.
     private final class Attempt: Sendable {
@@ -69,14 +69,14 @@ public struct TraceContextPlugin: Plugin {
     private let parent = PluginStorage<TraceContext>()
     private let attempt = PluginStorage<Attempt>()
 
-    /// Between signing and error handling. 620.
+    /// After `PluginPlace.signing`: 620.
     public var place: PluginPlace { PluginPlace(rawValue: PluginPlace.signing.rawValue + 20) }
 
     /// Creates a plugin that sends the trace context. Each attempt is a span with a random identifier, which is not
     /// recorded.
     ///
-    /// - Parameter isTraced: Whether requests to a URL are traced; default: all. A trace tells servers which requests
-    ///   belong together, so it may not be meant for other companies' servers.
+    /// - Parameter isTraced: Whether requests to a URL are traced; default: all. A trace shows servers which requests
+    ///   belong together, so consider tracing only your own servers.
     public init(isTraced: @escaping @Sendable (URL) -> Bool = { _ in true }) {
         self.isTraced = isTraced
         startSpan = nil

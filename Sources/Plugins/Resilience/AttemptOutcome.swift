@@ -54,7 +54,7 @@ struct AttemptOutcome {
 }
 
 extension FinishedCall {
-    /// Why the body of a stream has failed whose head had arrived; `nil` if it has not.
+    /// The error of a stream whose body failed after its head had arrived; `nil` if it did not.
     var bodyFailure: URLError.Code? {
         guard streamedByteCount != nil, case .failure(let error) = result, error.stage == .transport,
             error.response != nil

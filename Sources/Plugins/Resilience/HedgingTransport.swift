@@ -16,9 +16,9 @@ import FoundationNetworking
 /// )
 /// ```
 ///
-/// The second request is sent after a fixed delay, or after the 95th percentile of the endpoint's durations: of its last
-/// 500 to 1,000 exchanges, as soon as there are 20. The first response is the result, whatever its status, and the other
-/// request is cancelled. If one of the two fails, the other one decides.
+/// The second request is sent after a fixed delay, or after the 95th percentile of the endpoint's durations: of its
+/// last 500 to 1,000 exchanges, as soon as there are 20. The first response is the result, whatever its status, and the
+/// other request is cancelled. If one of them fails, the result is that of the other.
 ///
 /// - Only requests that may be sent twice are: with an idempotent method (RFC 9110 §9.2.2) or an `Idempotency-Key`, a
 ///   body in memory, a response in memory, and no progress to report. Uploads of files, downloads to files and streams
@@ -30,7 +30,7 @@ import FoundationNetworking
 public struct HedgingTransport: Transport {
     /// The durations of an endpoint's exchanges.
     private struct Durations: Sendable {
-        /// How many exchanges have to be known.
+        /// The minimum number of durations for a percentile.
         static let minimum = 20
         static let windowLength = 500
 
@@ -67,7 +67,7 @@ public struct HedgingTransport: Transport {
     private let scope = RequestScope()
     private let durations = Locked<[String: Durations]>([:])
 
-    /// Creates a transport that sends by another one.
+    /// Creates a transport that sends requests through another one.
     ///
     /// - Parameters:
     ///   - transport: Sends the requests; default: the system's.
@@ -160,7 +160,7 @@ extension TransportRequest {
         }
     }
 
-    /// This request with what its timeout leaves after a delay.
+    /// This request with the time that its timeout leaves after a delay.
     fileprivate func shortened(by delay: Duration) -> TransportRequest {
         var request = self
         request.timeout = timeout.map { max($0 - delay, .milliseconds(1)) }

@@ -77,7 +77,7 @@ struct HostPool: Sendable {
 
     /// The call with the host of an attempt that follows a failed one; `nil` if there is none.
     ///
-    /// - Parameter isSafe: Whether no server can have processed the request, or it may be sent again all the same.
+    /// - Parameter isSafe: Whether no server can have processed the request, or it may be sent again nevertheless.
     func moved(_ call: Call, isSafe: Bool, isAvailable: [Bool]) -> Call? {
         guard call.failed.contains(call.host), isSafe else { return nil }
         var call = call

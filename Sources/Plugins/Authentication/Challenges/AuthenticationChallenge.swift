@@ -13,7 +13,7 @@ package struct AuthenticationChallenge: Sendable, Hashable {
     package let scheme: String
     /// The parameters in order, with quoted strings unquoted.
     package private(set) var parameters: [Parameter] = []
-    /// What some schemes, such as `Negotiate`, have instead of parameters.
+    /// The `token68` that some schemes, such as `Negotiate`, have instead of parameters.
     package private(set) var token68: String?
 
     fileprivate init(scheme: String) {
@@ -22,7 +22,7 @@ package struct AuthenticationChallenge: Sendable, Hashable {
 
     /// The challenges in the values of `WWW-Authenticate` fields, each of which is a list (RFC 9110 §11.6.1).
     ///
-    /// What is not a challenge is left out.
+    /// Text that is not a challenge is ignored.
     package static func challenges(in fields: [String]) -> [AuthenticationChallenge] {
         fields.flatMap { field in
             var parser = ChallengeParser(field)
@@ -35,7 +35,7 @@ package struct AuthenticationChallenge: Sendable, Hashable {
         parameters.first { $0.name.equalsIgnoringASCIICase(name) }?.value
     }
 
-    /// Whether it is of a scheme; schemes are compared without regard to case.
+    /// Whether the challenge has that scheme; schemes are compared without regard to case.
     package func hasScheme(_ other: String) -> Bool { scheme.equalsIgnoringASCIICase(other) }
 
     fileprivate mutating func add(_ name: String, _ value: String) {
@@ -92,7 +92,7 @@ private struct ChallengeParser {
         return next != nil
     }
 
-    /// Skips what is neither a challenge nor a parameter.
+    /// Skips text that is neither a challenge nor a parameter.
     private mutating func skipElement() {
         while let byte = next, byte != UInt8(ascii: ",") {
             if byte == UInt8(ascii: "\"") { _ = quotedString() } else { position += 1 }
@@ -105,7 +105,7 @@ private struct ChallengeParser {
         return String(decoding: bytes[start..<position], as: UTF8.self)
     }
 
-    /// The text after a scheme that is not the beginning of a parameter; leaves the position where it was otherwise.
+    /// The text after a scheme that is not the beginning of a parameter; otherwise, the position does not change.
     private mutating func token68() -> String? {
         let start = position
         skipSpace()

@@ -4,7 +4,7 @@ import TargetKit
 
 /// A challenge of the `Digest` scheme (RFC 7616 §3.3), and the answers to it.
 package struct DigestChallenge: Sendable, Hashable {
-    /// What an answer is made for.
+    /// The request that an answer is for.
     package struct Request: Sendable {
         /// The method.
         let method: String
@@ -88,7 +88,7 @@ package struct DigestChallenge: Sendable, Hashable {
 
     private func userField(_ user: String) -> String {
         if hashesUser { return "username=\(digest.hexadecimal(of: "\(user):\(realm)").quoted)" }
-        // RFC 7616 §3.4.4: what is not ASCII is written as RFC 8187 does.
+        // RFC 7616 §3.4.4: text that is not ASCII is encoded as in RFC 8187.
         if user.utf8.allSatisfy({ $0 < 0x80 }) { return "username=\(user.quoted)" }
         return "username*=UTF-8''\(user.formEncoded)"
     }

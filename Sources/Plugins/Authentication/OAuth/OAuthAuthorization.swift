@@ -59,14 +59,14 @@ public struct OAuthAuthorization: Sendable, Hashable, Codable {
 
     /// The grant in the URL to which the server has redirected the browser (RFC 6749 §4.1.2).
     ///
-    /// - Throws: ``OAuthError`` if the user or the server has refused, or the URL is not the answer to this
+    /// - Throws: ``OAuthError`` if the user or the server has refused, or the URL is not the response to this
     ///   authorization.
     public func grant(from callback: URL) throws(OAuthError) -> OAuthGrant {
         let items = URLComponents(url: callback, resolvingAgainstBaseURL: true)?.queryItems ?? []
         let value = { (name: String) in items.first { $0.name == name }?.value }
         // Otherwise another site could sign the user in to an account of its own (RFC 6749 §10.12).
         guard value("state") == state else {
-            throw .unreadable("the URL is not the answer to this authorization: its state differs")
+            throw .unreadable("the URL is not the response to this authorization: its state differs")
         }
         if let code = value("error") {
             let text = OAuthText(leavingOut: [state, verifier])

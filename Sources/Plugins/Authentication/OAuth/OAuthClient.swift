@@ -22,7 +22,7 @@ import TargetKit
 public struct OAuthClient: Sendable {
     /// How the app proves its identity to the server (RFC 6749 §2.3).
     public enum Authentication: Sendable {
-        /// Not at all: a public client, such as any app that users install (RFC 6749 §2.1).
+        /// Without authentication: a public client, such as any app that users install (RFC 6749 §2.1).
         case none
         /// With a secret, by the `Basic` scheme (RFC 6749 §2.3.1).
         case basic(secret: String)
@@ -48,7 +48,7 @@ public struct OAuthClient: Sendable {
     /// - Parameters:
     ///   - id: The identifier with which the app is registered (RFC 6749 §2.2).
     ///   - tokenURL: The token endpoint, with the scheme https.
-    ///   - authentication: How the app proves its identity; default: not at all.
+    ///   - authentication: How the app proves its identity; default: ``Authentication/none``.
     ///   - parameters: Further fields of all forms, for example `audience`; default: none.
     ///   - send: Sends a request: a form, by `POST`, without a credential. Any provider can send it, even the one whose
     ///     calls wait for a refresh. It must not follow redirects: the form contains secrets that only the server may
@@ -140,7 +140,7 @@ extension OAuthClient.Authentication: RedactedDescription {
 // MARK: - Authentication
 
 extension OAuthClient {
-    /// What proves the app's identity in one request.
+    /// The app's authentication in one request.
     private struct Proof {
         var fields: [String: String] = [:]
         var authorization: String?

@@ -2,7 +2,7 @@
 import Foundation
 import TargetKit
 
-/// What an ``OAuthClient`` exchanges for a token (RFC 6749 §1.3). Its descriptions contain no secrets.
+/// A grant that an ``OAuthClient`` exchanges for a token (RFC 6749 §1.3). Its descriptions contain no secrets.
 public struct OAuthGrant: Sendable, Hashable {
     /// The fields of the form, with `grant_type`.
     let fields: [String: String]

@@ -54,7 +54,7 @@ public struct FileCredentialStore<Credential: Codable & Sendable & Equatable>: C
         let place = file.resolvingSymlinksInPath().path + ".lock"
         let descriptor = open(place, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { return try await refresh() }
-        // This ends the lock, too, as does the end of the process.
+        // This releases the lock, as does the end of the process.
         defer { close(descriptor) }
         // A folder or file system without locks: EINVAL, ENOTSUP.
         _ = try await RefreshLock.wait {

@@ -84,13 +84,13 @@ public struct KeychainCredentialStore<Credential: Codable & Sendable & Equatable
     ) async throws -> Value {
         guard accessGroup != nil else { return try await refresh() }
         let isTaken = try await RefreshLock.wait { takesLock() ? true : nil } ?? false
-        // Another process has it, or has ended with it: the item must not stay.
+        // Another process has the lock, or ended without releasing it: the item must not remain.
         if !isTaken { removeLock() }
         defer { if isTaken { removeLock() } }
         return try await refresh()
     }
 
-    /// Adds the item that is the lock. Any other problem than its existence is not one of the refresh.
+    /// Adds the item that serves as the lock. Only an existing item prevents the refresh; other errors are ignored.
     private func takesLock() -> Bool {
         let protection = kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly
         let attributes = lockQuery.merging([kSecValueData: Data(), kSecAttrAccessible: protection]) { $1 }

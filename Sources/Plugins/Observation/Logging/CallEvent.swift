@@ -20,7 +20,7 @@ public struct CallEvent: Sendable {
         case body
         /// An attempt failed.
         case failed
-        /// Another attempt begins. ``CallEvent/reason`` tells why.
+        /// Another attempt begins. ``CallEvent/reason`` says why.
         case retry
         /// The call has ended.
         case finished
@@ -34,7 +34,7 @@ public struct CallEvent: Sendable {
 
     /// The step.
     public internal(set) var step: Step
-    /// When it was taken.
+    /// The time of the step.
     public let date: Date
     /// The time since the attempt was sent; for ``Step/retry``, since the last attempt ended; for ``Step/finished``,
     /// since the call started. `nil` for the other steps before the response.

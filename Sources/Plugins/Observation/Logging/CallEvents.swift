@@ -80,7 +80,7 @@ struct CallEvents: Sendable {
         if let response {
             event.isStream = response.isStream
             event.isRefused = error != nil
-            // An event may be kept; the connection must not be.
+            // An event may be stored, and must not retain the connection.
             event.response = response.isStream ? response.head : response
             report(event)
             if !response.isStream {
@@ -136,7 +136,7 @@ struct CallEvents: Sendable {
     }
 }
 
-/// The name of a call's target, which is found when it is first read: the reflection takes 2 µs.
+/// The name of a call's target, computed when it is first read: the reflection takes 2 µs.
 final class TargetName: Sendable {
     private let name = Locked<String?>(nil)
 
@@ -159,8 +159,8 @@ extension Result where Success == Response, Failure == TargetKitError {
 }
 
 extension TargetKitError {
-    /// What identifies the error in a log: its description without what the target has made of it, and without the
-    /// attempts before it.
+    /// The text by which the error is recognized in a log: its description without the target's own error and without
+    /// the attempts before it.
     fileprivate var identity: String {
         var error = self
         error.appError = nil

@@ -12,12 +12,12 @@ import TargetKit
 /// share(file.files)
 /// ```
 ///
-/// A file that has reached the limit is renamed to `network.1.jsonl`, replacing the one before, and a new one is started.
-/// So the last events are kept, in at most twice the limit. The file survives the process; its owner alone can read it.
-/// Several processes may write to the same file.
+/// A file that has reached the limit is renamed to `network.1.jsonl`, replacing the one before, and a new one is
+/// started. So the last events are kept, in at most twice the limit. The file remains when the process ends, and only
+/// its owner can read it. Several processes may write to the same file.
 ///
-/// Writing happens on a queue of the file's own. Events that cannot be written, for example because the disk is full, are
-/// dropped, and so are those that come while 10,000 others wait.
+/// Events are written on a private queue. Events that cannot be written, for example because the disk is full, are
+/// dropped, as are events that arrive while 10,000 are waiting.
 public final class EventFile: Sendable {
     private struct State: Sendable {
         var waitingCount = 0
@@ -109,11 +109,11 @@ private final class AppendedFile {
     }
 
     init?(_ path: String) {
-        // Not through a link, which another process may have put there, and without waiting for the reader of a pipe.
+        // Does not follow a link, which another process may have created, and does not wait for the reader of a pipe.
         let flags = O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
         let descriptor = open(path, flags, 0o600)
         guard descriptor >= 0 else { return nil }
-        // -1 if it is not a file, but a pipe for example.
+        // -1 if it is not a file, for example a pipe.
         let size = Int(lseek(descriptor, 0, SEEK_END))
         guard size >= 0 else {
             close(descriptor)
@@ -134,7 +134,7 @@ private final class AppendedFile {
         flock(descriptor, LOCK_UN)
     }
 
-    /// Adds a line. A line that was cut off before, by a crash or a full disk, is ended first.
+    /// Adds a line. A line that a crash or a full disk has truncated is ended first.
     func append(_ line: Data) {
         var last: UInt8 = 0x0A
         if size > 0 { pread(descriptor, &last, 1, off_t(size - 1)) }

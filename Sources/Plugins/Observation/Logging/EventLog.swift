@@ -18,8 +18,8 @@ import FoundationNetworking
 /// ```
 ///
 /// A call has one ``CallEvent/Step/finished``, at its end, even if it was cancelled or failed before it was sent; for a
-/// stream, at the end of its body. Events of one call come in order; those of different calls at the same time. An
-/// exchange that calls share has events of its own from ``CallEvent/Step/sent`` on. Bodies are not reported.
+/// stream, at the end of its body. Events of one call arrive in order; those of different calls may arrive at the same
+/// time. An exchange that calls share has events of its own from ``CallEvent/Step/sent`` on. Bodies are not reported.
 ///
 /// For lines that people read, use a ``NetworkLoggerPlugin``, which reports the same steps.
 public struct EventLog: Plugin {
@@ -38,7 +38,7 @@ public struct EventLog: Plugin {
         self.init(redaction: redaction, clock: ContinuousClock(), output: output)
     }
 
-    /// Creates a log that measures durations by a clock of the test's.
+    /// Creates a log that measures durations by a test's clock.
     package init(
         redaction: LogRedaction = LogRedaction(),
         clock: any Clock<Duration>,

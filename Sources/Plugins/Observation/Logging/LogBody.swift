@@ -39,7 +39,7 @@ struct LogBody {
         return String(decoding: data.prefix(512), as: UTF8.self).lowercased().contains("\ncontent-disposition:")
     }
 
-    /// The body's lines; the last one says how long a body is that was cut off.
+    /// The body's lines; the last one has the length of a truncated body.
     func lines(of data: Data, contentType: String?) -> [String] {
         switch text(of: data, contentType: contentType) {
         case nil: []

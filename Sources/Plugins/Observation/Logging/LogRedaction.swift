@@ -136,7 +136,7 @@ extension LogRedaction {
         }
     }
 
-    /// Pairs of `name=value`, separated by `&`, and whether they were cut off at the limit.
+    /// Pairs of `name=value`, separated by `&`, and whether they were truncated at the limit.
     func form(_ text: String, limit: Int) -> (bytes: [UInt8], isCut: Bool) {
         var text = text
         var copy: [UInt8] = []
@@ -144,7 +144,7 @@ extension LogRedaction {
         return (copy, isCut)
     }
 
-    /// Appends the pairs of a form, and returns whether they were cut off at the limit.
+    /// Appends the pairs of a form, and returns whether they were truncated at the limit.
     @discardableResult
     private func append(form: Slice<UnsafeBufferPointer<UInt8>>, limit: Int, to copy: inout [UInt8]) -> Bool {
         var start = form.startIndex

@@ -17,7 +17,7 @@ extension TextRedactor {
         index = endOfValue(at: value)
     }
 
-    /// Copies a string, redacting what is within it.
+    /// Copies a string, and redacts the secrets in it.
     private mutating func copyText(to end: Int) {
         let string = index..<end
         index = end
@@ -82,7 +82,7 @@ extension TextRedactor {
         return (SecretFields.normalized(text(ofString: start..<end)), skippingSpace(from: colon + 1))
     }
 
-    /// Whether a value tells nothing: `true`, `false` or `null`, or a count, such as `"tokens": 12`.
+    /// Whether a value is never a secret: `true`, `false` or `null`, or a count, such as `"tokens": 12`.
     private func isPublic(valueAt start: Int, of name: String) -> Bool {
         guard let first = byte(at: start), first != UInt8(ascii: "\"") else { return false }
         let value = bytes[start..<endOfValue(at: start)]

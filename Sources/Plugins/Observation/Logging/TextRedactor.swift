@@ -42,7 +42,7 @@ struct TextRedactor {
         isOAuth = ["grant_type", "grantType", "code_verifier", "redirect_uri"].contains { bytes.contains($0) }
     }
 
-    /// The copy, and whether it was cut off at the limit.
+    /// The copy, and whether it was truncated at the limit.
     static func redacted(_ data: Data, by redaction: LogRedaction, limit: Int) -> (bytes: [UInt8], isCut: Bool) {
         // A secret takes less space in the copy, so more is read than the limit.
         let window = Array(data.prefix(limit < Int.max / 4 ? limit * 2 + (64 << 10) : .max))
@@ -89,7 +89,7 @@ struct TextRedactor {
     }
 
     mutating func append(_ part: some Collection<UInt8>) {
-        // One byte over the limit shows that the text was cut off.
+        // One byte over the limit shows that the text was truncated.
         copy.append(contentsOf: part.prefix(max(0, min(limit, .max - 1) - copy.count) + 1))
     }
 }

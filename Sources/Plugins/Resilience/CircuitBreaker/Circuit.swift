@@ -116,8 +116,8 @@ struct Circuit: Sendable {
         }
     }
 
-    /// The body of a stream has failed whose head has counted as a success: the call counts as a failure instead. That
-    /// happens now, also if the head arrived before the circuit last changed.
+    /// Counts a call as a failure at this time, although the head of its stream counted as a success, because the body
+    /// has failed. It counts even if the head arrived before the circuit last changed.
     mutating func streamFailed(_ admission: Admission, at now: Duration) {
         switch phase {
         case .closed:

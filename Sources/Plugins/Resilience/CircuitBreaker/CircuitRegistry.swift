@@ -54,7 +54,7 @@ struct CircuitRegistry: Sendable {
         circuits[key, default: Circuit(policy)].isolate()
     }
 
-    /// The body of a stream has failed whose head has counted as a success.
+    /// Counts a call as a failure, because the body of its stream has failed.
     mutating func streamFailed(_ admission: Circuit.Admission, of key: String, at now: Duration) {
         circuits[key]?.streamFailed(admission, at: now)
     }
