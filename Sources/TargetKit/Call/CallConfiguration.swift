@@ -50,7 +50,7 @@ final class CallConfiguration: Sendable {
         let unimplemented = handle.unimplementedHooks
         if unimplemented.isEmpty { return }
         knownPlugins.withLock { known in
-            // A plugin that calls another plugin's hooks notes that plugin's defaults in every call.
+            // A plugin that calls another plugin's hooks records that plugin's defaults in every call.
             guard known.unimplementedHooks.formUnion(unimplemented) else { return }
             known.chain = known.chain.without(known.unimplementedHooks)
         }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// An attempt of a call that a plugin has followed by another one.
+/// An attempt of a call after which a plugin requested another one.
 ///
 /// ```swift
 /// catch {

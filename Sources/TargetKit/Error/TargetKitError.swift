@@ -94,7 +94,7 @@ public struct TargetKitError: Error, Sendable {
         get { fields.value.previousAttempts }
         set { fields.value.previousAttempts = newValue }
     }
-    /// Whether an error handler of the app has made this error, which other handlers are not to see.
+    /// Whether an error handler of the app has created this error, which is not passed to other handlers.
     package var isHandled: Bool {
         get { fields.value.isHandled }
         set { fields.value.isHandled = newValue }

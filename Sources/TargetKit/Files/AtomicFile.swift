@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 
-/// A file whose contents are replaced as a whole, for what is kept between launches.
+/// A file whose contents are replaced as a whole, for data that is kept between launches.
 ///
 /// New contents are written to a part file beside the file, flushed to the disk, and renamed. A reader, another writer
-/// or a crash therefore meets the old contents or the new ones, and never a mixture. Each part file belongs to one
-/// write: any number of writers, of any number of processes, can replace the file at the same time, and the last one
-/// wins.
+/// or a crash therefore finds either the old or the new contents, never a mixture. Each part file belongs to one write:
+/// any number of writers, of any number of processes, can replace the file at the same time, and the last one wins.
 ///
-/// Files have mode 0600, because most of what is kept is secret. A part file that a killed process has left is removed
-/// with the first change an hour later.
+/// Files have mode 0600, because most of these files contain secrets. A part file that a killed process has left behind
+/// is removed by the first change an hour later.
 package struct AtomicFile: Sendable {
     /// A failed operation of the file.
     package struct Failure: Error, Sendable, Hashable {
@@ -34,7 +33,7 @@ package struct AtomicFile: Sendable {
         }
     }
 
-    /// How long a part file is left alone, because its writer may still exist.
+    /// The age at which a part file is removed; the writer of a newer one may still exist.
     private static let partLifetime: TimeInterval = 3600
 
     private let file: URL
@@ -110,7 +109,7 @@ package struct AtomicFile: Sendable {
         }
     }
 
-    /// Removes the part files of writers that no longer exist. Younger ones may belong to a writer at work.
+    /// Removes the part files of writers that no longer exist. Newer ones may still be in use.
     private func removeLeftovers(of place: URL) {
         let folder = place.deletingLastPathComponent()
         let limit = Date(timeIntervalSinceNow: -Self.partLifetime)

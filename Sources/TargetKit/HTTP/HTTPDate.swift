@@ -127,9 +127,9 @@ extension CookieDate {
     }
 }
 
-/// The header field by which a server says when to send a request again (RFC 9110 §10.2.3).
+/// The header field in which a server says when to send a request again (RFC 9110 §10.2.3).
 package enum RetryAfter {
-    /// The statuses that can be temporary: the request, sent again later, may succeed.
+    /// The statuses that can be temporary: a later request may succeed.
     package static let statuses: Set<Int> = [408, 425, 429, 500, 502, 503, 504]
 
     /// The delay; zero for a date in the past, `nil` without the field or if it is malformed.

@@ -60,8 +60,8 @@ extension URLRequest {
     /// Whether the request may be sent again after the server may have processed it: its method is one of these, or it
     /// has an idempotency key by which the server recognizes the repetition.
     ///
-    /// This is the only rule for retries, other hosts, hedged requests and transports. Each body can be produced again:
-    /// a ``BodySource`` can be opened again, and a request with an `httpBodyStream` is refused.
+    /// Retries, failover, hedged requests and transports all use this rule. Each body can be produced again: a
+    /// ``BodySource`` can be opened again, and a request with an `httpBodyStream` is refused.
     package func isRepeatable(with methods: Set<HTTPMethod> = HTTPMethod.idempotent) -> Bool {
         methods.contains(method) || hasIdempotencyKey
     }

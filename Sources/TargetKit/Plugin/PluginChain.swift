@@ -8,8 +8,8 @@ import FoundationNetworking
 /// The plugins of a provider, by hook, each in the order of their places.
 ///
 /// A plugin is left out of the hooks that it does not implement: six calls of hooks that do nothing take 0.25 µs, as
-/// the first idle plugin of `Benchmarks calls` shows. The defaults of the hooks note the types that use them, because
-/// Swift cannot tell in advance.
+/// the first idle plugin of `Benchmarks calls` shows. The defaults of the hooks record the types that use them, because
+/// Swift offers no way to ask in advance.
 final class PluginChain: Sendable {
     /// Whether a provider has no plugins.
     let isEmpty: Bool

@@ -73,8 +73,8 @@ public struct RequestContext: Sendable {
     /// The options of the provider, the target and the call.
     public var options: CallOptions { fixed.options }
     /// The time until the call's ``CallTimeout/wholeCall(_:)`` expires, by the provider's clock; `nil` without that
-    /// limit. A plugin that waits need not begin a wait that is longer. A shared exchange has the time of the last of
-    /// its calls.
+    /// limit. A plugin should not begin a longer wait. For a shared exchange, it is the time until the latest deadline
+    /// of its calls.
     public var timeLeft: Duration? { handle.deadline?.timeLeft }
     /// The header fields that contain secrets: those of ``HeaderRedaction/standard`` and of all plugins of the
     /// provider.
@@ -140,7 +140,7 @@ public struct RequestContext: Sendable {
         self.attempt = attempt
     }
 
-    /// Notes that the default of a hook was called. The provider leaves it out of later calls.
+    /// Records that the default of a hook was called. The provider leaves it out of later calls.
     func note(_ type: any Plugin.Type, doesNotImplement hook: PluginHook) {
         handle.note(type, doesNotImplement: hook)
     }

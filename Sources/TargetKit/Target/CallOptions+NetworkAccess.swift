@@ -53,7 +53,8 @@ package struct RefusedNetworks: OptionSet, Sendable, Hashable {
 }
 
 extension URLRequest {
-    /// Forbids kinds of network, for a transport that uses URLSession. Does not allow what is forbidden already.
+    /// Disallows kinds of network, for a transport that uses URLSession. Never allows one that the request already
+    /// disallows.
     mutating func refuse(_ networks: RefusedNetworks) {
         if networks.contains(.cellular) { allowsCellularAccess = false }
         #if !canImport(FoundationNetworking)

@@ -28,7 +28,7 @@ extension ResponseStream {
             private var body: ParsedBody<Element>?
             private var reader: (any ElementReader<Element>)?
 
-            /// The type of the elements; those that have been read can contain secrets.
+            /// The type of the elements, without their values, which can contain secrets.
             public var description: String { "iterator of \(Element.self)" }
 
             init(body: ParsedBody<Element>) {

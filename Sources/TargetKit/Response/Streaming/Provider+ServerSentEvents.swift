@@ -14,7 +14,7 @@ extension Provider {
     ///
     /// The stream is opened again when it ends, after a failure of the network, and after a status that can be
     /// temporary: 408, 425, 429, 500, 502, 503, 504. The delay is at least that of the server's `Retry-After`. It
-    /// doubles with each opening that brings no event, up to 30 seconds, and is up to half as long again at random.
+    /// doubles with each opening that delivers no event, up to 30 seconds, and is up to half as long again at random.
     /// Other failures end the sequence.
     ///
     /// A server must not be silent for longer than the transport's idle timeout, 60 seconds by default; it can send

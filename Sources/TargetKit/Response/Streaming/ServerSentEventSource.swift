@@ -16,7 +16,8 @@ struct ServerSentEventSource: Sendable {
     let maximumReconnections: Int?
     let lastEventID: String?
     let limit: Int
-    /// A random number from 0 to 1, so that clients which lost a server together do not return together.
+    /// A random number from 0 to 1, so that clients that lost a server at the same time do not reconnect at the same
+    /// time.
     var jitter: @Sendable () -> Double = { .random(in: 0...1) }
     /// Waits before the stream is opened again.
     let pause: @Sendable (Duration) async throws -> Void
