@@ -32,7 +32,7 @@ struct SinglePluginTests {
         #expect(log.events == [.process(.failure(.endpoint))])
     }
 
-    @Test("Other plugins may be repeated")
+    @Test("A provider can have other plugins more than once")
     func others() async throws {
         let transport = StubTransport { _ in .response(status: 200, data: Data()) }
         let plugins: [any Plugin] = [

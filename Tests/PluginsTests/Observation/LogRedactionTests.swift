@@ -42,7 +42,7 @@ struct LogRedactionTests {
         #expect(try await url(text, .none) == text)
     }
 
-    @Test("Names can be added and excepted, and a list can replace the rule")
+    @Test("Names can be added and exempted, and a list can replace the rule")
     func names() async throws {
         var redaction = LogRedaction()
         redaction.fields = ["Home_Town"]

@@ -212,7 +212,7 @@ struct NetworkLoggerPluginTests {
         #expect(await lines(.curl, PluginTarget()).first?.contains("'X-Signature: \(value)'") == true)
     }
 
-    @Test("Fields that are excepted are shown")
+    @Test("Exempted fields are shown")
     func fewerSecrets() async {
         var redaction = LogRedaction()
         redaction.headers.secretNames.remove("X-Api-Key")

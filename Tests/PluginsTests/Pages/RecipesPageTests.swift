@@ -87,7 +87,7 @@ struct RecipesPageTests {
         #expect(products == [Product(id: 7, name: "Green tea")])
     }
 
-    @Test("Each recipe has code, and something to watch out for", arguments: ["Session", "Request", "Screen"])
+    @Test("Each recipe has code and notes", arguments: ["Session", "Request", "Screen"])
     func shape(page: String) throws {
         let text = try DocumentationPage("Sources/Plugins/TargetKitPlugins.docc/\(page)Recipes.md").text()
         let recipes = text.components(separatedBy: "\n## ").dropFirst(2)

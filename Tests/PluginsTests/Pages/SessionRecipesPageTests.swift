@@ -98,7 +98,7 @@ struct SessionRecipesPageTests {
         }
     }
 
-    @Test("Refresh the token unnoticed", arguments: [true, false])
+    @Test("Refresh the token automatically", arguments: [true, false])
     func refresh(succeeds: Bool) async throws {
         let answer = #"{"code":0,"data":{"access":"new","refresh":"r2"}}"#
         let refreshes = Tally()

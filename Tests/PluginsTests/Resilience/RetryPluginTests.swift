@@ -283,7 +283,7 @@ struct RetryHistoryTests {
     }
 
     @Test(
-        "A closure is told of each retry, and the error has the attempts before the last one",
+        "A closure is called before each retry, and the error has the attempts before the last one",
         arguments: [false, true]
     )
     func history(isShared: Bool) async throws {

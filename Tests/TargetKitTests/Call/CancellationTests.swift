@@ -38,7 +38,7 @@ struct CancellationTests {
     }
 
     @Test(
-        "It ends with stage cancelled at every place of a call on the continuous clock, by every means",
+        "It ends with stage cancelled at every stage of a call on the continuous clock, by every means",
         arguments: Place.allCases,
         Means.allCases
     )

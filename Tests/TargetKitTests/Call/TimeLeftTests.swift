@@ -50,7 +50,7 @@ struct TimeLeftTests {
     }
 
     @Test(
-        "A shared exchange has the time of the last of its calls",
+        "A shared exchange has the latest deadline of its calls",
         arguments: [[5, 20], [20, 5], [5, nil], [nil, 5]]
     )
     func shared(_ limits: [Int?]) async {

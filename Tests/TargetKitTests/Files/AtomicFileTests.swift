@@ -72,7 +72,7 @@ struct AtomicFileTests {
         #expect(folder.names == ["state.json"])
     }
 
-    @Test("Folders are created if that is wanted", arguments: [true, false])
+    @Test("Missing folders are created on request", arguments: [true, false])
     func folders(_ creates: Bool) throws {
         let deep = folder.url.appendingPathComponent("a/b/state.json")
         let file = AtomicFile(deep, createsFolder: creates)
@@ -85,7 +85,7 @@ struct AtomicFileTests {
         }
     }
 
-    @Test("Only a file URL has a file")
+    @Test("A URL that is not a file URL is refused")
     func location() throws {
         let remote = try #require(URL(string: "https://shop.example/state.json"))
         let error = #expect(throws: AtomicFile.Failure.self) { try AtomicFile(remote).read() }

@@ -8,7 +8,7 @@ import Testing
 @Suite("PartialFile")
 struct PartialFileTests {
     @Test(
-        "A file is from the start as private as the one that it replaces",
+        "A file has the permissions of the one that it replaces from the start",
         arguments: [0o600, 0o640, 0o400, 0o666] as [mode_t]
     )
     func mode(mode: mode_t) throws {

@@ -145,7 +145,7 @@ struct DigestChallengeTests {
     }
 
     @Test(
-        "A challenge that cannot be answered says why",
+        "The error of a challenge that cannot be answered gives the reason",
         arguments: [
             (#"Digest realm="a", nonce="n", qop="auth-int""#, .integrityProtection),
             (#"Digest realm="a", nonce="n", algorithm=SHA-512-256"#, .unsupportedAlgorithm),

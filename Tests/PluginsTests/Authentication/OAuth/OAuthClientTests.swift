@@ -164,7 +164,7 @@ extension OAuthClientTests {
         )
     }
 
-    @Test("An answer to another authorization, without a code or with an error has no grant")
+    @Test("A response to another authorization, without a code, or with an error has no grant")
     func refusals() throws {
         let authorization = try authorization("https://login.example/auth")
         for query in [

@@ -159,7 +159,7 @@ struct CredentialStoreTests {
     }
 
     @Test(
-        "What a killed process has left goes with the first change an hour later, and nothing else",
+        "The first change an hour later removes the part files of a killed process, and no others",
         arguments: [true, false]
     )
     func leftovers(_ saves: Bool) async throws {

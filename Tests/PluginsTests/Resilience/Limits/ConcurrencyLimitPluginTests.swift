@@ -61,7 +61,7 @@ struct ConcurrencyLimitPluginTests {
         #expect(plugin.counts == (0, 0))
     }
 
-    @Test("Calls wait in the order in which they came, the most urgent first")
+    @Test("The most urgent calls are sent first, and others in order of arrival")
     func order() async {
         let plugin = ConcurrencyLimitPlugin(1)
         let provider = provider(plugin)
@@ -128,14 +128,14 @@ struct ConcurrencyLimitPluginTests {
         #expect(plugin.counts == (0, 0))
     }
 
-    @Test("Each call gives its place back, however it ends", arguments: CallEnding.allCases, [false, true])
+    @Test("Each call returns its slot, however it ends", arguments: CallEnding.allCases, [false, true])
     func endings(_ ending: CallEnding, isRepeated: Bool) async {
         let plugin = ConcurrencyLimitPlugin(1, key: { _, _ in "all" })
         for _ in 0..<(isRepeated ? 3 : 1) { _ = await ending.run(through: plugin) }
         #expect(plugin.counts == (0, 0))
     }
 
-    @Test("A stream holds its place until the end of its body, or until it is released", arguments: [true, false])
+    @Test("A stream holds its slot until the end of its body, or until it is released", arguments: [true, false])
     func streams(isRead: Bool) async throws {
         let plugin = ConcurrencyLimitPlugin(1)
         let (transport, scope) = (StreamingTransport(), RequestScope())
@@ -149,7 +149,7 @@ struct ConcurrencyLimitPluginTests {
         #expect(plugin.counts == (0, 0))
     }
 
-    @Test("A stream that is repeated keeps its place")
+    @Test("A stream that is repeated keeps its slot")
     func repeatedStream() async throws {
         let plugin = ConcurrencyLimitPlugin(1)
         let script = ScriptedTransport(.status(503), .response(status: 200, data: Data("one\n".utf8)))
@@ -163,7 +163,7 @@ struct ConcurrencyLimitPluginTests {
         #expect(plugin.counts == (0, 0))
     }
 
-    @Test("A call that waits to be repeated holds no place")
+    @Test("A call that waits to be repeated holds no slot")
     func retryDelay() async {
         let plugin = ConcurrencyLimitPlugin(1)
         let script = ScriptedTransport { _, index in .status(index == 0 ? 503 : 200) }
@@ -180,7 +180,7 @@ struct ConcurrencyLimitPluginTests {
         #expect(plugin.counts == (0, 0))
     }
 
-    @Test("Calls that share an exchange hold one place, also while it is repeated", arguments: [1, 2])
+    @Test("Calls that share an exchange hold one slot, even while it is repeated", arguments: [1, 2])
     func shared(_ limit: Int) async {
         let plugin = ConcurrencyLimitPlugin(limit)
         let gate = Gate()

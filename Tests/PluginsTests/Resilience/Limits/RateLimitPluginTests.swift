@@ -36,7 +36,7 @@ struct RateLimitPluginTests {
     }
 
     @Test(
-        "Requests are sent at equal distances after a burst",
+        "Requests are sent at equal intervals after a burst",
         arguments: [
             (2, nil, [0, 0, 0.5, 1, 1.5]), (2, 1, [0, 0.5, 1, 1.5, 2]), (4, 3, [0, 0, 0, 0.25, 0.5]),
             (1, 0, [0, 1, 2, 3, 4]),
@@ -90,7 +90,7 @@ struct RateLimitPluginTests {
         (200, ["RateLimit-Remaining": "0", "RateLimit-Reset": "1e300"], 3600),
     ]
 
-    @Test("The server's limits are kept, at most for an hour", arguments: fields.indices)
+    @Test("The server's limits are respected for an hour at most", arguments: fields.indices)
     func learns(_ index: Int) async {
         let (status, headers, expected) = Self.fields[index]
         let provider = provider(plugin(maximumWait: .seconds(4000))) { index in
@@ -154,7 +154,7 @@ struct RateLimitPluginTests {
         #expect(plugin.counts.waiting == 0)
     }
 
-    @Test("The limits of hundreds of servers are forgotten when they have no effect any more")
+    @Test("The limits of hundreds of servers are removed when they no longer have any effect")
     func memory() async throws {
         let plugin = plugin(1)
         let provider = provider(plugin)

@@ -82,7 +82,7 @@ struct ServerSentEventSourceTests {
     }
 
     @Test(
-        "A server that is unavailable is asked again, as late as it says",
+        "The stream of an unavailable server is opened again after the delay that the server asks for",
         arguments: [408, 425, 429, 500, 502, 503, 504]
     )
     func unavailable(_ status: Int) async throws {
