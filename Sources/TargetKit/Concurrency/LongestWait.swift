@@ -21,7 +21,7 @@ extension Clock where Duration == Swift.Duration {
     }
 }
 
-/// The time since its creation by any clock, as a duration: an existential clock's instants cannot be stored.
+/// A stopwatch of any clock, which starts when it is created: the instants of an existential clock cannot be stored.
 package struct ElapsedTime: Sendable {
     private let read: @Sendable () -> Duration
 

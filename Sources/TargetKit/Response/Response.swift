@@ -137,7 +137,7 @@ public struct Response: Sendable {
     /// The header fields, parsed at each access: keep the list to read several of them.
     public var headers: HTTPHeaders { exchange.head.headers }
 
-    /// Whether a header field's name or value contains a text, which is in lower case. The fields are not parsed.
+    /// Whether a header field's name or value contains a text, given in lowercase. The fields are not parsed.
     package func hasField(containing text: StaticString) -> Bool { exchange.head.hasField(containing: text) }
 
     /// Whether the body is a stream that is read later.

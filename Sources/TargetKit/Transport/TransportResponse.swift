@@ -99,7 +99,7 @@ public struct ResponseHead: Sendable {
         }
     }
 
-    /// Whether a field's name or value contains a text, which is in lower case ASCII. The lines are not parsed.
+    /// Whether a field's name or value contains a text, given in lowercase ASCII. The lines are not parsed.
     func hasField(containing text: StaticString) -> Bool {
         switch storage {
         case .fields(let headers):
@@ -112,7 +112,7 @@ public struct ResponseHead: Sendable {
 }
 
 extension [UInt8] {
-    /// Whether it contains a text in lower case ASCII, in any letter case.
+    /// Whether it contains a text, given in lowercase ASCII, in any letter case.
     fileprivate func contains(_ text: StaticString) -> Bool {
         let length = text.utf8CodeUnitCount
         guard length > 0, length <= count else { return length == 0 }
