@@ -39,3 +39,40 @@ public struct OSAllocatedUnfairLock<State>: @unchecked Sendable {
         try withUnsafeTemporaryAllocation(of: State.self, capacity: 1) { try body(&$0[0]) }
     }
 }
+
+@available(macOS 10.12, iOS 10, tvOS 10, watchOS 3, *)
+public struct OSLogType: Equatable, Sendable {
+    public static let `default` = OSLogType()
+    public static let info = OSLogType()
+    public static let debug = OSLogType()
+    public static let error = OSLogType()
+    public static let fault = OSLogType()
+}
+
+@available(macOS 11, iOS 14, tvOS 14, watchOS 7, *)
+public struct OSLogPrivacy: Sendable {
+    public static var auto: OSLogPrivacy { OSLogPrivacy() }
+    public static var `public`: OSLogPrivacy { OSLogPrivacy() }
+    public static var `private`: OSLogPrivacy { OSLogPrivacy() }
+}
+
+@available(macOS 11, iOS 14, tvOS 14, watchOS 7, *)
+public struct OSLogInterpolation: StringInterpolationProtocol {
+    public init(literalCapacity: Int, interpolationCount: Int) {}
+    public mutating func appendLiteral(_ literal: String) {}
+    public mutating func appendInterpolation(
+        _ argumentString: @autoclosure @escaping () -> String, privacy: OSLogPrivacy = .auto
+    ) {}
+}
+
+@available(macOS 11, iOS 14, tvOS 14, watchOS 7, *)
+public struct OSLogMessage: ExpressibleByStringInterpolation {
+    public init(stringInterpolation: OSLogInterpolation) {}
+    public init(stringLiteral value: String) {}
+}
+
+@available(macOS 11, iOS 14, tvOS 14, watchOS 7, *)
+public struct Logger: Sendable {
+    public init(subsystem: String, category: String) {}
+    public func log(level: OSLogType, _ message: OSLogMessage) {}
+}
