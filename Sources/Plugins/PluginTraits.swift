@@ -14,5 +14,5 @@ extension DefaultHeadersPlugin: ImmediatePlugin {}
 extension LoadingPlugin: ImmediatePlugin {}
 extension MetricsPlugin: ImmediatePlugin {}
 
-// Its `process` waits for the sign-out, which cancelling the call does not cancel.
+// Its `process` waits only for the sign-out, by `RequestContext.cancellable(_:)`.
 extension UnauthorizedPlugin: ImmediatePlugin {}

@@ -145,6 +145,11 @@ public struct RequestContext: Sendable {
         handle.note(type, doesNotImplement: hook)
     }
 
+    /// Runs work of a hook that does not wait elsewhere, and cancels it when the call is cancelled or times out.
+    package func cancellable(_ work: @escaping @Sendable () async -> Void) async {
+        await handle.runInTask(work)
+    }
+
     /// Returns the context of a shared exchange that this call begins.
     func ofExchange(_ handle: RequestHandle) -> RequestContext {
         handle.copyStorage(of: fixed.handle)

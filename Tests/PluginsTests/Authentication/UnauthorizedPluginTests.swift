@@ -112,6 +112,32 @@ struct UnauthorizedPluginTests {
         #expect(scope.inFlightCount == 0)
     }
 
+    @Test("Cancelling a call whose handler waits ends the call, and not the handler", arguments: [true, false])
+    func cancelledInHandler(isAwaited: Bool) async {
+        let (started, gate, ended) = (Tally(), Gate(), Tally())
+        let plugin = UnauthorizedPlugin { _ in
+            started.add()
+            await gate.wait()
+            ended.add()
+        }
+        let provider = Provider<PluginTarget>.stubbed(plugin)
+        let results = Recorder<RecordingPlugin.Outcome>()
+        let call = Task { [target = target()] in
+            if isAwaited {
+                results.append(.init(await provider.result(target)))
+            } else {
+                provider.request(target, on: .global()) { results.append(.init($0)) }
+            }
+        }
+        await started.waitRegardless(for: 1)
+        provider.cancelAll()
+        for _ in 0..<200 where results.count == 0 { try? await Task.sleep(for: .milliseconds(10)) }
+        #expect(results.elements == [.failure(.cancelled)])
+        #expect(ended.value == 0)
+        gate.open()
+        await call.value
+    }
+
     @Test("Every other call of the scope is cancelled before the handler runs; other scopes go on")
     func cancelsOthers() async throws {
         let scope = RequestScope()
