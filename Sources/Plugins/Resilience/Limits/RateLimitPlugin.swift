@@ -21,7 +21,8 @@ import FoundationNetworking
 /// (draft-ietf-httpapi-ratelimit-headers).
 ///
 /// A call that would wait longer than `maximumWait`, or than the rest of its `CallTimeout.wholeCall`, fails at once with
-/// ``RateLimitError``, stage `.request` and kind `.rateLimited`. A waiting call can be cancelled.
+/// ``RateLimitError``, stage `.request` and kind `.rateLimited`, as does a waiting call when the server asks for a longer
+/// wait. A waiting call can be cancelled.
 ///
 /// One plugin can be used by any number of providers; its copies share their limits.
 public struct RateLimitPlugin: Plugin {
@@ -82,7 +83,10 @@ public struct RateLimitPlugin: Plugin {
             case .success(let response): response as Response?
             case .failure(let error): error.response
             }
-        guard let response, let key = context[keys], let limit = ServerRateLimit(response, now: now) else { return }
+        // The limit of another server is not that of the one with the key.
+        guard let response, !response.redirects.contains(where: \.isCrossOrigin), let key = context[keys],
+            let limit = ServerRateLimit(response, now: now)
+        else { return }
         limits.learn(limit, of: key)
     }
 }
@@ -155,7 +159,8 @@ private final class RateLimits: Sendable {
             let remaining = entry.bucket.delay(after: entry.waiting.count, at: time)
             guard remaining < limit else { throw RateLimitError(key: key, remaining: remaining) }
             defer { entry.isServed = true }
-            return .wait(entry.waiting.add(.medium), isFirst: !entry.isServed)
+            let end = time + LongestWait.limited(limit)
+            return .wait(entry.waiting.add(.medium, until: end), isFirst: !entry.isServed)
         }
         guard case .wait(let id, let isFirst) = decision else { return }
         if isFirst { Task { await serve(key) } }
@@ -166,13 +171,20 @@ private final class RateLimits: Sendable {
         }
     }
 
+    /// Keeps to the server's limit. The calls that would now wait for too long fail.
     func learn(_ limit: ServerRateLimit, of key: String) {
         let time = elapsedTime.current
-        entries.withLock { entries in
+        let refused = entries.withLock { entries in
             var entry = entries[key] ?? newEntry(&entries, at: time)
+            defer { entries[key] = entry }
             entry.bucket.learn(limit, at: time)
-            entries[key] = entry
+            let bucket = entry.bucket
+            return entry.waiting.fail { others, end in
+                let remaining = bucket.delay(after: others, at: time)
+                return time + remaining < end ? nil : RateLimitError(key: key, remaining: remaining)
+            }
         }
+        for call in refused { call.begin() }
     }
 
     /// Sends the waiting calls when their time has come, until none is left.

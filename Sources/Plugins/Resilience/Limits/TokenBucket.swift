@@ -80,8 +80,8 @@ struct ServerRateLimit: Sendable, Hashable {
         return (nil, nil)
     }
 
-    /// The smallest quota of a field such as `"hour";r=50;t=30`, or `limit=100, remaining=50, reset=30` of the earlier
-    /// drafts.
+    /// The smallest quota, and of equal ones that which is reset last, of a field such as `"hour";r=50;t=30`, or
+    /// `limit=100, remaining=50, reset=30` of the earlier drafts.
     private static func quota(inField field: String) -> (remaining: Int?, reset: Duration?)? {
         var quotas: [(remaining: Int, reset: Duration?)] = []
         for part in field.split(whereSeparator: { $0 == ";" || $0 == "," }) {
@@ -94,7 +94,8 @@ struct ServerRateLimit: Sendable, Hashable {
             default: break
             }
         }
-        return quotas.min { $0.remaining < $1.remaining }.map { ($0.remaining, $0.reset) }
+        return quotas.min { ($0.remaining, $1.reset ?? .zero) < ($1.remaining, $0.reset ?? .zero) }
+            .map { ($0.remaining, $0.reset) }
     }
 
     /// Seconds from now, or the seconds of 1970, which some servers send.

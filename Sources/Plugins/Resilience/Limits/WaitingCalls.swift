@@ -7,25 +7,30 @@
 struct WaitingCalls: Sendable {
     typealias ID = UInt64
     typealias Continuation = CheckedContinuation<Void, any Error>
+    /// The end of a call's wait: its turn, or an error.
+    typealias Outcome = Result<Void, any Error>
 
     /// A call whose turn has come. Without a continuation it is not suspended yet, and will not be.
     struct Turn: Sendable {
         fileprivate let continuation: Continuation?
+        fileprivate var outcome = Outcome.success(())
 
         /// Resumes the call; outside the lock.
-        func begin() { continuation?.resume() }
+        func begin() { continuation?.resume(with: outcome) }
     }
 
     private struct Call: Sendable {
         let id: ID
         let priority: TaskPriority
+        /// The time at which its turn must have come.
+        let limit: Duration?
         var continuation: Continuation?
     }
 
     /// In order of arrival.
     private var calls: [Call] = []
-    /// The calls that have left before they were suspended, and whether their turn had come.
-    private var early: [ID: Bool] = [:]
+    /// The calls whose wait has ended before they were suspended.
+    private var early: [ID: Outcome] = [:]
     private var lastID: ID = 0
     private var turns = 0
 
@@ -36,16 +41,18 @@ struct WaitingCalls: Sendable {
     var count: Int { calls.count }
 
     /// Adds a call, which must be suspended next.
-    mutating func add(_ priority: TaskPriority) -> ID {
+    mutating func add(_ priority: TaskPriority, until limit: Duration? = nil) -> ID {
         lastID += 1
-        calls.append(Call(id: lastID, priority: priority))
+        calls.append(Call(id: lastID, priority: priority, limit: limit))
         return lastID
     }
 
-    /// Suspends a call. Returns `nil` if it waits; else it does not wait, and its turn has come, or it was cancelled.
-    mutating func suspend(_ id: ID, _ continuation: Continuation) -> Bool? {
+    /// Suspends a call. Returns `nil` if it waits; else its wait has ended.
+    mutating func suspend(_ id: ID, _ continuation: Continuation) -> Outcome? {
         if let outcome = early.removeValue(forKey: id) { return outcome }
-        guard let index = calls.firstIndex(where: { $0.id == id }) else { return false }
+        guard let index = calls.firstIndex(where: { $0.id == id }) else {
+            return .failure(CancellationError())
+        }
         calls[index].continuation = continuation
         return nil
     }
@@ -55,7 +62,7 @@ struct WaitingCalls: Sendable {
     mutating func cancel(_ id: ID) -> Continuation? {
         guard let index = calls.firstIndex(where: { $0.id == id }) else { return nil }
         let call = calls.remove(at: index)
-        if call.continuation == nil { early[id] = false }
+        if call.continuation == nil { early[id] = .failure(CancellationError()) }
         return call.continuation
     }
 
@@ -68,8 +75,23 @@ struct WaitingCalls: Sendable {
             for other in calls.indices where calls[other].priority > calls[index].priority { index = other }
         }
         let call = calls.remove(at: index)
-        if call.continuation == nil { early[call.id] = true }
+        if call.continuation == nil { early[call.id] = .success(()) }
         return Turn(continuation: call.continuation)
+    }
+
+    /// Removes the calls for which there is an error, by the number of calls before them and their limit.
+    mutating func fail(_ error: (_ others: Int, _ limit: Duration) -> (any Error)?) -> [Turn] {
+        var (kept, turns): ([Call], [Turn]) = ([], [])
+        for call in calls {
+            guard let limit = call.limit, let error = error(kept.count, limit) else {
+                kept.append(call)
+                continue
+            }
+            if call.continuation == nil { early[call.id] = .failure(error) }
+            turns.append(Turn(continuation: call.continuation, outcome: .failure(error)))
+        }
+        calls = kept
+        return turns
     }
 
     /// Waits for a call's turn.
@@ -77,15 +99,14 @@ struct WaitingCalls: Sendable {
     /// - Parameters:
     ///   - suspend: Calls ``suspend(_:_:)`` under the lock of the calls.
     ///   - cancel: Calls ``cancel(_:)`` under the lock of the calls.
-    /// - Throws: `CancellationError` if the task is cancelled before its turn.
+    /// - Throws: `CancellationError` if the task is cancelled before its turn; the error of ``fail(_:)``.
     static func wait(
-        suspend: (Continuation) -> Bool?,
+        suspend: (Continuation) -> Outcome?,
         cancel: @escaping @Sendable () -> Continuation?
     ) async throws {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                guard let isTurn = suspend(continuation) else { return }
-                if isTurn { continuation.resume() } else { continuation.resume(throwing: CancellationError()) }
+                if let outcome = suspend(continuation) { continuation.resume(with: outcome) }
             }
         } onCancel: {
             cancel()?.resume(throwing: CancellationError())

@@ -81,6 +81,7 @@ struct RateLimitPluginTests {
         (200, ["X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "1"], 1),
         (200, ["RateLimit": #""default";r=0;t=7"#], 7), (200, ["RateLimit": #""default";r=3;t=7"#], 0),
         (200, ["RateLimit": #""hour";r=9;t=3000, "burst";r=0;t=4"#], 4),
+        (200, ["RateLimit": #""burst";r=0;t=4, "hour";r=0;t=3000"#], 3000),
         (200, ["RateLimit": "limit=9, remaining=0, reset=5"], 5),
         (200, ["RateLimit": "r=x;t=7"], 0), (200, ["RateLimit": ""], 0), (200, ["RateLimit-Remaining": "0"], 0),
         (200, ["RateLimit-Remaining": "-1", "RateLimit-Reset": "7"], 0),
@@ -152,6 +153,46 @@ struct RateLimitPluginTests {
         #expect(RecordingPlugin.Outcome(await calls[2].value) == .status(200))
         #expect(sentAt.elements == [0, 1, 2])
         #expect(plugin.counts.waiting == 0)
+    }
+
+    @Test("A waiting call fails when the server asks for a longer wait than it may have", arguments: [true, false])
+    func longerWait(isDeadline: Bool) async {
+        let answer = Gate()
+        let plugin = plugin(1, maximumWait: isDeadline ? .seconds(4000) : .seconds(60))
+        let script = ScriptedTransport { _, _ in
+            try await answer.waitUnlessCancelled()
+            return .status(429, ["Retry-After": "120"])
+        }
+        let provider = Provider<SturdyTarget>(transport: script.transport, plugins: [plugin], clock: clock)
+        let first = Task { await provider.result(SturdyTarget()) }
+        await script.requests.waitForCount(1)
+        let options = CallOptions.setting(\.timeout, isDeadline ? .wholeCall(.seconds(60)) : .none)
+        let waiting = Task {
+            await Result { () async throws(TargetKitError) in
+                try await provider.request(SturdyTarget(), options: options) as Response
+            }
+        }
+        while !Task.isCancelled, plugin.counts.waiting < 1 { await Task.yield() }
+        answer.open()
+        #expect(RecordingPlugin.Outcome(await first.value) == .status(429))
+        let failure = await waiting.value.failure
+        #expect(
+            failure?.underlying as? RateLimitError
+                == RateLimitError(key: "https://shop.example", remaining: .seconds(120))
+        )
+        #expect(script.requests.count == 1)
+        #expect(plugin.counts.waiting == 0)
+    }
+
+    @Test("Another server to which a redirect leads does not limit the calls of this one")
+    func otherServer() async {
+        let script = ScriptedTransport { request, _ in
+            if request.url?.host() == "other.example" { return .status(429, ["Retry-After": "120"]) }
+            return .status(302, ["Location": "https://other.example/"])
+        }
+        let provider = Provider<SturdyTarget>(transport: script.transport, plugins: [plugin()], clock: clock)
+        for _ in 0..<2 { #expect(RecordingPlugin.Outcome(await provider.result(SturdyTarget())) == .status(429)) }
+        #expect(script.hosts.filter { $0 == "shop.example" }.count == 2)
     }
 
     @Test("The limits of hundreds of servers are removed when they no longer have any effect")
