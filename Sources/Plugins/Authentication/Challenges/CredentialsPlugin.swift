@@ -157,6 +157,12 @@ extension CredentialsPlugin {
 
     private func learn(_ challenge: KnownChallenge, of server: String) {
         challenges.withLock { challenges in
+            // Calls that are challenged at the same time may get the same nonce, whose answers are counted.
+            if case .digest(let new) = challenge, case .digest(let known) = challenges[server]?.challenge,
+                new.hasNonce(of: known)
+            {
+                return
+            }
             // Limits the memory of a program that calls many servers.
             if challenges.count >= 100, challenges[server] == nil { challenges = [:] }
             challenges[server] = ServerChallenge(challenge: challenge)

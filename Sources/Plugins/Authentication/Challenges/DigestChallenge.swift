@@ -62,6 +62,12 @@ package struct DigestChallenge: Sendable, Hashable {
         self.clientNonce = clientNonce ?? Self.randomNonce()
     }
 
+    /// Whether answers to both challenges are counted together.
+    func hasNonce(of other: DigestChallenge) -> Bool {
+        nonce == other.nonce && realm == other.realm && opaque == other.opaque && algorithm == other.algorithm
+            && hasQuality == other.hasQuality && hashesUser == other.hashesUser
+    }
+
     /// The value of the `Authorization` field (RFC 7616 §3.4).
     package func answer(to request: Request, user: String, password: String) -> String {
         var fields = [userField(user), "realm=\(realm.quoted)", "uri=\(request.uri.quoted)"]

@@ -186,6 +186,26 @@ struct CredentialsChallengeTests {
         #expect(steady.fields.count == 2)
     }
 
+    @Test("Two calls that get the same nonce at the same time answer it with different counts")
+    func sameNonce() async {
+        let challenged = Gate()
+        let script = ScriptedTransport { request, index in
+            if request.value(forHTTPHeaderField: "Authorization") != nil { return .status(200) }
+            if index == 1 { challenged.open() }
+            try await challenged.waitUnlessCancelled()
+            return .status(401, ["WWW-Authenticate": #"Digest realm=shop, nonce=n, qop="auth""#])
+        }
+        let provider = Provider<PluginTarget>(transport: script.transport, plugins: [plugin()])
+        async let one = provider.result(PluginTarget())
+        async let two = provider.result(PluginTarget())
+        _ = await (one, two)
+        let answers = AuthenticationChallenge.challenges(
+            in: script.requests.elements.compactMap { $0.value(forHTTPHeaderField: "Authorization") }
+        )
+        #expect(answers.compactMap { $0["nc"] }.sorted() == ["00000001", "00000002"])
+        #expect(Set(answers.map { $0["cnonce"] }).count == 1)
+    }
+
     @Test("A wrong password gets the server's response, and is sent twice at most")
     func wrongPassword() async throws {
         for server in [DigestServer(password: "other"), DigestServer(.md5, password: "other")] {
