@@ -45,6 +45,16 @@ struct EventFileTests {
         #expect(attributes[.posixPermissions] as? Int == 0o600)
     }
 
+    @Test("A file that cannot be renamed does not grow beyond its limit")
+    func noRotation() async throws {
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let obstacle = folder.appending(path: "network.1.jsonl/a")
+        try FileManager.default.createDirectory(at: obstacle, withIntermediateDirectories: true)
+        await write(40, to: EventFile(file, sizeLimit: 2000))
+        #expect(try Data(contentsOf: file).count <= 2000)
+        #expect(try lines(file).last?["step"].string == "finished")
+    }
+
     @Test("A file at its limit is renamed, so that at most twice the limit is kept, with the last events")
     func rotation() async throws {
         defer { try? FileManager.default.removeItem(at: folder) }

@@ -87,9 +87,9 @@ public final class EventFile: Sendable {
         guard handle.size > 0, handle.size + line.count > sizeLimit else { return handle.append(line) }
         handle.whileLocked {
             // Another process may have renamed it meanwhile, and must not lose its new file.
-            if let current = AppendedFile(file.path)?.size, current + line.count > sizeLimit {
-                rename(file.path, rotated.path)
-            }
+            guard let current = AppendedFile(file.path), current.size + line.count > sizeLimit else { return }
+            // Without room for the older events, for example because a folder has that name, they are dropped.
+            if rename(file.path, rotated.path) != 0 { current.removeAll() }
         }
         AppendedFile(file.path)?.append(line)
     }
@@ -132,6 +132,10 @@ private final class AppendedFile {
         flock(descriptor, LOCK_EX)
         work()
         flock(descriptor, LOCK_UN)
+    }
+
+    func removeAll() {
+        ftruncate(descriptor, 0)
     }
 
     /// Adds a line. A line that a crash or a full disk has truncated is ended first.
