@@ -129,6 +129,8 @@ struct SecretTableTests {
             "a: ", "token=", "://", "Bearer ", "\"", "\\\"", "'", "eyJ", "{\"a\":\"\\", "%7B%22", "token: ",
             "grant_type",
             "<div id=session>", "</token", "&code=", "    a", "[[[[", "]}]}", "a://b@",
+            "<a/x=", "<a x=y ", "<a x=\"'", "<key>", "a=b&c=d;e:", "%3C", "\"a\"", "{\"key\":1,",
+            "\"a\":{\"key\":\"a\",\"value\":",
         ]
     )
     func hostile(_ piece: String) async {

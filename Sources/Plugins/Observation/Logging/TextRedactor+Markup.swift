@@ -121,7 +121,9 @@ extension TextRedactor {
     private func endOfAttribute(at start: Int) -> Int {
         guard let first = byte(at: start) else { return start }
         guard first == UInt8(ascii: "\"") || first == UInt8(ascii: "'") else {
-            return bytes[start...].firstIndex { $0 <= 0x20 || $0 == UInt8(ascii: ">") } ?? bytes.count
+            // Also at `<`, so that many tags without an end are not each read to the end of the text.
+            return bytes[start...].firstIndex { $0 <= 0x20 || $0 == UInt8(ascii: ">") || $0 == UInt8(ascii: "<") }
+                ?? bytes.count
         }
         return bytes[(start + 1)...].firstIndex(of: first).map { $0 + 1 } ?? bytes.count
     }
