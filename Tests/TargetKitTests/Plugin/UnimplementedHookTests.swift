@@ -13,51 +13,10 @@ import FoundationNetworking
 struct UnimplementedHookTests {
     private struct Idle: Plugin {}
 
-    /// Passes every hook on to another plugin.
-    private struct Wrapper: Plugin {
-        let inner: any Plugin
-        let calls: Recorder<String>
-
-        func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
-            calls.append("prepare")
-            return try await inner.prepare(request, context: context)
-        }
-
-        func willSend(_ request: URLRequest, context: RequestContext) {
-            calls.append("willSend")
-            inner.willSend(request, context: context)
-        }
-
-        func didReceive(_ result: Result<Response, TargetKitError>, context: RequestContext) {
-            calls.append("didReceive")
-            inner.didReceive(result, context: context)
-        }
-
-        func retry(_ result: Result<Response, TargetKitError>, context: RequestContext) async -> RetryDecision {
-            calls.append("retry")
-            return await inner.retry(result, context: context)
-        }
-
-        func process(
-            _ result: Result<Response, TargetKitError>,
-            context: RequestContext
-        ) async -> Result<Response, TargetKitError> {
-            calls.append("process")
-            return await inner.process(result, context: context)
-        }
-
-        func didFinish(_ call: FinishedCall, context: RequestContext) {
-            calls.append("didFinish")
-            inner.didFinish(call, context: context)
-        }
-    }
-
     /// The ways to make a call.
     enum Way: CaseIterable, Sendable {
         case awaited, closure, shared, stream
     }
-
-    private static let hooks = ["prepare", "willSend", "didReceive", "retry", "process", "didFinish"]
 
     private static let transport = StubTransport { _ in .response(status: 200, data: Data()) }
 
@@ -76,10 +35,10 @@ struct UnimplementedHookTests {
     @Test("A plugin that passes its hooks on to an idle plugin keeps them in every call", arguments: Way.allCases)
     func wrapped(by way: Way) async throws {
         let (outer, inner) = (Recorder<String>(), Recorder<String>())
-        let wrapper = Wrapper(inner: Wrapper(inner: Idle(), calls: inner), calls: outer)
+        let wrapper = PluginHookTests.Wrapper(inner: PluginHookTests.Wrapper(inner: Idle(), seen: inner), seen: outer)
         let provider = Provider<TestTarget>(transport: Self.transport, plugins: [Idle(), wrapper, Idle()])
         for _ in 0..<3 { try await call(provider, by: way) }
-        let expected = Self.hooks + Self.hooks + Self.hooks
+        let expected = PluginHookTests.hooks + PluginHookTests.hooks + PluginHookTests.hooks
         if way == .stream {
             // A stream's reader may see the end of the body before the call's last hook.
             #expect(await outer.waitForCount(expected.count) == expected)
