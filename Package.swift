@@ -17,6 +17,7 @@ let package = Package(
     products: [
         .library(name: "TargetKit", targets: ["TargetKit"]),
         .library(name: "TargetKitPlugins", targets: ["TargetKitPlugins"]),
+        .library(name: "TargetKitTesting", targets: ["TargetKitTesting"]),
     ],
     targets: [
         // TargetKit's own declarations, so that a build does not need libcurl's development package.
@@ -34,6 +35,7 @@ let package = Package(
             exclude: privacyManifest.excluded,
             resources: privacyManifest.resources
         ),
+        .target(name: "TargetKitTesting", dependencies: ["TargetKit"], path: "Sources/Testing"),
         .target(
             name: "Fixtures",
             path: "Fixtures",
@@ -41,9 +43,10 @@ let package = Package(
             sources: ["Fixture.swift"],
             resources: [.copy("Files")]
         ),
-        .target(name: "TestSupport", dependencies: ["TargetKit"], path: "Tests/TestSupport"),
+        .target(name: "TestSupport", dependencies: ["TargetKit", "TargetKitTesting"], path: "Tests/TestSupport"),
         .testTarget(name: "TargetKitTests", dependencies: ["TargetKit", "TestSupport", "Fixtures"]),
         .testTarget(name: "PluginsTests", dependencies: ["TargetKitPlugins", "TestSupport", "Fixtures"]),
+        .testTarget(name: "TestingTests", dependencies: ["TargetKitTesting", "TestSupport", "Fixtures"]),
         .testTarget(name: "IntegrationTests", dependencies: ["TargetKitPlugins", "TestSupport", "Fixtures"]),
     ],
     swiftLanguageModes: [.v6]

@@ -71,8 +71,8 @@ public struct TransportRequest: Sendable {
         get { fields.value.progress }
         set { fields.value.progress = newValue }
     }
-    /// The target of the call; `nil` for a request that was not made by a provider.
-    package internal(set) var target: (any TargetType)? {
+    /// The target of the call, the inner one of a ``MultiTarget``; `nil` for a request that was not made by a provider.
+    public package(set) var target: (any TargetType)? {
         get { fields.value.target }
         set { fields.value.target = newValue }
     }

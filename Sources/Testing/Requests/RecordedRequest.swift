@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// A request as a transport or a server received it, with its whole body in memory.
+public struct RecordedRequest: Sendable {
+    /// The method.
+    public var method: HTTPMethod
+    /// The URL, with its query.
+    public var url: URL
+    /// The header fields.
+    public var headers: HTTPHeaders
+    /// The body; empty if there is none.
+    public var body: Data
+    /// The target of the call; `nil` for a request that a server received, or that no provider made.
+    public var target: (any TargetType)?
+
+    /// Creates a request from its parts.
+    public init(
+        method: HTTPMethod = .get,
+        url: URL,
+        headers: HTTPHeaders = [:],
+        body: Data = Data(),
+        target: (any TargetType)? = nil
+    ) {
+        self.method = method
+        self.url = url
+        self.headers = headers
+        self.body = body
+        self.target = target
+    }
+
+    /// The body as text, with invalid UTF-8 replaced.
+    public var text: String { String(decoding: body, as: UTF8.self) }
+}
+
+extension RecordedRequest {
+    /// Creates a record of a transport's request, and reads its body.
+    ///
+    /// - Throws: The error of the body's file or source.
+    package init(_ request: TransportRequest) throws {
+        let urlRequest = request.urlRequest
+        self.init(
+            method: HTTPMethod(rawValue: urlRequest.httpMethod ?? "GET"),
+            url: urlRequest.url ?? URL(fileURLWithPath: "/"),
+            headers: HTTPHeaders(urlRequest.allHTTPHeaderFields ?? [:]),
+            body: try request.body.bytes(),
+            target: request.target
+        )
+    }
+}
+
+extension TransportRequest.Body {
+    /// All bytes, read from the file or source if needed.
+    ///
+    /// - Throws: The error of the file or source.
+    package func bytes() throws -> Data {
+        switch self {
+        case .none: return Data()
+        case .data(let data): return data
+        case .file(let url): return try Data(contentsOf: url)
+        case .stream(let source):
+            let reader = try source.open()
+            var bytes = Data()
+            var buffer = [UInt8](repeating: 0, count: 16 << 10)
+            while true {
+                let count = try buffer.withUnsafeMutableBytes { try reader.read(into: $0) }
+                guard count > 0 else { return bytes }
+                bytes.append(contentsOf: buffer[..<count])
+            }
+        }
+    }
+}
