@@ -16,3 +16,6 @@ extension MetricsPlugin: ImmediatePlugin {}
 
 // Its `process` waits only for the sign-out, by `RequestContext.cancellable(_:)`.
 extension UnauthorizedPlugin: ImmediatePlugin {}
+
+// A failover leaves a host whose circuit is open.
+extension CircuitBreakerPlugin: AdmittingPlugin {}

@@ -107,9 +107,7 @@ struct RetryTests {
         let port = try ClosedPort()
         let httpbin = ServerAvailability.httpbin.baseURL
         let breaker = CircuitBreakerPlugin(policy: .init(failures: 2), clock: clock)
-        var policy = HostFailoverPolicy()
-        policy.isAvailable = { breaker.admits($0) }
-        let failover = HostFailoverPlugin(hosts: [port.baseURL, httpbin], policy: policy, clock: clock)
+        let failover = HostFailoverPlugin(hosts: [port.baseURL, httpbin], clock: clock)
         let ending = await call(.httpbin(.get, "/status/429"), engine, failover, breaker, RetryPlugin(clock: clock))
         // Refused, moved at once, and then twice after a delay at the host that answers.
         #expect(ending.sent == 4)

@@ -64,11 +64,9 @@ private struct Storm {
         ) { _ in }
         let hosts = ["https://dead.example", "https://alive.example"].compactMap(URL.init(string:))
         let breaker = CircuitBreakerPlugin(policy: CircuitBreakerPolicy(failures: 200), clock: clock)
-        var failover = HostFailoverPolicy()
-        failover.isAvailable = { breaker.admits($0) }
         let plugins: [any Plugin] = [
             hooks,
-            HostFailoverPlugin(hosts: hosts, policy: failover, clock: clock),
+            HostFailoverPlugin(hosts: hosts, clock: clock),
             breaker,
             UnauthorizedPlugin(after: authentication) { _ in },
             DefaultHeadersPlugin(userAgent: "Storm/1", languages: { ["en"] }),

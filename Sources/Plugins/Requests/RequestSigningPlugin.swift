@@ -61,7 +61,8 @@ public struct RequestSigningPlugin: Plugin {
             return request
         }
         var request = request
-        for field in try await signature(signable, context) {
+        let fields = try await SigningTask.$isRunning.withValue(true) { try await signature(signable, context) }
+        for field in fields {
             let name = field.name.rawValue
             guard secretHeaders.contains(field.name) else { throw RequestSigningError.undeclaredField(name: name) }
             // Foundation drops such a value without an error.
@@ -70,6 +71,11 @@ public struct RequestSigningPlugin: Plugin {
         }
         return request
     }
+}
+
+/// Whether this code runs for a signature. A call that it makes does not wait for the slot of the call that is signed.
+enum SigningTask {
+    @TaskLocal static var isRunning = false
 }
 
 /// Why a request could not be signed.

@@ -90,7 +90,7 @@ public struct HostFailoverPlugin: Plugin {
         guard isMeant(context.target) else { return request }
         if let problem { throw problem }
         guard !hosts.isEmpty else { return request }
-        let (isAvailable, time, mayProbe) = (availability, elapsedTime.current, request.isRepeatable())
+        let (isAvailable, time, mayProbe) = (availability(for: context), elapsedTime.current, request.isRepeatable())
         let last = context[calls] ?? HostPool.Call()
         let call = change { $0.nextAttempt(of: last, mayProbe: mayProbe, isAvailable: isAvailable, at: time) }
         context[calls] = call
@@ -128,7 +128,7 @@ public struct HostFailoverPlugin: Plugin {
         let wasUnsent =
             outcome.code.map { ConnectionFailure.beforeSending.contains($0) && !outcome.isBehindRedirect }
             ?? policy.movesUnsafeCallsOnStatus
-        let (isSafe, isAvailable) = (wasUnsent || context.isRepeatable, availability)
+        let (isSafe, isAvailable) = (wasUnsent || context.isRepeatable, availability(for: context))
         let moved = pool.update { pool, _ in pool.moved(call, isSafe: isSafe, isAvailable: isAvailable) }
         guard let moved else { return .doNotRetry }
         context[calls] = moved
@@ -158,8 +158,8 @@ public struct HostFailoverPlugin: Plugin {
         return outcome.isElsewhere(than: hosts[call.host].url) ? .worked : .failed
     }
 
-    private var availability: [Bool] {
-        hosts.map { policy.isAvailable?($0.url) ?? true }
+    private func availability(for context: RequestContext) -> [Bool] {
+        hosts.map { policy.isAvailable?($0.url) != false && context.admits($0.url) }
     }
 
     /// Changes the pool, and reports a new host.

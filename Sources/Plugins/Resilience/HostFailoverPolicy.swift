@@ -28,7 +28,8 @@ public struct HostFailoverPolicy: Sendable {
     ///     request. Pass `true` if only a gateway sends these statuses, before it forwards a request.
     ///   - probeAfter: How long after its failure the first host is tried again; default: 60 seconds.
     ///   - isAvailable: Whether a host may be used now; called before each attempt for each host. `false` counts as a
-    ///     failure of the host. Default `nil`: all hosts may be used. With a circuit breaker: `{ breaker.admits($0) }`.
+    ///     failure of the host. Default `nil`: all hosts may be used. A host that a ``CircuitBreakerPlugin`` of the
+    ///     provider refuses is never used.
     public init(
         statuses: Set<Int> = [502, 503, 504],
         errorCodes: Set<URLError.Code>? = nil,

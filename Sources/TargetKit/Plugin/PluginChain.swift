@@ -20,6 +20,7 @@ final class PluginChain: Sendable {
     private let rounds: Rounds
     /// The hooks in which a plugin may wait.
     let waitingHooks: Set<PluginHook>
+    private let admitting: [any AdmittingPlugin]
 
     /// The plugins that a hook visits.
     private struct Rounds: Sendable {
@@ -53,12 +54,20 @@ final class PluginChain: Sendable {
             ),
             isEmpty: plugins.isEmpty,
             repeatedType: Self.repeatedType(in: plugins),
-            secretHeaders: plugins.reduce(HeaderRedaction.standard.secretNames) { $0.union($1.secretHeaders) }
+            secretHeaders: plugins.reduce(HeaderRedaction.standard.secretNames) { $0.union($1.secretHeaders) },
+            admitting: inOrder.compactMap { $0 as? any AdmittingPlugin }
         )
     }
 
-    private init(_ rounds: Rounds, isEmpty: Bool, repeatedType: String?, secretHeaders: Set<HTTPHeaderName>) {
+    private init(
+        _ rounds: Rounds,
+        isEmpty: Bool,
+        repeatedType: String?,
+        secretHeaders: Set<HTTPHeaderName>,
+        admitting: [any AdmittingPlugin]
+    ) {
         self.rounds = rounds
+        self.admitting = admitting
         self.isEmpty = isEmpty
         self.repeatedType = repeatedType
         self.secretHeaders = secretHeaders
@@ -87,8 +96,17 @@ final class PluginChain: Sendable {
         unimplemented.remove(.retry, from: &rounds.retrying)
         unimplemented.remove(.process, from: &rounds.processing)
         unimplemented.remove(.didFinish, from: &rounds.finishing)
-        return PluginChain(rounds, isEmpty: isEmpty, repeatedType: repeatedType, secretHeaders: secretHeaders)
+        return PluginChain(
+            rounds,
+            isEmpty: isEmpty,
+            repeatedType: repeatedType,
+            secretHeaders: secretHeaders,
+            admitting: admitting
+        )
     }
+
+    /// Whether no plugin would refuse a call to a URL's server now.
+    func admits(_ url: URL) -> Bool { admitting.allSatisfy { $0.admits(url) } }
 
     var prepares: Bool { !rounds.preparing.isEmpty }
     /// Whether plugins change a request after it has been compared for sharing.
@@ -143,6 +161,12 @@ final class PluginChain: Sendable {
 
 /// A plugin of which a provider can have only one. Each call of a provider with two fails, and its error names the type.
 package protocol SinglePlugin: Plugin {}
+
+/// A plugin that refuses calls to some servers, so that another plugin can choose a server that it does not refuse.
+package protocol AdmittingPlugin: Plugin {
+    /// Whether a call to a URL's server would be sent now.
+    func admits(_ url: URL) -> Bool
+}
 
 /// A plugin whose hooks do not wait for anything that cancelling the call would end. They need no task of their own.
 package protocol ImmediatePlugin: Plugin {}

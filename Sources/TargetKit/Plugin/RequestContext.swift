@@ -44,6 +44,7 @@ public struct RequestContext: Sendable {
         let scope: RequestScope
         let options: CallOptions
         let secretHeaders: Set<HTTPHeaderName>
+        let plugins: PluginChain?
         let handle: RequestHandle
 
         init(
@@ -51,12 +52,14 @@ public struct RequestContext: Sendable {
             scope: RequestScope,
             options: CallOptions,
             secretHeaders: Set<HTTPHeaderName>,
+            plugins: PluginChain?,
             handle: RequestHandle
         ) {
             self.target = target
             self.scope = scope
             self.options = options
             self.secretHeaders = secretHeaders
+            self.plugins = plugins
             self.handle = handle
         }
     }
@@ -94,6 +97,9 @@ public struct RequestContext: Sendable {
         sentRequest?.isRepeatable() ?? HTTPMethod.idempotent.contains(target.method)
     }
 
+    /// Whether the provider's plugins would send a call to a URL's server now.
+    package func admits(_ url: URL) -> Bool { fixed.plugins?.admits(url) ?? true }
+
     var handle: RequestHandle { fixed.handle }
 
     /// The value stored for a key, kept until the call or the exchange ends; `nil` until it is set.
@@ -108,9 +114,17 @@ public struct RequestContext: Sendable {
         scope: RequestScope,
         options: CallOptions,
         secretHeaders: Set<HTTPHeaderName>,
+        plugins: PluginChain? = nil,
         handle: RequestHandle
     ) {
-        fixed = Fixed(target: target, scope: scope, options: options, secretHeaders: secretHeaders, handle: handle)
+        fixed = Fixed(
+            target: target,
+            scope: scope,
+            options: options,
+            secretHeaders: secretHeaders,
+            plugins: plugins,
+            handle: handle
+        )
         attempt = 0
     }
 
@@ -158,6 +172,7 @@ public struct RequestContext: Sendable {
             scope: scope,
             options: options,
             secretHeaders: secretHeaders,
+            plugins: fixed.plugins,
             handle: handle
         )
         context.attempt = attempt

@@ -44,11 +44,10 @@ struct ResiliencePageTests {
     @Test("All three in one array")
     func together() async throws {
         let breaker = CircuitBreakerPlugin()
-        let failing = HostFailoverPolicy(isAvailable: { host in breaker.admits(host) })
         let provider = Provider<Shop>(
             transport: transport,
             plugins: [
-                HostFailoverPlugin(hosts: [main, reserve], policy: failing, clock: clock),
+                HostFailoverPlugin(hosts: [main, reserve], clock: clock),
                 breaker,
                 RetryPlugin(),
             ],

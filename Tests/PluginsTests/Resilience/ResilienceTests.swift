@@ -20,9 +20,7 @@ struct ResilienceTests {
 
     init() {
         let breaker = CircuitBreakerPlugin(policy: .init(failures: 4), clock: clock)
-        var policy = HostFailoverPolicy()
-        policy.isAvailable = { breaker.admits($0) }
-        failover = HostFailoverPlugin(hosts: HostSet.urls("ab"), policy: policy, clock: clock)
+        failover = HostFailoverPlugin(hosts: HostSet.urls("ab"), clock: clock)
         self.breaker = breaker
         let plugins: [any Plugin] = [failover, breaker, RetryPlugin(clock: clock)]
         provider = Provider(transport: hosts.script.transport, plugins: plugins, clock: clock)

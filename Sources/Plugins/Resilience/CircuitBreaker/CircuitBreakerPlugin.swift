@@ -107,8 +107,8 @@ public struct CircuitBreakerPlugin: Plugin {
         ServerOrigin(url).map { state(of: $0.description) } ?? .closed
     }
 
-    /// Whether a call to a URL's server would be sent now; for the `isAvailable` of a ``HostFailoverPolicy``.
-    public func admits(_ url: URL) -> Bool {
+    /// Whether a call to a URL's server would be sent now.
+    package func admits(_ url: URL) -> Bool {
         guard let origin = ServerOrigin(url) else { return true }
         let time = elapsedTime.current
         return registry.update { registry, _ in registry.circuit(origin.description).admits(at: time) }

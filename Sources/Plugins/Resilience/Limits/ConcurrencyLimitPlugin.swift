@@ -17,8 +17,8 @@ import FoundationNetworking
 /// - The most urgent call is sent first, by the priority of its task (`Task(priority:)`), and of these the one that has
 ///   waited longest. Every eighth turn goes to the call that has waited longest of all.
 /// - A waiting call can be cancelled, and its `CallTimeout.wholeCall` includes the wait.
-/// - A refresh of an ``AuthenticationPlugin`` neither waits nor counts, because the call that waits for it may hold the
-///   last slot.
+/// - A refresh of an ``AuthenticationPlugin`` and a call that the closure of a ``RequestSigningPlugin`` makes neither
+///   wait nor count, because the call that waits for them may hold the last slot.
 ///
 /// A stream holds its slot until its body ends, so code that makes other calls while it reads a stream can wait for
 /// itself. Return `nil` as the key of long streams.
@@ -50,7 +50,8 @@ public struct ConcurrencyLimitPlugin: Plugin {
     ///
     /// - Throws: `CancellationError`.
     public func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
-        let key = RefreshTask.current.isEmpty ? key(request, context.target) : nil
+        let isLimited = RefreshTask.current.isEmpty && !SigningTask.isRunning
+        let key = isLimited ? key(request, context.target) : nil
         // The body of a stream may still be open when the call is repeated.
         if let key, context[permits]?.key == key { return request }
         context[permits] = nil

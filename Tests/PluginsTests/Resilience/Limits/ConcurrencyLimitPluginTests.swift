@@ -61,6 +61,24 @@ struct ConcurrencyLimitPluginTests {
         #expect(plugin.counts == (0, 0))
     }
 
+    @Test("A call that a signature makes does not wait for the slot of the call that is signed")
+    func signature() async {
+        server.gate.open()
+        let limit = ConcurrencyLimitPlugin(1)
+        let shared = Recorder<Provider<SturdyTarget>>()
+        let signing = RequestSigningPlugin(fields: ["X-Signature"]) { _, context in
+            guard (context.target as? SturdyTarget)?.path.description != "/nonce" else { return [:] }
+            _ = try await shared.elements[0].request(SturdyTarget(path: "/nonce"))
+            return ["X-Signature": "1"]
+        }
+        shared.append(provider(limit, signing))
+        for _ in 0..<2 {
+            #expect(RecordingPlugin.Outcome(await shared.elements[0].result(SturdyTarget())) == .status(200))
+        }
+        #expect(server.paths.elements == ["nonce", "things", "nonce", "things"])
+        #expect(limit.counts == (0, 0))
+    }
+
     @Test("The most urgent calls are sent first, and others in order of arrival")
     func order() async {
         let plugin = ConcurrencyLimitPlugin(1)
