@@ -21,9 +21,10 @@ struct NetlinkConnectivityTests {
         in namespace: NetworkNamespace,
         _ requirement: NetlinkConnectivity.Requirement = .defaultRoute
     ) async throws -> Reachability {
-        let source = NetlinkConnectivity(requirement: requirement, devices: Self.devices)
+        let sockets = try await namespace.sockets()
+        let source = NetlinkConnectivity(requirement: requirement, devices: Self.devices, open: { sockets })
         let reachability = Reachability(source: source)
-        try await namespace.run { reachability.start() }
+        reachability.start()
         return reachability
     }
 

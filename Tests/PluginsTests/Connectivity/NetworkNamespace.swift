@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #if os(Linux)
 import Foundation
+import TargetKitPlugins
 import TestSupport
+import Testing
 
 /// A network namespace of its own, with nothing but a loopback in it; made and changed by `ip` of iproute2.
 struct NetworkNamespace: Sendable {
@@ -53,26 +55,37 @@ struct NetworkNamespace: Sendable {
         try await Self.run(["-n", name] + words.split(separator: " ").map(String.init))
     }
 
-    /// Runs the body in the namespace, on a thread that ends with it: the threads of the test process stay where they are.
-    func run<Result: Sendable>(_ body: @escaping @Sendable () -> Result) async throws -> Result {
-        try await withCheckedThrowingContinuation { continuation in
+    /// Opens the sockets of a source in the namespace.
+    ///
+    /// The thread is of this one purpose, and does nothing else while it is in the namespace: a thread that it started, such as
+    /// a worker of Dispatch, would stay there, and connect other tests to a loopback on which nothing listens.
+    func sockets() async throws -> NetlinkConnectivity.Sockets {
+        let sockets: NetlinkConnectivity.Sockets? = try await withCheckedThrowingContinuation { continuation in
             Thread.detachNewThread {
-                guard enter() else {
-                    return continuation.resume(throwing: Refusal(description: "cannot enter \(name)"))
-                }
-                continuation.resume(returning: body())
+                continuation.resume(with: Result { try visit { NetlinkConnectivity.Sockets() } })
             }
         }
+        return try #require(sockets)
     }
 
-    /// `setns`, which Swift's Glibc module does not have.
-    private func enter() -> Bool {
+    /// Runs the body in the namespace, and goes back to the thread's own.
+    private func visit<Value>(_ body: () -> Value) throws -> Value {
+        // `setns`, which Swift's Glibc module does not have.
         typealias Setns = @convention(c) (Int32, Int32) -> Int32
-        let descriptor = open("/run/netns/\(name)", O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0, let symbol = dlsym(nil, "setns") else { return false }
-        defer { close(descriptor) }
+        guard let symbol = dlsym(nil, "setns") else { throw Refusal(description: "no setns") }
+        let setns = unsafeBitCast(symbol, to: Setns.self)
         // CLONE_NEWNET
-        return unsafeBitCast(symbol, to: Setns.self)(descriptor, 0x4000_0000) == 0
+        let kind: Int32 = 0x4000_0000
+        let home = open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC)
+        defer { close(home) }
+        let descriptor = open("/run/netns/\(name)", O_RDONLY | O_CLOEXEC)
+        defer { close(descriptor) }
+        guard home >= 0, descriptor >= 0, setns(descriptor, kind) == 0 else {
+            throw Refusal(description: "cannot enter \(name)")
+        }
+        let value = body()
+        guard setns(home, kind) == 0 else { throw Refusal(description: "cannot leave \(name)") }
+        return value
     }
 
     private static func run(_ words: [String]) async throws {

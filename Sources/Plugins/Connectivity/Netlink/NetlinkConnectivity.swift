@@ -11,8 +11,7 @@ import TargetKit
 /// expensive.
 ///
 /// A thread of its own waits for changes, and then reads the whole table again: when a link goes down, the kernel does
-/// not report each route that is removed with it, and messages may be lost. The source observes the network namespace
-/// of the thread that starts it.
+/// not report each route that is removed with it, and messages may be lost.
 package struct NetlinkConnectivity: ConnectivitySource {
     /// What makes the device online.
     package enum Requirement: Sendable, Hashable {
@@ -22,34 +21,53 @@ package struct NetlinkConnectivity: ConnectivitySource {
         case address
     }
 
+    /// The sockets of a source: one for the changes, one for the tables.
+    package struct Sockets: Sendable {
+        let changes: NetlinkSocket
+        let tables: NetlinkSocket
+
+        /// Opens both in the network namespace of this thread, to which they belong from then on; `nil` if the system
+        /// refuses.
+        package init?() {
+            // Opened before the first dump, so that no change is missed.
+            guard let changes = NetlinkSocket(groups: NetlinkSocket.allGroups), let tables = NetlinkSocket(groups: 0)
+            else { return nil }
+            self.changes = changes
+            self.tables = tables
+        }
+    }
+
     private let requirement: Requirement
     private let devices: NetworkDevices
+    private let open: @Sendable () -> Sockets?
 
     /// Creates a source of that kind.
     ///
     /// - Parameter requirement: What makes the device online; default: a default route.
     package init(requirement: Requirement = .defaultRoute) {
-        self.init(requirement: requirement, devices: NetworkDevices())
+        self.init(requirement: requirement, devices: NetworkDevices(), open: { Sockets() })
     }
 
-    /// Creates a source that reads the kinds of the links from another folder.
-    package init(requirement: Requirement = .defaultRoute, devices: NetworkDevices) {
+    /// Creates a source that reads the kinds of the links from another folder, and gets its sockets from the closure.
+    package init(
+        requirement: Requirement = .defaultRoute,
+        devices: NetworkDevices,
+        open: @escaping @Sendable () -> Sockets?
+    ) {
         self.requirement = requirement
         self.devices = devices
+        self.open = open
     }
 
     /// Starts to report: the current status before it returns, the changes on a thread of its own.
     package func start(_ report: @escaping @Sendable (Reachability.Status) -> Void) -> @Sendable () -> Void {
-        // Opened before the dump, so that no change is missed.
-        guard let changes = NetlinkSocket(groups: NetlinkSocket.allGroups), let dumps = NetlinkSocket(groups: 0),
-            let (stopped, stop) = NetlinkDescriptor.pair()
-        else {
+        guard let sockets = open(), let (stopped, stop) = NetlinkDescriptor.pair() else {
             report(.unknown)
             return {}
         }
-        report(status(by: dumps))
+        report(status(by: sockets.tables))
         let thread = Thread {
-            while Self.waitForChange(of: changes, until: stopped) { report(status(by: dumps)) }
+            while Self.waitForChange(of: sockets.changes, until: stopped) { report(status(by: sockets.tables)) }
             // Ignored after a stop; otherwise the socket has failed, and the last status may be out of date.
             report(.unknown)
         }
