@@ -135,7 +135,7 @@ struct AuthorizationTests {
         for task in waiting { #expect(await task.value?.stage == .cancelled) }
         #expect(try await provider.request(rejected).statusCode == 401)
         #expect(signedOut.count == 1)
-        plugin.rearm()
+        plugin.reset()
         #expect(try await provider.request(rejected).statusCode == 401)
         #expect(signedOut.count == 2)
         #expect(provider.scope.inFlightCount == 0)

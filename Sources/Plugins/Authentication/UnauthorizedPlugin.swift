@@ -14,7 +14,7 @@ import FoundationNetworking
 ///     await session.signOut()
 /// }
 /// // after the next sign-in:
-/// unauthorized.rearm()
+/// unauthorized.reset()
 /// ```
 ///
 /// Only a call that carried the credential to the server that has rejected it ends the session: its request has one of
@@ -24,10 +24,10 @@ import FoundationNetworking
 /// At the first such result the plugin cancels every other call of the scope, and then waits for the handler: the
 /// caller gets the result, unchanged, when the user is signed out. The cancelled calls end with stage `.cancelled`;
 /// calls that the handler makes are not cancelled, and the handler may shut down the scope. Further results of this kind
-/// are passed on without effect until ``rearm()``.
+/// are passed on without effect until ``reset()``.
 ///
 /// A 401 counts as a response and as an error of stage `.status`, whatever the target's validation. A call that was
-/// prepared before ``rearm()`` does not count afterwards, so a late response to the previous session does not end the
+/// prepared before ``reset()`` does not count afterwards, so a late response to the previous session does not end the
 /// new one. Set `CallOptions.endsSessionOnUnauthorized` to `false` for calls that neither sign out nor are cancelled,
 /// such as the sign-in.
 ///
@@ -61,7 +61,7 @@ public struct UnauthorizedPlugin: Plugin {
     ///   - credentialHeaders: The header fields that carry the session's credential. Add `.cookie` for a session in a
     ///     cookie. Default `nil`: `Authorization`, and the fields in which the provider's plugins put secrets.
     ///   - belongsToSession: Whether the calls of a target count; default: all do.
-    ///   - signOut: Called once until ``rearm()``, with the call whose result it was. It is not cancelled with that
+    ///   - signOut: Called once until ``reset()``, with the call whose result it was. It is not cancelled with that
     ///     call.
     public init(
         bodyCodes: [BodyCode] = [],
@@ -85,7 +85,7 @@ public struct UnauthorizedPlugin: Plugin {
     }
 
     /// Rearms the plugin for a new session. Call this method when the user has signed in.
-    public func rearm() {
+    public func reset() {
         state.withLock { state in
             state.isArmed = true
             state.session += 1
@@ -178,7 +178,7 @@ extension UnauthorizedPlugin {
     ///   - credentialHeaders: The header fields that carry a credential of the session other than that of the
     ///     authentication plugin; default `nil` as in ``init(bodyCodes:credentialHeaders:belongsToSession:signOut:)``.
     ///   - belongsToSession: Whether the calls of a target count; default: all do.
-    ///   - signOut: Called once until ``rearm()``, with the call whose result it was. It is not cancelled with that
+    ///   - signOut: Called once until ``reset()``, with the call whose result it was. It is not cancelled with that
     ///     call.
     public init<A>(
         after authentication: AuthenticationPlugin<A>,

@@ -21,13 +21,13 @@ import TargetKit
 ///   calls, which cannot be repeated then.
 /// - `.retry` counts as `.doNotRetry` for a call that is not safe to repeat: it has neither an idempotent method (RFC
 ///   9110 §9.2.2) nor an `Idempotency-Key`. If the failure itself shows that the server has not processed the request,
-///   as a code in the body may, pass `retriesUnsafeCalls: true`.
+///   as a code in the body may, pass `retriesNonIdempotentCalls: true`.
 ///
 /// Handlers must limit the attempts by `context.attempt`: a handler that always retries never ends.
 public struct ErrorHandlingPlugin: Plugin {
     private typealias Handler = @Sendable (TargetKitError, RequestContext) async -> RetryDecision
 
-    private let retriesUnsafeCalls: Bool
+    private let retriesNonIdempotentCalls: Bool
     private let handlers: [Handler]
     /// The last attempt that the handlers were asked about.
     private let lastAttempt = PluginStorage<Int>()
@@ -35,14 +35,14 @@ public struct ErrorHandlingPlugin: Plugin {
     /// Creates a plugin with handlers.
     ///
     /// - Parameters:
-    ///   - retriesUnsafeCalls: Whether the handlers may also repeat calls that are not safe to repeat, such as a POST
+    ///   - retriesNonIdempotentCalls: Whether the handlers may also repeat calls that are not safe to repeat, such as a POST
     ///     without an `Idempotency-Key`; default: `false`.
     ///   - handlers: Each gets the failure and the call, with the number of the failed attempt.
     public init(
-        retriesUnsafeCalls: Bool = false,
+        retriesNonIdempotentCalls: Bool = false,
         _ handlers: (@Sendable (_ error: TargetKitError, _ context: RequestContext) async -> RetryDecision)...
     ) {
-        self.retriesUnsafeCalls = retriesUnsafeCalls
+        self.retriesNonIdempotentCalls = retriesNonIdempotentCalls
         self.handlers = handlers
     }
 
@@ -56,7 +56,7 @@ public struct ErrorHandlingPlugin: Plugin {
     ) async -> RetryDecision {
         guard case .failure(let error) = result, error.stage != .cancelled else { return .doNotRetry }
         context[lastAttempt] = context.attempt
-        let isRepeatable = retriesUnsafeCalls || context.isRepeatable
+        let isRepeatable = retriesNonIdempotentCalls || context.isRepeatable
         for handler in handlers {
             switch await handler(error, context) {
             case .retry(let delay) where isRepeatable: return .retry(after: delay)

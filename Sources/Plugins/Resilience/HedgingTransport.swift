@@ -11,7 +11,7 @@ import FoundationNetworking
 /// ```swift
 /// let retry = RetryPlugin()
 /// let provider = Provider<Search>(
-///     transport: HedgingTransport(SystemTransport.shared, countedBy: retry),
+///     transport: HedgingTransport(SystemTransport.shared, budgetOf: retry),
 ///     plugins: [retry]
 /// )
 /// ```
@@ -79,7 +79,7 @@ public struct HedgingTransport: Transport {
     public init(
         _ transport: any Transport = SystemTransport.shared,
         after delay: Duration? = nil,
-        countedBy retry: RetryPlugin? = nil,
+        budgetOf retry: RetryPlugin? = nil,
         clock: any Clock<Duration> = ContinuousClock()
     ) {
         self.transport = transport

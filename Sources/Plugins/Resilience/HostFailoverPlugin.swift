@@ -127,7 +127,7 @@ public struct HostFailoverPlugin: Plugin {
         }
         let wasUnsent =
             outcome.code.map { ConnectionFailure.beforeSending.contains($0) && !outcome.isBehindRedirect }
-            ?? policy.movesUnsafeCallsOnStatus
+            ?? policy.movesNonIdempotentCallsOnStatus
         let (isSafe, isAvailable) = (wasUnsent || context.isRepeatable, availability(for: context))
         let moved = pool.update { pool, _ in pool.moved(call, isSafe: isSafe, isAvailable: isAvailable) }
         guard let moved else { return .doNotRetry }

@@ -10,7 +10,7 @@ import FoundationNetworking
 public struct HostFailoverPolicy: Sendable {
     package var statuses: Set<Int>
     package var errorCodes: Set<URLError.Code>
-    package var movesUnsafeCallsOnStatus: Bool
+    package var movesNonIdempotentCallsOnStatus: Bool
     package var probeAfter: Duration
     package var isAvailable: (@Sendable (_ host: URL) -> Bool)?
 
@@ -23,7 +23,7 @@ public struct HostFailoverPolicy: Sendable {
     ///     refused the connection, failed the TLS handshake, lost the connection or did not answer in time. An offline
     ///     device is not a failure of a host. If calls have timeouts that a healthy host can exceed, pass codes without
     ///     `.timedOut`: otherwise one slow call moves all calls.
-    ///   - movesUnsafeCallsOnStatus: Whether one of the statuses also moves a call that is not safe to repeat, such as
+    ///   - movesNonIdempotentCallsOnStatus: Whether one of the statuses also moves a call that is not safe to repeat, such as
     ///     a POST without an `Idempotency-Key`. Default: `false`, since a server that answers may have processed the
     ///     request. Pass `true` if only a gateway sends these statuses, before it forwards a request.
     ///   - probeAfter: How long after its failure the first host is tried again; default: 60 seconds.
@@ -33,13 +33,13 @@ public struct HostFailoverPolicy: Sendable {
     public init(
         statuses: Set<Int> = [502, 503, 504],
         errorCodes: Set<URLError.Code>? = nil,
-        movesUnsafeCallsOnStatus: Bool = false,
+        movesNonIdempotentCallsOnStatus: Bool = false,
         probeAfter: Duration = .seconds(60),
         isAvailable: (@Sendable (_ host: URL) -> Bool)? = nil
     ) {
         self.statuses = statuses
         self.errorCodes = errorCodes ?? ConnectionFailure.ofServer
-        self.movesUnsafeCallsOnStatus = movesUnsafeCallsOnStatus
+        self.movesNonIdempotentCallsOnStatus = movesNonIdempotentCallsOnStatus
         self.probeAfter = probeAfter
         self.isAvailable = isAvailable
     }

@@ -112,7 +112,7 @@ public struct RetryPlugin: Plugin {
             attempts.repetitions + 1 < policy.attempts
         else { return .doNotRetry }
         let delay = delay(before: attempts.repetitions, by: policy, asked: asked)
-        if let timeLeft = context.timeLeft, delay >= timeLeft { return .doNotRetry }
+        if let remainingTime = context.remainingTime, delay >= remainingTime { return .doNotRetry }
         guard counter.takeRepetition(in: context.scope) else { return .doNotRetry }
         attempts.repetitions += 1
         context[self.attempts] = attempts

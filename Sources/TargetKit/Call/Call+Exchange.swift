@@ -151,7 +151,7 @@ extension Call {
         if redirects.isEmpty { return try await send(request, to: target) }
         do {
             var request = request
-            request.timeout = try deadline?.timeLeft
+            request.timeout = try deadline?.remainingTime
             return try await send(request, to: target)
         } catch let error as URLError {
             throw error.after(redirects, of: request.urlRequest)
@@ -196,7 +196,7 @@ extension ContinuousClock.Instant {
     /// The time until this instant.
     ///
     /// - Throws: `URLError(.timedOut)` if the instant has passed.
-    fileprivate var timeLeft: Duration {
+    fileprivate var remainingTime: Duration {
         get throws {
             let left = ContinuousClock.now.duration(to: self)
             guard left > .zero else { throw URLError(.timedOut) }

@@ -211,7 +211,7 @@ extension Call {
         case .fail(let error): throw failure(error, at: .transport)
         case .retry(let delay):
             // The call would time out instead of returning what it has.
-            if delay > .zero, let timeLeft = context.timeLeft, delay >= timeLeft { return nil }
+            if delay > .zero, let remainingTime = context.remainingTime, delay >= remainingTime { return nil }
             do {
                 if delay > .zero {
                     try await cancellable { [clock = configuration.clock] in try await clock.wait(for: delay) }

@@ -11,7 +11,7 @@ final class Deadline: Sendable {
     }
 
     /// The time until the deadline; zero after it.
-    var timeLeft: Duration { max(.zero, end - elapsedTime.current) }
+    var remainingTime: Duration { max(.zero, end - elapsedTime.current) }
 
     /// The later of two deadlines by one clock; `nil`, without a deadline, is later than any.
     static func later(_ left: Deadline?, _ right: Deadline?) -> Deadline? {

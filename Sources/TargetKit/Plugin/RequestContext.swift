@@ -78,7 +78,7 @@ public struct RequestContext: Sendable {
     /// The time until the call's ``CallTimeout/wholeCall(_:)`` expires, by the provider's clock; `nil` without that
     /// limit. A plugin should not begin a longer wait. For a shared exchange, it is the time until the latest deadline
     /// of its calls.
-    public var timeLeft: Duration? { handle.deadline?.timeLeft }
+    public var remainingTime: Duration? { handle.deadline?.remainingTime }
     /// The header fields that contain secrets: those of ``HeaderRedaction/standard`` and of all plugins of the
     /// provider.
     public var secretHeaders: Set<HTTPHeaderName> { fixed.secretHeaders }

@@ -165,14 +165,14 @@ struct UnauthorizedPluginTests {
         #expect(await others.waitForCount(1) == [.status(200)])
     }
 
-    @Test("The handler is called again after rearm, and not before")
-    func rearm() async {
+    @Test("The handler is called again after reset, and not before")
+    func reset() async {
         let plugin = plugin
         let copy = plugin
         let provider = Provider<PluginTarget>.stubbed(plugin)
         for _ in 0..<3 { _ = await provider.result(target()) }
         #expect(signedOut.count == 1)
-        copy.rearm()
+        copy.reset()
         for _ in 0..<3 { _ = await provider.result(target()) }
         #expect(signedOut.count == 2)
     }
@@ -190,7 +190,7 @@ struct UnauthorizedPluginTests {
         #expect(RecordingPlugin.Outcome(await signIn) == .status(200))
     }
 
-    @Test("A 401 to a call from before rearm does not end the new session", arguments: Sign.allCases)
+    @Test("A 401 to a call from before reset does not end the new session", arguments: Sign.allCases)
     func staleAnswer(_ sign: Sign) async {
         let (plugin, scope, held) = (plugin, RequestScope(), HeldTransport(sign.answer))
         let stubbed = Provider<PluginTarget>.stubbed(plugin, scope: scope)
@@ -198,7 +198,7 @@ struct UnauthorizedPluginTests {
         let provider = Provider<PluginTarget>(transport: held.transport, plugins: [plugin], scope: scope)
         async let late = provider.result(target())
         await held.requests.waitForCount(1)
-        plugin.rearm()
+        plugin.reset()
         held.gate.open()
         _ = await late
         #expect(signedOut.count == 1)
@@ -285,10 +285,10 @@ struct UnauthorizedPluginTests {
     func twoPlugins() async {
         let (one, two) = (plugin, plugin)
         let provider = Provider<PluginTarget>.stubbed(one, two)
-        for _ in 0..<3 { one.rearm() }
+        for _ in 0..<3 { one.reset() }
         _ = await provider.result(target())
         #expect(signedOut.count == 2)
-        two.rearm()
+        two.reset()
         _ = await provider.result(target())
         #expect(signedOut.count == 3)
     }

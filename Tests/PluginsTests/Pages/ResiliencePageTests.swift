@@ -110,7 +110,7 @@ struct ResiliencePageTests {
     func hedge() async throws {
         let retry = RetryPlugin(clock: clock)
         let provider = Provider<Shop>(
-            transport: HedgingTransport(transport, after: .milliseconds(300), countedBy: retry, clock: clock),
+            transport: HedgingTransport(transport, after: .milliseconds(300), budgetOf: retry, clock: clock),
             plugins: [retry]
         )
         _ = try await provider.request(.orders)

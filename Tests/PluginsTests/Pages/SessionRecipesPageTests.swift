@@ -75,7 +75,7 @@ struct SessionRecipesPageTests {
         await session.signIn("second")
         _ = await provider.result(.profile)
         #expect(await session.token == "second")
-        unauthorized.rearm()
+        unauthorized.reset()
         _ = await provider.result(.signIn(user: "anna", password: "coffee"))
         #expect(await session.token == "second")
         _ = await provider.result(.profile)

@@ -28,7 +28,7 @@ struct HedgingTransportTests {
     }
 
     private func provider(_ script: ScriptedTransport, retry: RetryPlugin? = nil) -> Provider<SturdyTarget> {
-        let transport = HedgingTransport(script.transport, after: .seconds(1), countedBy: retry, clock: clock)
+        let transport = HedgingTransport(script.transport, after: .seconds(1), budgetOf: retry, clock: clock)
         return Provider(transport: transport, plugins: retry.map { [$0] } ?? [], clock: clock)
     }
 

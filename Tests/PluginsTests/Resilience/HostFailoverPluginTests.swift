@@ -190,7 +190,7 @@ struct HostFailoverPluginTests {
         #expect(await outcome(plugin(), post) == .status(503))
         #expect(await outcome(plugin(), post.with { $0.headers = ["Idempotency-Key": "k"] }) == .status(200))
         var policy = HostFailoverPolicy()
-        policy.movesUnsafeCallsOnStatus = true
+        policy.movesNonIdempotentCallsOnStatus = true
         #expect(await outcome(plugin("ab", policy), post) == .status(200))
         #expect(hosts.visits == "aabab")
         // The next call uses the next host.

@@ -41,7 +41,7 @@ struct ResilienceStormTests {
         let concurrency = ConcurrencyLimitPlugin(4)
         let rate = RateLimitPlugin(200, burst: 20, clock: clock)
         let breaker = CircuitBreakerPlugin(
-            policy: .init(failures: 20, openFor: .seconds(2), slowCall: .seconds(1)),
+            policy: .init(failures: 20, openFor: .seconds(2), slowCallThreshold: .seconds(1)),
             clock: clock
         )
         let retry = RetryPlugin(clock: clock)
@@ -57,7 +57,7 @@ struct ResilienceStormTests {
                 transport: HedgingTransport(
                     transport(random.next()),
                     after: .milliseconds(500),
-                    countedBy: retry,
+                    budgetOf: retry,
                     clock: clock
                 ),
                 plugins: plugins.shuffled(using: &random),

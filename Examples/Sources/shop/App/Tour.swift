@@ -134,7 +134,7 @@ struct Tour: Sendable {
     private func meetUnauthorizedInBody() async throws {
         console.step("Meet a 401 in a 200", asks: "sign in again; the server ends the session; then GET /legacy/orders")
         try await beginSession()
-        client.unauthorized.rearm()
+        client.unauthorized.reset()
         _ = try await client.auth.request(.revoke)
         let legacy = try await client.orders.request(.legacy)
         try checkSignedOut(times: 2)

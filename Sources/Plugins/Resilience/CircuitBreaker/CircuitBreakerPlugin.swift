@@ -18,7 +18,7 @@ import FoundationNetworking
 /// refused. If the probes succeed, it closes; if one of them fails, it opens again.
 ///
 /// - A failure is a status of the policy, whether the target accepts it or not, a connection error, or a call that takes
-///   longer than the policy's `slowCall`. A call does not count if it was cancelled, exceeded a
+///   longer than the policy's `slowCallThreshold`. A call does not count if it was cancelled, exceeded a
 ///   `CallTimeout.wholeCall`, was not sent, or failed for a reason of its own; another probe is then admitted. Nor does
 ///   a failure after a redirect to another server count: the first server has answered.
 /// - Calls that share an exchange count once, when it ends. A stream whose body fails counts as a failure when it ends.
@@ -136,7 +136,7 @@ public struct CircuitBreakerPlugin: Plugin {
 
     /// Records when the attempt is sent.
     public func willSend(_ request: URLRequest, context: RequestContext) {
-        guard policy.slowCall != nil, let permit = context[permits] else { return }
+        guard policy.slowCallThreshold != nil, let permit = context[permits] else { return }
         let time = elapsedTime.current
         permit.sentAt.withLock { $0 = time }
     }
@@ -152,7 +152,7 @@ public struct CircuitBreakerPlugin: Plugin {
     }
 
     private func isSlow(_ permit: CircuitPermit, at time: Duration) -> Bool {
-        guard let limit = policy.slowCall, let start = permit.sentAt.withLock({ $0 }) else { return false }
+        guard let limit = policy.slowCallThreshold, let start = permit.sentAt.withLock({ $0 }) else { return false }
         return time - start > limit
     }
 

@@ -13,7 +13,7 @@ public struct CircuitBreakerPolicy: Sendable, Hashable {
     package var openFor: Duration
     package var probes: Int
     package var probeTimeout: Duration
-    package var slowCall: Duration?
+    package var slowCallThreshold: Duration?
     package var statuses: Set<Int>
     package var errorCodes: Set<URLError.Code>
 
@@ -30,7 +30,7 @@ public struct CircuitBreakerPolicy: Sendable, Hashable {
     ///     1; at least 1.
     ///   - probeTimeout: How long such a call blocks the others; then one more is sent, so that a slow download does
     ///     not block all calls. Default: 10 seconds; with zero a half-open circuit sends every call.
-    ///   - slowCall: A call that takes longer counts as a failure, whatever its result: from sending it to its response
+    ///   - slowCallThreshold: A call that takes longer counts as a failure, whatever its result: from sending it to its response
     ///     with the whole body, of a stream to the head. Default `nil`: no call is too slow.
     ///   - statuses: The status codes that are failures of the server; default: 500, 502, 503, 504.
     ///   - errorCodes: The `URLError` codes that are failures of the server. Default `nil`: the host was not found,
@@ -43,7 +43,7 @@ public struct CircuitBreakerPolicy: Sendable, Hashable {
         openFor: Duration = .seconds(30),
         probes: Int = 1,
         probeTimeout: Duration = .seconds(10),
-        slowCall: Duration? = nil,
+        slowCallThreshold: Duration? = nil,
         statuses: Set<Int> = [500, 502, 503, 504],
         errorCodes: Set<URLError.Code>? = nil
     ) {
@@ -53,7 +53,7 @@ public struct CircuitBreakerPolicy: Sendable, Hashable {
         self.openFor = openFor
         self.probes = probes
         self.probeTimeout = probeTimeout
-        self.slowCall = slowCall
+        self.slowCallThreshold = slowCallThreshold
         self.statuses = statuses
         self.errorCodes = errorCodes ?? ConnectionFailure.ofServer
     }

@@ -72,7 +72,7 @@ public struct RateLimitPlugin: Plugin {
         let key = key(request, context.target)
         context[keys] = key
         guard let key else { return request }
-        try await limits.wait(for: key, atMost: min(maximumWait, context.timeLeft ?? maximumWait))
+        try await limits.wait(for: key, atMost: min(maximumWait, context.remainingTime ?? maximumWait))
         return request
     }
 

@@ -232,7 +232,7 @@ struct CircuitBreakerPluginTests {
         arguments: [(999, false), (1000, false), (1001, true)]
     )
     func slowCalls(_ milliseconds: Int, _ isFailure: Bool) async {
-        let breaker = breaker(CircuitBreakerPolicy(failures: 1, share: 0, slowCall: .seconds(1)))
+        let breaker = breaker(CircuitBreakerPolicy(failures: 1, share: 0, slowCallThreshold: .seconds(1)))
         let script = ScriptedTransport { [clock] _, _ in
             clock.advance(by: .milliseconds(milliseconds))
             return .status(200)

@@ -10,7 +10,7 @@ import FoundationNetworking
 #endif
 
 @Suite("Time left", .timeLimit(.minutes(2)))
-struct TimeLeftTests {
+struct RemainingTimeTests {
     private let clock = ManualClock()
 
     /// A plugin that notes the time that is left in two hooks.
@@ -19,12 +19,12 @@ struct TimeLeftTests {
         let left: Recorder<Duration?>
 
         func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
-            left.append(context.timeLeft)
+            left.append(context.remainingTime)
             return request
         }
 
         func didReceive(_ result: Result<Response, TargetKitError>, context: RequestContext) {
-            left.append(context.timeLeft)
+            left.append(context.remainingTime)
         }
     }
 
@@ -37,7 +37,7 @@ struct TimeLeftTests {
             (.wholeCall(.seconds(Int64.max)), [.seconds(365 * 86_400), .seconds(365 * 86_400 - 4)]),
         ] as [(CallTimeout, [Duration?])]
     )
-    func timeLeft(_ timeout: CallTimeout, _ expected: [Duration?]) async {
+    func remainingTime(_ timeout: CallTimeout, _ expected: [Duration?]) async {
         let left = Recorder<Duration?>()
         let transport = StubTransport { [clock] _ in
             clock.advance(by: .seconds(4))
