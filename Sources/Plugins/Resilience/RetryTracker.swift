@@ -75,35 +75,3 @@ struct RetryTracker: Sendable {
         return result
     }
 }
-
-/// A limit for the retries of a ``RetryPlugin`` within a scope, so that retries do not prolong an outage.
-public struct RetryBudget: Sendable, Hashable {
-    /// The repetitions per call. Default: 0.2, so at most 20 % more requests.
-    let share: Double
-    /// The number of repetitions that is always allowed, so that a single call can be repeated. Default: 10.
-    let minimum: Int
-    /// How long calls and repetitions count, to a tenth. Default: 60 seconds.
-    let window: Duration
-
-    /// Creates a budget. Within its window it allows retries up to a share of the calls, or up to a minimum if that is
-    /// more.
-    ///
-    /// - Parameters:
-    ///   - share: The number of retries per call; default: 0.2.
-    ///   - minimum: The number of retries that are always allowed; default: 10.
-    ///   - window: How long calls and retries are counted, with a precision of a tenth; default: 60 seconds.
-    public init(share: Double = 0.2, minimum: Int = 10, window: Duration = .seconds(60)) {
-        self.share = share
-        self.minimum = minimum
-        self.window = window
-    }
-
-    /// No limit other than the number of attempts of the ``RetryPolicy``.
-    public static let unlimited = RetryBudget(minimum: .max)
-
-    /// Whether one more repetition is allowed.
-    func allows(repetitionsSoFar: Int, calls: Int) -> Bool {
-        if repetitionsSoFar < minimum { return true }
-        return Double(repetitionsSoFar) + 1 <= share * Double(calls)
-    }
-}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+
+/// The server's limits according to a response.
+struct ServerRateLimit: Sendable, Hashable {
+    /// The time until the next request is allowed; `nil`: now.
+    var delay: Duration?
+    /// The number of requests that are left; `nil` if it is not known.
+    var remaining: Int?
+
+    /// `nil` if the response says nothing.
+    init?(_ response: Response, now: () -> Date) {
+        let isRefused = response.statusCode == 429 || response.statusCode == 503
+        // Most responses have no such field; parsing their heads would take longer than looking for it.
+        guard isRefused || response.hasField(containing: "ratelimit") else { return nil }
+        let headers = response.headers
+        if isRefused { delay = RetryAfter.delay(in: headers, now: now()) }
+        let (remaining, reset) = Self.quota(in: headers, now: now)
+        self.remaining = remaining
+        if remaining == 0, let reset { delay = max(delay ?? .zero, reset) }
+        if delay == nil, remaining == nil { return nil }
+    }
+
+    private static func quota(in headers: HTTPHeaders, now: () -> Date) -> (remaining: Int?, reset: Duration?) {
+        if let field = headers["RateLimit"], let quota = quota(inField: field) { return quota }
+        for prefix in ["RateLimit-", "X-RateLimit-"] {
+            guard let remaining = headers[prefix + "Remaining"].flatMap(number) else { continue }
+            return (Int(min(remaining, 1e9)), reset(headers[prefix + "Reset"], headers, now))
+        }
+        return (nil, nil)
+    }
+
+    /// The smallest quota, and of equal ones that which is reset last, of a field such as `"hour";r=50;t=30`, or
+    /// `limit=100, remaining=50, reset=30` of the earlier drafts.
+    private static func quota(inField field: String) -> (remaining: Int?, reset: Duration?)? {
+        var quotas: [(remaining: Int, reset: Duration?)] = []
+        for part in field.split(whereSeparator: { $0 == ";" || $0 == "," }) {
+            let pair = part.split(separator: "=", maxSplits: 1).map { $0.trimmingCharacters(in: .whitespaces) }
+            guard pair.count == 2, let value = number(pair[1]) else { continue }
+            switch pair[0].lowercased() {
+            case "r", "remaining": quotas.append((Int(min(value, 1e9)), nil))
+            case "t", "reset":
+                if let last = quotas.indices.last { quotas[last].reset = .seconds(min(value, 1e9)) }
+            default: break
+            }
+        }
+        return quotas.min { ($0.remaining, $1.reset ?? .zero) < ($1.remaining, $0.reset ?? .zero) }
+            .map { ($0.remaining, $0.reset) }
+    }
+
+    /// Seconds from now, or the seconds of 1970, which some servers send.
+    private static func reset(_ text: String?, _ headers: HTTPHeaders, _ now: () -> Date) -> Duration? {
+        guard let seconds = text.flatMap(number) else { return nil }
+        guard seconds > 1e8 else { return .seconds(seconds) }
+        let now = now()
+        let sent = headers["Date"].flatMap { HTTPDate.parse($0, now: now) } ?? now
+        return .seconds(min(max(0, seconds - sent.timeIntervalSince1970), 1e9))
+    }
+
+    /// A number that is not negative.
+    private static func number(_ text: some StringProtocol) -> Double? {
+        guard let number = Double(text.trimmingCharacters(in: .whitespaces)), number >= 0, number.isFinite else {
+            return nil
+        }
+        return number
+    }
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+
+/// Scheme, host and port of a URL (RFC 9110 §4.3.1), which identify a server.
+struct ServerOrigin: Sendable, Hashable, CustomStringConvertible {
+    /// `https://shop.example`, in lower case, without the default port of the scheme.
+    let description: String
+
+    /// `nil` for a URL that is not http or https, or has no host.
+    init?(_ url: URL) {
+        let text = url.absoluteString
+        if let length = Self.lengthOfPlainOrigin(in: text), let origin = String(text.utf8.prefix(length)) {
+            description = origin
+            return
+        }
+        guard let scheme = url.scheme?.lowercased(), scheme == "http" || scheme == "https",
+            let host = url.host(percentEncoded: true)?.lowercased(), !host.isEmpty
+        else { return nil }
+        let isAddress = host.utf8.contains(UInt8(ascii: ":")) && !host.hasPrefix("[")
+        var origin = scheme + "://" + (isAddress ? "[\(host)]" : host)
+        if let port = url.port, port != (scheme == "https" ? 443 : 80) { origin += ":\(port)" }
+        description = origin
+    }
+
+    /// The length of the origin at the start of a URL's text, if it is in lower case and has no user, port or address in
+    /// brackets, as in most URLs: reading `scheme`, `host` and `port` would create three strings.
+    private static func lengthOfPlainOrigin(in text: String) -> Int? {
+        let length = text.utf8.withContiguousStorageIfAvailable { bytes -> Int? in
+            let start = bytes.starts(with: "https://".utf8) ? 8 : bytes.starts(with: "http://".utf8) ? 7 : nil
+            guard let start else { return nil }
+            for index in start..<bytes.count {
+                switch bytes[index] {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "."),
+                    UInt8(ascii: "-"):
+                    continue
+                case UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: "#"): return index > start ? index : nil
+                default: return nil
+                }
+            }
+            return bytes.count > start ? bytes.count : nil
+        }
+        return length ?? nil
+    }
+}

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+
+/// The header field in which a server says when to send a request again (RFC 9110 §10.2.3).
+package enum RetryAfter {
+    /// The statuses that can be temporary: a later request may succeed.
+    package static let statuses: Set<Int> = [408, 425, 429, 500, 502, 503, 504]
+
+    /// The delay; zero for a date in the past, `nil` without the field or if it is malformed.
+    ///
+    /// - Parameter now: The device's time. A date is compared with the response's `Date` if there is one, so that a
+    ///   wrong clock does not matter.
+    package static func delay(in headers: HTTPHeaders, now: Date) -> Duration? {
+        guard let text = headers["Retry-After"]?.trimmingCharacters(in: .whitespaces), !text.isEmpty else { return nil }
+        if text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {
+            return .seconds(min(Int64(text) ?? .max, 1 << 40))
+        }
+        guard let date = HTTPDate.parse(text, now: now) else { return nil }
+        let sent = headers["Date"].flatMap { HTTPDate.parse($0, now: now) } ?? now
+        return .seconds(max(0, date.timeIntervalSince(sent)))
+    }
+}
