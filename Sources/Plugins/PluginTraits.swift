@@ -14,7 +14,8 @@ extension DefaultHeadersPlugin: ImmediatePlugin {}
 extension LoadingPlugin: ImmediatePlugin {}
 extension MetricsPlugin: ImmediatePlugin {}
 
-// Its `process` waits only for the sign-out, by `RequestContext.cancellable(_:)`.
+// These wait only by `RequestContext.cancellable(_:)`.
+extension WaitsForConnectivityPlugin: ImmediatePlugin {}
 extension UnauthorizedPlugin: ImmediatePlugin {}
 
 // A failover leaves a host whose circuit is open.

@@ -23,12 +23,13 @@ struct PermutationTests {
             run.events == [
                 "host https://two.example", "host https://one.example", "host https://two.example",
                 "host https://one.example", "host https://two.example", "circuit https://two.example open",
-                "circuit https://two.example halfOpen", "circuit https://two.example closed",
-                "host https://one.example", "session ended", "signed out",
+                "host https://one.example", "circuit https://one.example open",
+                "circuit https://one.example halfOpen", "circuit https://one.example closed",
+                "session ended", "signed out",
             ]
         )
-        #expect(run.requests.count == 18)
-        #expect(run.delays.count == 4)
+        #expect(run.requests.count == 20)
+        #expect(run.delays.count == 6)
     }
 
     @Test("Without their places, the order of the plugins has an effect")

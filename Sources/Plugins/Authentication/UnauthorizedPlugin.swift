@@ -125,7 +125,7 @@ public struct UnauthorizedPlugin: Plugin {
             await RequestScope.$callsOfHandler.withValue(calls) { await signOut(context) }
             outcome.settle(())
         }
-        await context.cancellable { try? await outcome.value() }
+        try? await context.cancellable { try await outcome.value() }
     }
 
     /// The response that rejects the call.

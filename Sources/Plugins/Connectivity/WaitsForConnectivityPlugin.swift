@@ -76,7 +76,7 @@ public struct WaitsForConnectivityPlugin: Plugin {
         let refused = context.options.refusedNetworks
         guard !reachability.status.serves(refused), request.url?.isOnThisMachine != true else { return request }
         let waits = timeout > .zero && isHeld(context)
-        if waits, try await isServedInTime(refused) { return request }
+        if waits, try await context.cancellable({ try await isServedInTime(refused) }) { return request }
         guard reachability.isReachable else {
             guard waits, failsAfterTimeout else { return request }
             throw Self.error(.notConnectedToInternet, "the device has been offline for \(timeout)")

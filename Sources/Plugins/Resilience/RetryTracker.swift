@@ -64,14 +64,13 @@ struct RetryTracker: Sendable {
         while let parent = outermost.parent { outermost = parent }
         let key = ObjectIdentifier(outermost)
         // The identifier of a released scope may be that of a new one.
-        if accounts[key]?.scope !== outermost {
-            accounts = accounts.filter { $0.value.scope != nil }
-            accounts[key] = Account(scope: outermost, count: RollingCount(length: budget.window))
+        if let index = accounts.index(forKey: key), accounts.values[index].scope === outermost {
+            // In place: a copy would copy the counts, too.
+            return change(&accounts.values[index].count)
         }
-        var account = accounts[key] ?? Account(scope: outermost, count: RollingCount(length: budget.window))
-        accounts[key] = nil
-        let result = change(&account.count)
-        accounts[key] = account
-        return result
+        accounts = accounts.filter { $0.value.scope != nil }
+        var count = RollingCount(length: budget.window)
+        defer { accounts[key] = Account(scope: outermost, count: count) }
+        return change(&count)
     }
 }

@@ -23,8 +23,8 @@ struct ServerOrigin: Sendable, Hashable, CustomStringConvertible {
         description = origin
     }
 
-    /// The length of the origin at the start of a URL's text, if it is in lower case and has no user, port or address in
-    /// brackets, as in most URLs: reading `scheme`, `host` and `port` would create three strings.
+    /// The length of the origin at the start of a URL's text, if it is in lower case and has no user, default port or
+    /// address in brackets, as in most URLs: reading `scheme`, `host` and `port` would create three strings.
     private static func lengthOfPlainOrigin(in text: String) -> Int? {
         let length = text.utf8.withContiguousStorageIfAvailable { bytes -> Int? in
             let start = bytes.starts(with: "https://".utf8) ? 8 : bytes.starts(with: "http://".utf8) ? 7 : nil
@@ -35,11 +35,23 @@ struct ServerOrigin: Sendable, Hashable, CustomStringConvertible {
                     UInt8(ascii: "-"):
                     continue
                 case UInt8(ascii: "/"), UInt8(ascii: "?"), UInt8(ascii: "#"): return index > start ? index : nil
+                case UInt8(ascii: ":") where index > start: return lengthOfPort(in: bytes, after: index)
                 default: return nil
                 }
             }
             return bytes.count > start ? bytes.count : nil
         }
         return length ?? nil
+    }
+
+    /// Where the port after that colon ends; `nil` for one that another text may mean, too.
+    private static func lengthOfPort(in bytes: UnsafeBufferPointer<UInt8>, after colon: Int) -> Int? {
+        let rest = bytes[(colon + 1)...]
+        let digits = rest.prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+        guard let first = digits.first, first != UInt8(ascii: "0"), !digits.elementsEqual("80".utf8),
+            !digits.elementsEqual("443".utf8), digits.count <= 5
+        else { return nil }
+        guard digits.endIndex < bytes.endIndex else { return digits.endIndex }
+        return "/?#".utf8.contains(bytes[digits.endIndex]) ? digits.endIndex : nil
     }
 }

@@ -17,10 +17,7 @@ extension Call {
         _ work: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {
         guard needsTask(in: hook) else { return try await work() }
-        let result = await handle.runInTask { () async -> Result<Value, any Error> in
-            do { return .success(try await work()) } catch { return .failure(error) }
-        }
-        return try result.get()
+        return try await context.cancellable(work)
     }
 
     /// Runs work that is cancelled with the call. A hook in which no plugin waits needs no task.

@@ -17,12 +17,14 @@ public final class RequestHandle: Sendable {
         var task: (any CancellableTask)?
         /// Cancels what the call waits for, if the call runs in its caller's task.
         var cancelWait: (@Sendable () -> Void)?
+        /// The number of tasks in each other that the call waits for.
+        var tasks = 0
         var interruption: Interruption?
         var outcome: Outcome?
         var waiters: [UnsafeContinuation<Outcome, Never>] = []
         /// The values that plugins store in the call's context; `nil` after its end. They are here so that a call needs only one
         /// lock.
-        var storage: [ObjectIdentifier: any Sendable]? = [:]
+        var storage: [StoredEntry]? = []
         var attempt = 0
         /// When the call times out; `nil` without a limit for the whole call.
         var deadline: Deadline?
@@ -83,12 +85,32 @@ public final class RequestHandle: Sendable {
         if isInterrupted { action() }
     }
 
-    /// Runs work in a new task, which is cancelled with the call.
+    /// Runs work in a new task, which is cancelled with the call. Work within other work is cancelled together with it.
     func runInTask<Value: Sendable>(_ work: @escaping @Sendable () async -> Value) async -> Value {
         // Starting the task synchronously saves a thread hop.
         let task = Task.startingNow(work)
-        onCancel { task.cancel() }
-        return await task.value
+        let (isInterrupted, outer) = state.withLock { state in
+            let outer = state.tasks == 0 ? nil : state.cancelWait
+            state.tasks += 1
+            if state.interruption == nil {
+                state.cancelWait = {
+                    outer?()
+                    task.cancel()
+                }
+            }
+            return (state.interruption != nil, outer)
+        }
+        if isInterrupted { task.cancel() }
+        let value = await task.value
+        // The action is released outside the lock.
+        _ = state.withLock { state in
+            defer {
+                state.tasks -= 1
+                if state.interruption == nil { state.cancelWait = outer }
+            }
+            return state.cancelWait
+        }
+        return value
     }
 
     /// Why the call is to end early, if it is.
@@ -154,21 +176,27 @@ public final class RequestHandle: Sendable {
 }
 
 extension RequestHandle {
-    func stored(_ key: ObjectIdentifier) -> (any Sendable)? {
-        state.withLock { $0.storage?[key] }
+    func stored(_ key: ObjectIdentifier) -> (any StoredValue)? {
+        state.withLock { state in state.storage?.first { $0.key == key }?.value }
     }
 
-    func store(_ value: (any Sendable)?, for key: ObjectIdentifier) {
+    func store(_ value: (any StoredValue)?, for key: ObjectIdentifier) {
         // The old value is released outside the lock, because its deinitializer may run plugin code.
-        _ = state.withLock { state in
+        _ = state.withLock { state -> (any StoredValue)? in
             // Nothing is stored after the end of the call.
-            defer { if state.storage != nil { state.storage?[key] = value } }
-            return state.storage?[key]
+            guard let index = state.storage?.firstIndex(where: { $0.key == key }) else {
+                if let value { state.storage?.append(StoredEntry(key: key, value: value)) }
+                return nil
+            }
+            defer {
+                if let value { state.storage?[index].value = value } else { state.storage?.remove(at: index) }
+            }
+            return state.storage?[index].value
         }
     }
 
     func copyStorage(of other: RequestHandle) {
-        let storage = other.state.withLock(\.storage) ?? [:]
+        let storage = other.state.withLock(\.storage) ?? []
         state.withLock { $0.storage = storage }
     }
 

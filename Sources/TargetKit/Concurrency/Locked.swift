@@ -10,9 +10,12 @@ import Foundation
 ///
 /// The type is `@unchecked Sendable` because the compiler cannot check the lock: the value is accessed only in
 /// ``withLock(_:)``, and initialized before the lock is shared. The value must be `Sendable`.
+///
+/// What is called often is inlinable: unspecialized, each call would look up the metadata of its value.
+@frozen @usableFromInline
 package struct Locked<Value: Sendable>: @unchecked Sendable {
     // Both are in one allocation and accessed by pointer, which avoids the exclusivity checks of class properties.
-    private let storage: ManagedBuffer<Value, pthread_mutex_t>
+    @usableFromInline let storage: ManagedBuffer<Value, pthread_mutex_t>
 
     package init(_ value: Value) {
         storage = Storage.create(minimumCapacity: 1) { storage in
@@ -24,6 +27,7 @@ package struct Locked<Value: Sendable>: @unchecked Sendable {
         }
     }
 
+    @inlinable
     package func withLock<Result, Failure: Error>(
         _ body: (inout Value) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -46,5 +50,5 @@ package struct Locked<Value: Sendable>: @unchecked Sendable {
 
 extension Locked: CustomReflectable {
     /// An empty mirror, because the value may only be read under the lock and can be a secret.
-    package var customMirror: Mirror { Mirror(self, children: [:] as KeyValuePairs<String, Any>) }
+    @usableFromInline package var customMirror: Mirror { Mirror(self, children: [:] as KeyValuePairs<String, Any>) }
 }

@@ -26,8 +26,14 @@ package struct ElapsedTime: Sendable {
     private let read: @Sendable () -> Duration
 
     package init(_ clock: some Clock<Duration>) {
-        let start = clock.now
-        read = { start.duration(to: clock.now) }
+        if clock is ContinuousClock {
+            // The clock of almost every program, without generic code.
+            let start = ContinuousClock.now
+            read = { start.duration(to: .now) }
+        } else {
+            let start = clock.now
+            read = { start.duration(to: clock.now) }
+        }
     }
 
     /// The time since the creation.

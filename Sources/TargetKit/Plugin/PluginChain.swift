@@ -168,7 +168,7 @@ package protocol AdmittingPlugin: Plugin {
     func admits(_ url: URL) -> Bool
 }
 
-/// A plugin whose hooks do not wait for anything that cancelling the call would end. They need no task of their own.
+/// A plugin whose hooks wait only in ``RequestContext/cancellable(_:)``, or not at all. They need no task of their own.
 package protocol ImmediatePlugin: Plugin {}
 
 extension [any Plugin] {

@@ -4,15 +4,51 @@
 ///
 /// A ``RequestContextKey`` is a type, so two plugins of the same type would share its value. Plugins with separate
 /// storages have separate values.
+@usableFromInline
 package final class PluginStorage<Value: Sendable>: Sendable {
     /// Creates an empty storage.
     package init() {}
 }
 
+/// A value of a context, whatever its type.
+@usableFromInline protocol StoredValue: AnyObject, Sendable {}
+
+/// A value of a context. It is a class because the cast to a final class costs less than the cast of an existential value.
+@usableFromInline
+final class StoredBox<Value: Sendable>: StoredValue {
+    @usableFromInline let value: Value
+
+    @inlinable
+    init(_ value: Value) {
+        self.value = value
+    }
+}
+
+/// The values of a context are few, so they are searched in order.
+struct StoredEntry: Sendable {
+    let key: ObjectIdentifier
+    var value: any StoredValue
+}
+
+// Inlinable, because the plugins are in another module.
 extension RequestContext {
     /// The plugin's value, kept until the call or the exchange ends; `nil` until it is set.
+    @inlinable
     package subscript<Value: Sendable>(storage: PluginStorage<Value>) -> Value? {
-        get { handle.stored(ObjectIdentifier(storage)) as? Value }
-        nonmutating set { handle.store(newValue, for: ObjectIdentifier(storage)) }
+        get { (stored(ObjectIdentifier(storage)) as? StoredBox<Value>)?.value }
+        nonmutating set { store(newValue.map { StoredBox($0) }, for: ObjectIdentifier(storage)) }
     }
+
+    /// The value stored for a key, kept until the call or the exchange ends; `nil` until it is set.
+    @inlinable
+    public subscript<Key: RequestContextKey>(key: Key.Type) -> Key.Value? {
+        get { (stored(ObjectIdentifier(key)) as? StoredBox<Key.Value>)?.value }
+        nonmutating set { store(newValue.map { StoredBox($0) }, for: ObjectIdentifier(key)) }
+    }
+
+    @usableFromInline
+    func stored(_ key: ObjectIdentifier) -> (any StoredValue)? { handle.stored(key) }
+
+    @usableFromInline
+    func store(_ value: (any StoredValue)?, for key: ObjectIdentifier) { handle.store(value, for: key) }
 }

@@ -102,12 +102,6 @@ public struct RequestContext: Sendable {
 
     var handle: RequestHandle { fixed.handle }
 
-    /// The value stored for a key, kept until the call or the exchange ends; `nil` until it is set.
-    public subscript<Key: RequestContextKey>(key: Key.Type) -> Key.Value? {
-        get { fixed.handle.stored(ObjectIdentifier(key)) as? Key.Value }
-        nonmutating set { fixed.handle.store(newValue, for: ObjectIdentifier(key)) }
-    }
-
     /// Creates the context of a call's first attempt. `target` must not be a ``MultiTarget``.
     init(
         inner target: any TargetType,
@@ -159,9 +153,15 @@ public struct RequestContext: Sendable {
         handle.note(type, doesNotImplement: hook)
     }
 
-    /// Runs work of a hook that does not wait elsewhere, and cancels it when the call is cancelled or times out.
-    package func cancellable(_ work: @escaping @Sendable () async -> Void) async {
-        await handle.runInTask(work)
+    /// Runs the part of a hook that waits, and cancels it when the call is cancelled or times out. An ``ImmediatePlugin``
+    /// waits only here.
+    package func cancellable<Value: Sendable>(
+        _ work: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
+        let result = await handle.runInTask { () async -> Result<Value, any Error> in
+            do { return .success(try await work()) } catch { return .failure(error) }
+        }
+        return try result.get()
     }
 
     /// Returns the context of a shared exchange that this call begins.

@@ -45,12 +45,13 @@ public protocol CallOptionKey {
 ///
 /// Plugins read the resolved options from ``RequestContext/options``.
 public struct CallOptions: Sendable {
-    private var values: [ObjectIdentifier: any Sendable] = [:]
+    @usableFromInline var values: [ObjectIdentifier: any Sendable] = [:]
 
     /// Creates options that set nothing.
     public init() {}
 
     /// The value of an option, or its default if it is not set.
+    @inlinable
     public subscript<Key: CallOptionKey>(key: Key.Type) -> Key.Value {
         get { value(of: key) ?? Key.defaultValue }
         set { values[ObjectIdentifier(key)] = newValue }
@@ -89,7 +90,8 @@ public struct CallOptions: Sendable {
     /// Whether no option is set.
     var isEmpty: Bool { values.isEmpty }
 
-    private func value<Key: CallOptionKey>(of key: Key.Type) -> Key.Value? {
+    @inlinable
+    func value<Key: CallOptionKey>(of key: Key.Type) -> Key.Value? {
         // Casting `nil` to an optional `Key.Value` would succeed and hide the default.
         guard !values.isEmpty, let value = values[ObjectIdentifier(key)] else { return nil }
         return value as? Key.Value

@@ -293,6 +293,28 @@ struct UnauthorizedPluginTests {
         #expect(signedOut.count == 3)
     }
 
+    @Test("A cancelled call waits neither for the handler nor for a plugin after it")
+    func cancelsOtherPlugins() async throws {
+        let (handling, handled) = (Gate(), Gate())
+        let plugin = UnauthorizedPlugin { _ in
+            handling.open()
+            await handled.wait()
+        }
+        let waiting = RecordingPlugin(
+            place: .observation,
+            process: { result, _ in
+                try? await Task.sleep(for: .seconds(600))
+                return result
+            }
+        )
+        let provider = Provider<PluginTarget>.stubbed(plugin, waiting)
+        let call = Task { await provider.result(target()) }
+        await handling.wait()
+        call.cancel()
+        #expect(await call.value.failure?.stage == .cancelled)
+        handled.open()
+    }
+
     @Test("The caller waits for the handler, which is not cancelled with the call")
     func handlerRunsToItsEnd() async {
         let scope = RequestScope()

@@ -92,14 +92,14 @@ public struct CircuitBreakerPlugin: Plugin {
     ///
     /// - Parameter key: `https://shop.example`, or what the plugin's key closure returns.
     public func reset(_ key: String) {
-        change(key) { $0.reset(key) }
+        change(key) { $0.reset() }
     }
 
     /// Refuses all calls of a circuit until ``reset(_:)``.
     ///
     /// - Parameter key: `https://shop.example`, or what the plugin's key closure returns.
     public func isolate(_ key: String) {
-        change(key) { $0.isolate(key) }
+        registry.update { registry, changes in registry.isolate(key, changes: &changes) }
     }
 
     /// The state of the circuit of a URL's server; `.closed` for a URL without one.
@@ -123,7 +123,9 @@ public struct CircuitBreakerPlugin: Plugin {
     public func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
         guard let key = key(request, context.target) else { return request }
         let (time, isRefresh) = (elapsedTime.current, !RefreshTask.current.isEmpty)
-        let decision = change(key) { $0.admit(to: key, isRefresh: isRefresh, at: time) }
+        let decision = registry.update { registry, changes in
+            registry.admit(to: key, isRefresh: isRefresh, at: time, changes: &changes)
+        }
         switch decision {
         case .admitted(let admission):
             context[permits] = permit(admission, to: key, for: request.url)
@@ -148,7 +150,7 @@ public struct CircuitBreakerPlugin: Plugin {
         var verdict = verdict(on: AttemptOutcome(result), of: permit.url)
         if verdict == .worked, isSlow(permit, at: time) { verdict = .failed }
         let ending = verdict
-        change(permit.key) { $0.ended(permit.admission, of: permit.key, ending, at: time) }
+        change(permit.key) { $0.ended(permit.admission, ending, at: time) }
     }
 
     private func isSlow(_ permit: CircuitPermit, at time: Duration) -> Bool {
@@ -161,7 +163,7 @@ public struct CircuitBreakerPlugin: Plugin {
     public func didFinish(_ call: FinishedCall, context: RequestContext) {
         if let permit = context[permits], hasFailedInBody(call, of: permit.url) {
             let time = elapsedTime.current
-            change(permit.key) { $0.streamFailed(permit.admission, of: permit.key, at: time) }
+            change(permit.key) { $0.streamFailed(permit.admission, at: time) }
         }
         context[permits] = nil
     }
@@ -176,7 +178,9 @@ public struct CircuitBreakerPlugin: Plugin {
     private func permit(_ admission: Circuit.Admission, to key: String, for url: URL?) -> CircuitPermit {
         CircuitPermit(admission, to: key, for: url) { [registry, elapsedTime] admission in
             let time = elapsedTime.current
-            registry.update { registry, _ in registry.ended(admission, of: key, .nothing, at: time) }
+            registry.update { registry, changes in
+                registry.change(key, changes: &changes) { $0.ended(admission, .nothing, at: time) }
+            }
         }
     }
 
@@ -190,19 +194,8 @@ public struct CircuitBreakerPlugin: Plugin {
         return outcome.isElsewhere(than: url) ? .worked : .failed
     }
 
-    /// Changes the registry, and reports a new state of that circuit.
-    @discardableResult
-    private func change<Value: Sendable>(
-        _ key: String,
-        _ body: @Sendable (inout CircuitRegistry) -> Value
-    ) -> Value {
-        registry.update { registry, changes in
-            let before = registry.circuit(key).settledState
-            let value = body(&registry)
-            changes += registry.takeRemoved()
-            let after = registry.circuit(key).settledState
-            if before != after { changes.append(CircuitChange(key: key, state: after)) }
-            return value
-        }
+    /// Changes a circuit, and reports its new state.
+    private func change(_ key: String, _ body: @Sendable (inout Circuit) -> Void) {
+        registry.update { registry, changes in registry.change(key, changes: &changes, body) }
     }
 }

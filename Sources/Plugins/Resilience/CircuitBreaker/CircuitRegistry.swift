@@ -18,59 +18,65 @@ struct CircuitRegistry: Sendable {
     private static let highCount = 64
     private let policy: CircuitBreakerPolicy
     private var circuits: [String: Circuit] = [:]
-    /// Circuits that were removed while they were not closed, which has not been reported yet.
-    private var removed: [CircuitChange] = []
 
     init(_ policy: CircuitBreakerPolicy) {
         self.policy = policy
     }
 
+    /// A copy of a circuit, to look at.
     func circuit(_ key: String) -> Circuit { circuits[key] ?? Circuit(policy) }
 
     /// Decides about an attempt.
     ///
-    /// - Parameter isRefresh: Whether it is part of the refresh of a credential.
-    mutating func admit(to key: String, isRefresh: Bool, at now: Duration) -> Decision {
-        if circuits[key] == nil { removeIdleCircuits(at: now) }
-        var circuit = circuit(key)
-        if isRefresh, circuit.state(at: now) == .halfOpen { return .exempt }
-        let admission = circuit.admit(at: now)
-        circuits[key] = circuit
-        return admission.map(Decision.admitted) ?? .refused(remaining: circuit.remaining(at: now))
-    }
-
-    /// An admitted attempt has ended.
-    mutating func ended(_ admission: Circuit.Admission, of key: String, _ verdict: Circuit.Verdict, at now: Duration) {
-        circuits[key]?.ended(admission, verdict, at: now)
-    }
-
-    /// Closes a circuit.
-    mutating func reset(_ key: String) {
-        circuits[key]?.reset()
-    }
-
-    /// Makes a circuit refuse all calls.
-    mutating func isolate(_ key: String) {
-        circuits[key, default: Circuit(policy)].isolate()
-    }
-
-    /// Counts a call as a failure, because the body of its stream has failed.
-    mutating func streamFailed(_ admission: Circuit.Admission, of key: String, at now: Duration) {
-        circuits[key]?.streamFailed(admission, at: now)
-    }
-
-    private mutating func removeIdleCircuits(at now: Duration) {
-        guard circuits.count >= Self.highCount else { return }
-        for (key, circuit) in circuits where circuit.isIdle(at: now) {
-            circuits[key] = nil
-            if circuit.settledState != .closed { removed.append(CircuitChange(key: key, state: .closed)) }
+    /// - Parameters:
+    ///   - isRefresh: Whether it is part of the refresh of a credential.
+    ///   - changes: Gets the changes of circuits.
+    mutating func admit(
+        to key: String,
+        isRefresh: Bool,
+        at now: Duration,
+        changes: inout [CircuitChange]
+    ) -> Decision {
+        if circuits.count >= Self.highCount, circuits[key] == nil { removeIdleCircuits(at: now, changes: &changes) }
+        let new = Circuit(policy)
+        return Self.change(&circuits[key, default: new], key, &changes) { circuit in
+            if isRefresh, circuit.state(at: now) == .halfOpen { return .exempt }
+            let admission = circuit.admit(at: now)
+            return admission.map(Decision.admitted) ?? .refused(remaining: circuit.remaining(at: now))
         }
     }
 
-    /// The circuits that were removed since the last call of this method while they were not closed; they are closed now.
-    mutating func takeRemoved() -> [CircuitChange] {
-        defer { removed = [] }
-        return removed
+    /// Changes a circuit, if there is one.
+    mutating func change(_ key: String, changes: inout [CircuitChange], _ body: (inout Circuit) -> Void) {
+        guard let index = circuits.index(forKey: key) else { return }
+        Self.change(&circuits.values[index], key, &changes, body)
+    }
+
+    /// Makes a circuit refuse all calls.
+    mutating func isolate(_ key: String, changes: inout [CircuitChange]) {
+        let new = Circuit(policy)
+        Self.change(&circuits[key, default: new], key, &changes) { $0.isolate() }
+    }
+
+    /// Changes a circuit in place: a copy would copy its counts, too.
+    private static func change<Value>(
+        _ circuit: inout Circuit,
+        _ key: String,
+        _ changes: inout [CircuitChange],
+        _ body: (inout Circuit) -> Value
+    ) -> Value {
+        let before = circuit.settledState
+        let value = body(&circuit)
+        let after = circuit.settledState
+        if before != after { changes.append(CircuitChange(key: key, state: after)) }
+        return value
+    }
+
+    private mutating func removeIdleCircuits(at now: Duration, changes: inout [CircuitChange]) {
+        for (key, circuit) in circuits where circuit.isIdle(at: now) {
+            circuits[key] = nil
+            if circuit.settledState != .closed { changes.append(CircuitChange(key: key, state: .closed)) }
+        }
     }
 }
 
