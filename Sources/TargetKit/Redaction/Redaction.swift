@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Foundation
-import TargetKit
 
-/// The secrets to redact in a log: the values of header fields, query items, and fields of bodies.
+/// The secrets to redact in a log or a recording: the values of header fields, query items, and fields of bodies.
 ///
 /// A field is secret if one of the words of its name is, for example, `token`, `secret`, `password`, `session`,
 /// `credential`, `auth` or `signature`, or if its last word is `key`: `X-Session-Key`, `accessToken`, `client_secret`.
@@ -10,12 +9,12 @@ import TargetKit
 /// names such as `publicKey` are not. In queries and forms, `code` is secret, too.
 ///
 /// ```swift
-/// var redaction = LogRedaction()
+/// var redaction = Redaction()
 /// redaction.fields = ["iban", "user.address", "cards.number"]
 /// redaction.shownFields = ["sort_token"]
 /// NetworkLoggerPlugin(level: .body, redaction: redaction)
 /// ```
-public struct LogRedaction: Sendable, Hashable {
+public struct Redaction: Sendable, Hashable {
     /// Header fields that are secret in addition to those whose names say so; default: `HeaderRedaction.standard`. The
     /// provider's plugins' `Plugin.secretHeaders` are secret, too, unless this is empty.
     public var headers: HeaderRedaction
@@ -60,7 +59,7 @@ public struct LogRedaction: Sendable, Hashable {
 
     /// Redacts nothing but the ``fields`` and ``headers`` that are added to it. The log then contains passwords and
     /// tokens.
-    public static let none = LogRedaction(headers: HeaderRedaction(secretNames: []), fields: [], usesRule: false)
+    public static let none = Redaction(headers: HeaderRedaction(secretNames: []), fields: [], usesRule: false)
 
     private mutating func index() {
         let all = fields.map { Self.components(of: $0) }
@@ -70,11 +69,11 @@ public struct LogRedaction: Sendable, Hashable {
     }
 }
 
-extension LogRedaction {
-    var isNone: Bool { !usesRule && headers.secretNames.isEmpty && fields.isEmpty }
+extension Redaction {
+    package var isNone: Bool { !usesRule && headers.secretNames.isEmpty && fields.isEmpty }
 
     /// This redaction with the fields in which plugins put secrets.
-    func adding(_ secretHeaders: Set<HTTPHeaderName>) -> LogRedaction {
+    package func adding(_ secretHeaders: Set<HTTPHeaderName>) -> Redaction {
         guard !headers.secretNames.isEmpty, !secretHeaders.isSubset(of: headers.secretNames) else { return self }
         var redaction = self
         // Of the standard fields, those that have been removed here stay removed.
@@ -83,14 +82,14 @@ extension LogRedaction {
     }
 
     /// Whether fields of that name are secret, wherever they are.
-    func isSecret(name: some StringProtocol) -> Bool {
+    package func isSecret(name: some StringProtocol) -> Bool {
         if !names.isEmpty, names.contains(SecretFields.normalized(name)) { return true }
         guard usesRule, SecretFields.isSecret(name) else { return false }
         return shownNames.isEmpty || !shownNames.contains(SecretFields.normalized(name))
     }
 
     /// Whether query items, form fields, and members of a token request with that name are secret.
-    func isSecret(parameter name: some StringProtocol) -> Bool {
+    package func isSecret(parameter name: some StringProtocol) -> Bool {
         isSecret(name: name) || (usesRule && SecretFields.isCode(name) && !shownNames.contains("code"))
     }
 
@@ -107,7 +106,7 @@ extension LogRedaction {
     }
 
     /// The value of a header field for the log.
-    func header(_ value: String, name: String) -> String {
+    package func header(_ value: String, name: String) -> String {
         let field = HTTPHeaderName(rawValue: name)
         if isNone { return value }
         if headers.secretNames.contains(field) || isSecret(name: name) {
@@ -119,7 +118,7 @@ extension LogRedaction {
     }
 
     /// A URL reference for the log, without its fragment, which is not sent.
-    func url(_ text: String) -> String {
+    package func url(_ text: String) -> String {
         var text = text
         return text.withUTF8 { bytes in
             let end = bytes.firstIndex(of: UInt8(ascii: "#")) ?? bytes.count
@@ -137,7 +136,7 @@ extension LogRedaction {
     }
 
     /// Pairs of `name=value`, separated by `&`, and whether they were truncated at the limit.
-    func form(_ text: String, limit: Int) -> (bytes: [UInt8], isCut: Bool) {
+    package func form(_ text: String, limit: Int) -> (bytes: [UInt8], isCut: Bool) {
         var text = text
         var copy: [UInt8] = []
         let isCut = text.withUTF8 { append(form: $0[...], limit: limit, to: &copy) }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 import Foundation
-import TargetKit
 
 extension TextRedactor {
     /// Copies a string. If it is the name of a secret member, redacts its value.

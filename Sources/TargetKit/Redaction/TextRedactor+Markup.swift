@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 import Foundation
-import TargetKit
 
 extension TextRedactor {
     /// A start tag of XML or HTML.
@@ -15,7 +14,7 @@ extension TextRedactor {
         let isEmpty: Bool
 
         /// Whether an attribute names a field, as in `<input name="token" value="…">`.
-        func namesSecret(_ redaction: LogRedaction) -> Bool {
+        func namesSecret(_ redaction: Redaction) -> Bool {
             attributes.contains { attribute in
                 ["name", "id", "key", "property"].contains(attribute.name) && redaction.isSecret(name: attribute.value)
             }

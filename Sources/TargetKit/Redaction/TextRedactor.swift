@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
 import Foundation
-import TargetKit
 
 /// Copies a text and redacts the values of secret fields in it.
 ///
 /// It reads byte by byte and needs no valid syntax, so that it also redacts incomplete JSON, and several formats in one
 /// text: JSON (RFC 8259) at any depth and within strings, the elements and attributes of XML and HTML, `name=value` and
 /// `name: value`, the user of a URL, and credentials such as `Bearer …`. Other text is copied unchanged.
-struct TextRedactor {
+package struct TextRedactor {
     /// An object or array that is open.
     struct Level {
         /// Whether the current key is among the names.
@@ -21,7 +20,7 @@ struct TextRedactor {
     static let placeholder = Array(HeaderRedaction.placeholder.utf8)
 
     let bytes: [UInt8]
-    let redaction: LogRedaction
+    let redaction: Redaction
     let depth: Int
     private let limit: Int
     /// Whether `code` is an authorization code, as in a token request (RFC 6749 §4.1.3) that is sent as JSON.
@@ -34,7 +33,7 @@ struct TextRedactor {
     /// Whether the next XML element is the value of a secret key, as in a property list.
     var isNextElementSecret = false
 
-    private init(_ bytes: [UInt8], redaction: LogRedaction, limit: Int, depth: Int) {
+    private init(_ bytes: [UInt8], redaction: Redaction, limit: Int, depth: Int) {
         self.bytes = bytes
         self.redaction = redaction
         self.limit = limit
@@ -43,7 +42,7 @@ struct TextRedactor {
     }
 
     /// The copy, and whether it was truncated at the limit.
-    static func redacted(_ data: Data, by redaction: LogRedaction, limit: Int) -> (bytes: [UInt8], isCut: Bool) {
+    package static func redacted(_ data: Data, by redaction: Redaction, limit: Int) -> (bytes: [UInt8], isCut: Bool) {
         // A secret takes less space in the copy, so more is read than the limit.
         let window = Array(data.prefix(limit < Int.max / 4 ? limit * 2 + (64 << 10) : .max))
         var redactor = TextRedactor(window, redaction: redaction, limit: limit, depth: 0)
@@ -53,7 +52,7 @@ struct TextRedactor {
     }
 
     /// The text with its secrets redacted.
-    static func redacted(_ text: some StringProtocol, by redaction: LogRedaction, depth: Int = 0) -> String {
+    static func redacted(_ text: some StringProtocol, by redaction: Redaction, depth: Int = 0) -> String {
         var redactor = TextRedactor(Array(text.utf8), redaction: redaction, limit: .max, depth: depth)
         redactor.run()
         return String(decoding: redactor.copy, as: UTF8.self)

@@ -123,7 +123,7 @@ struct CurlCommandTests {
     func cookies() async throws {
         let store = CookieStore()
         store.store(["sid=hunter2; Path=/", "lang=en; Path=/"], from: .shop)
-        for redaction in [LogRedaction(), .none] {
+        for redaction in [Redaction(), .none] {
             let lines = Recorder<String>()
             let logger = NetworkLoggerPlugin(level: .curl, redaction: redaction) { lines.append($0) }
             let transport = StubTransport(.response(status: 200, data: Data()))

@@ -81,7 +81,7 @@ struct LogBodyTests {
 
     @Test("Key paths name a field at one place, and go through arrays")
     func keyPaths() async {
-        var redaction = LogRedaction()
+        var redaction = Redaction()
         redaction.fields.formUnion(["user.name", "cards.number", "items.0.code", "deep[0][key]"])
         let body =
             #"{"name":1,"user":{"name":"x","a":{"name":2}},"cards":[{"number":"y"},{"number":"z"}],"number":3,"#
@@ -163,7 +163,7 @@ struct LogBodyTests {
         ]
     )
     func limit(_ limit: Int, _ shown: String) async {
-        for redaction in [LogRedaction(), .none] {
+        for redaction in [Redaction(), .none] {
             let lines = LoggedLines(redaction: redaction, bodyLimit: limit)
             #expect(await lines.responseBody(Data("aé😀z".utf8), type: "text/html") == [shown])
             #expect(

@@ -11,7 +11,7 @@ import FoundationNetworking
 
 @Suite("Redaction in a log", .timeLimit(.minutes(2)))
 struct LogRedactionTests {
-    private func url(_ text: String, _ redaction: LogRedaction = LogRedaction()) async throws -> String {
+    private func url(_ text: String, _ redaction: Redaction = Redaction()) async throws -> String {
         let url = try #require(URL(string: text))
         let target = PluginTarget(baseURL: url, path: "")
         let line = try #require(await LoggedLines(redaction: redaction)([.request], target).first)
@@ -44,14 +44,14 @@ struct LogRedactionTests {
 
     @Test("Names can be added and exempted, and a list can replace the rule")
     func names() async throws {
-        var redaction = LogRedaction()
+        var redaction = Redaction()
         redaction.fields = ["Home_Town"]
         redaction.shownFields = ["Sort-Token"]
         #expect(
             try await url("https://a.example/?hometown=x&token=y&sortToken=z", redaction)
                 == "https://a.example/?hometown=<redacted>&token=<redacted>&sortToken=z"
         )
-        var own = LogRedaction.none
+        var own = Redaction.none
         own.fields = ["q"]
         #expect(try await url("https://a.example/?q=x&token=y", own) == "https://a.example/?q=<redacted>&token=y")
     }
@@ -81,7 +81,7 @@ struct LogRedactionTests {
 
     @Test("Secret header names can be set")
     func ownHeaders() async {
-        var redaction = LogRedaction.none
+        var redaction = Redaction.none
         redaction.headers.secretNames = ["X-Own"]
         let target = PluginTarget(headers: ["x-own": "hunter2", "Authorization": "shown"])
         let lines = await LoggedLines(redaction: redaction)([.requestHeaders], target)

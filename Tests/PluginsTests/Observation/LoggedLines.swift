@@ -13,7 +13,7 @@ struct LoggedLines {
     /// How long each exchange takes, by the logger's clock.
     var duration = Duration.milliseconds(12)
     var plugins: [any Plugin] = []
-    var redaction = LogRedaction()
+    var redaction = Redaction()
     var bodyLimit = 4096
 
     func callAsFunction(

@@ -206,7 +206,7 @@ struct NetworkLoggerPluginTests {
     @Test("The fields in which plugins put secrets are redacted, unless no field is", arguments: [true, false])
     func pluginSecrets(isRedacted: Bool) async {
         let signing = RequestSigningPlugin(fields: ["X-Signature"]) { _, _ in ["X-Signature": "hunter2"] }
-        let lines = LoggedLines(plugins: [signing], redaction: isRedacted ? LogRedaction() : .none)
+        let lines = LoggedLines(plugins: [signing], redaction: isRedacted ? Redaction() : .none)
         let value = isRedacted ? "<redacted>" : "hunter2"
         #expect(await lines(.requestHeaders, PluginTarget()) == ["[.0]   X-Signature: \(value)"])
         #expect(await lines(.curl, PluginTarget()).first?.contains("'X-Signature: \(value)'") == true)
@@ -214,7 +214,7 @@ struct NetworkLoggerPluginTests {
 
     @Test("Exempted fields are shown")
     func fewerSecrets() async {
-        var redaction = LogRedaction()
+        var redaction = Redaction()
         redaction.headers.secretNames.remove("X-Api-Key")
         redaction.shownFields = ["x-api-key"]
         let lines = await LoggedLines(redaction: redaction)(.requestHeaders, PluginTarget(headers: ["X-Api-Key": "7"]))

@@ -42,7 +42,7 @@ struct LogsPageTests {
         let logger = NetworkLoggerPlugin(level: .body) { line in console.write(line) }
         _ = try await Provider<Tea>.stubbed(logger).request(.latest)
         #expect(counter.texts.count > 1)
-        var redaction = LogRedaction()
+        var redaction = Redaction()
         redaction.fields = ["iban", "user.address"]
         redaction.shownFields = ["sort_token"]
         let careful = NetworkLoggerPlugin(level: .body, redaction: redaction)

@@ -51,10 +51,10 @@ public struct CallEvent: Sendable {
     var error: TargetKitError?
     /// The result of the last attempt, for a retry.
     var result: Reason?
-    private let redaction: LogRedaction
+    private let redaction: Redaction
     private let targetName: TargetName
 
-    init(_ step: Step, _ context: RequestContext, _ target: TargetName, duration: Duration?, redaction: LogRedaction) {
+    init(_ step: Step, _ context: RequestContext, _ target: TargetName, duration: Duration?, redaction: Redaction) {
         self.step = step
         date = Date()
         self.duration = duration
@@ -64,7 +64,7 @@ public struct CallEvent: Sendable {
     }
 
     /// The secrets, including those of plugins.
-    var secrets: LogRedaction { redaction.adding(context.secretHeaders) }
+    var secrets: Redaction { redaction.adding(context.secretHeaders) }
 }
 
 extension CallEvent {

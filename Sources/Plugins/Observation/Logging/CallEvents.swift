@@ -35,11 +35,11 @@ struct CallEvents: Sendable {
         }
     }
 
-    private let redaction: LogRedaction
+    private let redaction: Redaction
     private let elapsedTime: ElapsedTime
     private let attempt = PluginStorage<Attempt>()
 
-    init(redaction: LogRedaction, clock: any Clock<Duration>) {
+    init(redaction: Redaction, clock: any Clock<Duration>) {
         self.redaction = redaction
         elapsedTime = ElapsedTime(clock)
     }

@@ -12,8 +12,8 @@ extension EventLog {
     ///
     /// - Parameters:
     ///   - subsystem: The subsystem of the log, usually the app's identifier.
-    ///   - redaction: The secrets to redact; default: `LogRedaction()`.
-    public init(subsystem: String, redaction: LogRedaction = LogRedaction()) {
+    ///   - redaction: The secrets to redact; default: `Redaction()`.
+    public init(subsystem: String, redaction: Redaction = Redaction()) {
         let logger = Logger(subsystem: subsystem, category: "Network")
         self.init(redaction: redaction) { event in
             let level: OSLogType = event.failure != nil ? .error : event.step == .retry ? .info : .debug

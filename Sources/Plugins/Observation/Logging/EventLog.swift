@@ -32,15 +32,15 @@ public struct EventLog: Plugin {
     /// Creates a log.
     ///
     /// - Parameters:
-    ///   - redaction: The secrets to redact; default: `LogRedaction()`.
+    ///   - redaction: The secrets to redact; default: `Redaction()`.
     ///   - output: Receives each event, on any thread, and should return quickly.
-    public init(redaction: LogRedaction = LogRedaction(), output: @escaping @Sendable (_ event: CallEvent) -> Void) {
+    public init(redaction: Redaction = Redaction(), output: @escaping @Sendable (_ event: CallEvent) -> Void) {
         self.init(redaction: redaction, clock: ContinuousClock(), output: output)
     }
 
     /// Creates a log that measures durations by a test's clock.
     package init(
-        redaction: LogRedaction = LogRedaction(),
+        redaction: Redaction = Redaction(),
         clock: any Clock<Duration>,
         output: @escaping @Sendable (_ event: CallEvent) -> Void
     ) {

@@ -8,7 +8,7 @@ import FoundationNetworking
 
 /// A body for the log: redacted text up to a limit, or a summary of other bodies in one line.
 struct LogBody {
-    let redaction: LogRedaction
+    let redaction: Redaction
     /// Bytes.
     let limit: Int
 
@@ -24,19 +24,14 @@ struct LogBody {
     /// The body; `nil` when it is empty.
     func text(of data: Data, contentType: String?) -> Text? {
         guard !data.isEmpty else { return nil }
-        let type = contentType.map { $0.prefix { $0 != ";" }.lowercased().trimmingCharacters(in: .whitespaces) }
+        let type = contentType.map(BodyFormat.mediaType)
         let summary = Text.summary("<\(data.count) bytes" + (type.map { ", \($0.inOneLine)" } ?? "") + ">")
+        let format = BodyFormat(of: data, contentType: contentType)
         // Its parts may be files, and the values of its fields are in lines without the fields' names.
-        if type?.hasPrefix("multipart/") == true || Self.isMultipart(data) { return summary }
-        guard let (bytes, isCut) = isForm(data, type) ? form(data) : json(data) else { return summary }
+        if format == .multipart { return summary }
+        guard let (bytes, isCut) = format == .form ? form(data) : json(data) else { return summary }
         guard let text = Self.readableText(bytes, isCut: isCut) else { return summary }
         return isCut ? .cut(text) : .whole(text)
-    }
-
-    /// Whether the body starts with a boundary and the header of a part (RFC 2046 §5.1.1), whatever its type says.
-    private static func isMultipart(_ data: Data) -> Bool {
-        guard data.starts(with: "--".utf8) else { return false }
-        return String(decoding: data.prefix(512), as: UTF8.self).lowercased().contains("\ncontent-disposition:")
     }
 
     /// The body's lines; the last one has the length of a truncated body.
@@ -68,17 +63,6 @@ struct LogBody {
         guard let text = String(bytes: data, encoding: .utf8) else { return nil }
         let form = redaction.form(text, limit: limit)
         return (Array(form.bytes.prefix(limit)), form.isCut || form.bytes.count > limit)
-    }
-
-    /// Whether the body is a form: by its type, unless it starts like JSON; without a type, `a=b` without characters that a form
-    /// escapes.
-    private func isForm(_ data: Data, _ type: String?) -> Bool {
-        let first = data.first { $0 > 0x20 }
-        if first == UInt8(ascii: "{") || first == UInt8(ascii: "[") { return false }
-        if type == "application/x-www-form-urlencoded" { return true }
-        guard type == nil || type == "text/plain" else { return false }
-        return data.contains(UInt8(ascii: "="))
-            && !data.contains { $0 <= 0x20 || $0 >= 0x7F || $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "<") }
     }
 
     /// The text of bytes that are UTF-8 without control characters, which a terminal could interpret.

@@ -28,7 +28,7 @@ import FoundationNetworking
 /// interrupted, or a call that was not sent. An exchange that calls share has a number of its own. The target is named
 /// without its associated values.
 ///
-/// Secrets are found by the names of their fields (``LogRedaction``) in header fields, also those of plugins
+/// Secrets are found by the names of their fields (`Redaction`) in header fields, also those of plugins
 /// (`Plugin.secretHeaders`), in URLs, forms, JSON and XML, and in other text as `name=value` or `name: value`. Control
 /// characters are escaped.
 public struct NetworkLoggerPlugin: Plugin {
@@ -45,7 +45,7 @@ public struct NetworkLoggerPlugin: Plugin {
     ///
     /// - Parameters:
     ///   - level: The parts of a call to log; default: a line for each request, response and failure.
-    ///   - redaction: The secrets to redact; default: `LogRedaction()`.
+    ///   - redaction: The secrets to redact; default: `Redaction()`.
     ///   - bodyLimit: The maximum number of body bytes to log; default 4096. A longer body is truncated, and its size
     ///     is logged.
     ///   - output: Receives each line, without a line break at its end, on any thread; default: prints it to standard
@@ -54,7 +54,7 @@ public struct NetworkLoggerPlugin: Plugin {
     ///     no text.
     public init(
         level: Level = .basic,
-        redaction: LogRedaction = LogRedaction(),
+        redaction: Redaction = Redaction(),
         bodyLimit: Int = 4096,
         output: @escaping @Sendable (_ line: String) -> Void = { print($0) },
         isEnabled: @escaping @Sendable () -> Bool = { true }
@@ -72,7 +72,7 @@ public struct NetworkLoggerPlugin: Plugin {
     /// Creates a logger that measures durations by a test's clock.
     package init(
         level: Level = .basic,
-        redaction: LogRedaction = LogRedaction(),
+        redaction: Redaction = Redaction(),
         bodyLimit: Int = 4096,
         clock: any Clock<Duration>,
         output: @escaping @Sendable (_ line: String) -> Void,

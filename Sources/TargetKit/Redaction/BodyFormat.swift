@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+
+/// The format of a body, which decides how secrets in it are found.
+package enum BodyFormat: Sendable, Hashable {
+    /// Parts with header fields of their own (RFC 2046 §5.1).
+    case multipart
+    /// Pairs of `name=value`, separated by `&`.
+    case form
+    /// Anything else: JSON, XML, other text, or bytes.
+    case other
+
+    /// The format of a body. Its type is a hint only: servers and clients often send the wrong one.
+    package init(of data: Data, contentType: String?) {
+        let type = contentType.map(Self.mediaType)
+        if type?.hasPrefix("multipart/") == true || Self.isMultipart(data) {
+            self = .multipart
+        } else {
+            self = Self.isForm(data, type) ? .form : .other
+        }
+    }
+
+    /// The type of a `Content-Type` field without its parameters, in lowercase.
+    package static func mediaType(_ contentType: String) -> String {
+        contentType.prefix { $0 != ";" }.lowercased().trimmingCharacters(in: .whitespaces)
+    }
+
+    /// Whether the body starts with a boundary and the header of a part (RFC 2046 §5.1.1), whatever its type says.
+    private static func isMultipart(_ data: Data) -> Bool {
+        guard data.starts(with: "--".utf8) else { return false }
+        return String(decoding: data.prefix(512), as: UTF8.self).lowercased().contains("\ncontent-disposition:")
+    }
+
+    /// Whether the body is a form: by its type, unless it starts like JSON; without a type, `a=b` without characters
+    /// that a form escapes.
+    private static func isForm(_ data: Data, _ type: String?) -> Bool {
+        let first = data.first { $0 > 0x20 }
+        if first == UInt8(ascii: "{") || first == UInt8(ascii: "[") { return false }
+        if type == "application/x-www-form-urlencoded" { return true }
+        guard type == nil || type == "text/plain" else { return false }
+        return data.contains(UInt8(ascii: "="))
+            && !data.contains { $0 <= 0x20 || $0 >= 0x7F || $0 == UInt8(ascii: "\"") || $0 == UInt8(ascii: "<") }
+    }
+
+    /// Whether the bytes are UTF-8 without control characters other than tabs and line breaks.
+    package static func isText(_ data: Data) -> Bool {
+        guard !data.contains(where: { ($0 < 0x20 && $0 != 0x09 && $0 != 0x0A && $0 != 0x0D) || $0 == 0x7F }) else {
+            return false
+        }
+        return String(data: data, encoding: .utf8) != nil
+    }
+}
+
+// MARK: - Whole bodies
+
+extension Redaction {
+    /// Multipart bodies within parts are read to this depth.
+    private static let depthLimit = 4
+
+    /// The body with its secrets redacted; the same bytes if it contains none, or is not text.
+    package func body(_ data: Data, contentType: String?) -> Data {
+        isNone ? data : body(data, contentType: contentType, depth: 0)
+    }
+
+    private func body(_ data: Data, contentType: String?, depth: Int) -> Data {
+        guard !data.isEmpty else { return data }
+        switch BodyFormat(of: data, contentType: contentType) {
+        case .multipart:
+            guard depth < Self.depthLimit, let parts = MultipartParts(data, contentType: contentType) else {
+                return text(data)
+            }
+            return parts.replacing { part in
+                if let name = part.name, isSecret(parameter: name) { return Data(HeaderRedaction.placeholder.utf8) }
+                return body(part.content, contentType: part.headers[.contentType], depth: depth + 1)
+            }
+        case .form:
+            guard let form = String(data: data, encoding: .utf8) else { return text(data) }
+            return Data(self.form(form, limit: .max).bytes)
+        case .other:
+            let type = contentType.map(BodyFormat.mediaType) ?? ""
+            guard Self.isTextType(type) || !Self.isMedia(type) && BodyFormat.isText(data) else { return data }
+            return text(data)
+        }
+    }
+
+    private func text(_ data: Data) -> Data {
+        if data.contains(0), let redacted = utf16(data) { return redacted }
+        return Data(TextRedactor.redacted(data, by: self, limit: .max).bytes)
+    }
+
+    /// The same for text in UTF-16, with or without a byte order mark; `nil` if the bytes are no such text.
+    private func utf16(_ data: Data) -> Data? {
+        let mark = data.starts(with: [0xFF, 0xFE]) || data.starts(with: [0xFE, 0xFF]) ? data.prefix(2) : Data()
+        let isBigEndian = mark.isEmpty ? data.first == 0 : mark.first == 0xFE
+        let encoding: String.Encoding = isBigEndian ? .utf16BigEndian : .utf16LittleEndian
+        guard let text = String(data: data.dropFirst(mark.count), encoding: encoding) else { return nil }
+        let redacted = TextRedactor.redacted(text, by: self)
+        return redacted == text ? data : redacted.data(using: encoding).map { mark + $0 }
+    }
+
+    private static func isTextType(_ type: String) -> Bool {
+        type.hasPrefix("text/") || ["json", "xml", "javascript", "yaml", "graphql"].contains(where: type.hasSuffix)
+    }
+
+    private static func isMedia(_ type: String) -> Bool {
+        ["image/", "audio/", "video/", "font/"].contains(where: type.hasPrefix)
+    }
+}
