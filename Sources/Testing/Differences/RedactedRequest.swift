@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+
+/// A request without its secrets, for texts that people read, files, and comparisons. Two secrets are equal.
+package struct RedactedRequest: Sendable, Hashable {
+    /// The method.
+    package var method: String
+    /// The URL, with the placeholder in it, so that it need not be valid.
+    package var url: String
+    /// The header fields.
+    package var headers: HTTPHeaders
+    /// The body.
+    package var body: Data
+
+    /// Creates a request from redacted parts.
+    package init(method: String, url: String, headers: HTTPHeaders, body: Data) {
+        self.method = method
+        self.url = url
+        self.headers = headers
+        self.body = body
+    }
+
+    /// Creates the redacted copy of a request.
+    package init(_ request: RecordedRequest, by redaction: Redaction = Redaction()) {
+        self.init(
+            method: request.method.rawValue,
+            url: redaction.url(request.url.absoluteString),
+            headers: redaction.headers(request.headers),
+            body: redaction.body(request.body, contentType: request.headers[.contentType])
+        )
+    }
+
+    /// The URL's query, as it is sent; `nil` if there is none.
+    package var query: String? {
+        url.firstIndex(of: "?").map { String(url[url.index(after: $0)...]) }
+    }
+
+    /// The URL without its query.
+    package var address: String { String(url.prefix { $0 != "?" }) }
+
+    /// The URL's items, decoded, in order.
+    package var queryItems: [FormItem] { FormItem.items(of: query ?? "") }
+}
+
+extension Redaction {
+    /// The fields with secret values redacted.
+    package func headers(_ headers: HTTPHeaders) -> HTTPHeaders {
+        HTTPHeaders(
+            headers.fields.map { field in
+                .init(name: field.name, value: header(field.value, name: field.name.rawValue))
+            }
+        )
+    }
+}
+
+/// An item of a query or form, decoded.
+package struct FormItem: Sendable, Hashable {
+    /// The name.
+    package let name: String
+    /// The value; `nil` without `=`.
+    package let value: String?
+
+    /// The items of a query or form, in order.
+    package static func items(of text: String) -> [FormItem] {
+        text.split(separator: "&").map { item in
+            let parts = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            return FormItem(name: decoded(parts[0]), value: parts.count > 1 ? decoded(parts[1]) : nil)
+        }
+    }
+
+    private static func decoded(_ text: Substring) -> String {
+        let text = text.replacingOccurrences(of: "+", with: " ")
+        return text.removingPercentEncoding ?? text
+    }
+}

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+
+extension RedactedRequest {
+    /// The request as a text that does not change from run to run, without its secrets:
+    ///
+    /// ```
+    /// POST /orders?dry=1
+    /// Content-Type: application/json
+    /// Host: shop.example
+    ///
+    /// {
+    ///   "count" : 2
+    /// }
+    /// ```
+    ///
+    /// The header fields are sorted by name. An unencrypted URL is written with its scheme (RFC 9112 §3.2.2). For the
+    /// body, see ``BodyContent/text``.
+    package var text: String {
+        let type = headers[.contentType]
+        let content = BodyContent(body, contentType: type)
+        var fields = headers
+        let (authority, path) = Self.parts(of: address)
+        if !fields.contains("Host"), !authority.isEmpty { fields.add("Host", value: authority) }
+        let isPlain = url.hasPrefix("http:")
+        let target = (isPlain ? address : path) + (query.map { "?" + $0 } ?? "")
+        var boundary: String?
+        if case .multipart = content { boundary = MultipartParts(body, contentType: type)?.boundary }
+        let head = ["\(method) \(target)".inOneLine] + fields.sortedLines(boundary: boundary)
+        let lines = head.joined(separator: "\n")
+        return content == .empty ? lines : lines + "\n\n" + content.text
+    }
+
+    /// The authority and the path of an absolute URL.
+    private static func parts(of address: String) -> (authority: String, path: String) {
+        guard let scheme = address.range(of: "://") else { return ("", address) }
+        let authority = address[scheme.upperBound...].prefix { $0 != "/" }
+        let path = address[authority.endIndex...]
+        return (String(authority), path.isEmpty ? "/" : String(path))
+    }
+
+    /// What differs from an expected request, a line each; empty if nothing does.
+    ///
+    /// - Parameter names: The header fields to compare; default `nil`: all.
+    package func differences(from expected: RedactedRequest, headers names: [HTTPHeaderName]? = nil) -> [String] {
+        var lines: [String] = []
+        if method != expected.method { lines.append("method: expected \(expected.method), found \(method)") }
+        if address != expected.address { lines.append("URL: expected \(expected.address), found \(address)".inOneLine) }
+        lines += FormItem.differences(expected.queryItems, queryItems, subject: "query")
+        lines += headers.differences(from: expected.headers, names: names)
+        let content = BodyContent(body, contentType: headers[.contentType])
+        let expectedContent = BodyContent(expected.body, contentType: expected.headers[.contentType])
+        return lines + content.differences(from: expectedContent)
+    }
+}
+
+extension FormItem {
+    /// The differences of two queries or forms, by name: `query q: expected "tea", found "coffee"`. The order of
+    /// different names does not matter.
+    package static func differences(_ expected: [FormItem], _ found: [FormItem], subject: String) -> [String] {
+        let names = (expected + found).map(\.name)
+        var seen: Set<String> = []
+        return names.filter { seen.insert($0).inserted }.compactMap { name in
+            let old = expected.filter { $0.name == name }
+            let new = found.filter { $0.name == name }
+            return difference("\(subject) \(name)", text(of: old), text(of: new))
+        }
+    }
+
+    private static func text(of items: [FormItem]) -> String? {
+        items.isEmpty ? nil : items.map { $0.value.map { "\"\($0)\"" } ?? "no value" }.joined(separator: ", ")
+    }
+}
+
+extension HTTPHeaders {
+    /// The differences from expected fields, by name: `header Accept: missing, expected "text/html"`.
+    ///
+    /// - Parameter names: The fields to compare; default `nil`: all.
+    package func differences(from expected: HTTPHeaders, names: [HTTPHeaderName]? = nil) -> [String] {
+        var seen: Set<HTTPHeaderName> = []
+        let names = names ?? (expected.fields + fields).map(\.name)
+        return names.filter { seen.insert($0).inserted }.compactMap { name in
+            difference("header \(name.rawValue)", expected.text(of: name), text(of: name))
+        }
+    }
+
+    private func text(of name: HTTPHeaderName) -> String? {
+        let values = values(for: name)
+        return values.isEmpty ? nil : values.map { "\"\($0)\"" }.joined(separator: ", ")
+    }
+}
+
+/// The difference of two texts on one line; `nil` if there is none. A missing value is `nil`.
+private func difference(_ subject: String, _ expected: String?, _ found: String?) -> String? {
+    guard expected != found else { return nil }
+    let text =
+        switch (expected, found) {
+        case (let expected?, nil): "missing, expected \(expected.excerpt(160))"
+        case (nil, let found?): "not expected, found \(found.excerpt(160))"
+        default: "expected \((expected ?? "").excerpt(160)), found \((found ?? "").excerpt(160))"
+        }
+    return "\(subject): \(text)".inOneLine
+}
+
+extension BodyContent {
+    /// The differences from an expected body, a line each: JSON by key path, forms by name, the parts of multipart
+    /// bodies by their position, texts by line, and other bodies by size and digest.
+    package func differences(from expected: BodyContent, subject: String = "body") -> [String] {
+        guard self != expected else { return [] }
+        switch (expected, self) {
+        case (.json(let old), .json(let new)): return JSONDifference.lines(old, new, subject: subject)
+        case (.form(let old), .form(let new)):
+            let lines = FormItem.differences(old, new, subject: subject)
+            return lines.isEmpty ? ["\(subject): the order of the items differs"] : lines
+        case (.text(let old), .text(let new)):
+            return ["\(subject): expected (-) and found (+)"] + TextDifference.lines(old, new)
+        case (.multipart(let old), .multipart(let new)):
+            let count =
+                old.count == new.count ? [] : ["\(subject): expected \(old.count) parts, found \(new.count)"]
+            return count
+                + zip(old, new).enumerated().flatMap { index, pair in
+                    pair.1.headers.differences(from: pair.0.headers).map { "\(subject) part \(index): \($0)" }
+                        + pair.1.content.differences(from: pair.0.content, subject: "\(subject) part \(index)")
+                }
+        default: return ["\(subject): expected \(expected.summary), found \(summary)"]
+        }
+    }
+
+    private var summary: String {
+        switch self {
+        case .empty, .multipart: formatName
+        case .json, .form, .text:
+            "\(formatName): \(text.split(whereSeparator: \.isNewline).joined(separator: " ").excerpt(80))"
+        case .bytes(let data): data.summary
+        }
+    }
+}
