@@ -67,7 +67,7 @@ package struct JSONPath: Sendable, Hashable {
 
 extension JSONPath {
     /// The array index of a key, which consists of digits only.
-    static func index(_ key: String) -> Int? {
+    package static func index(_ key: String) -> Int? {
         key.utf8.allSatisfy(\.isDigit) ? Int(key) : nil
     }
 }

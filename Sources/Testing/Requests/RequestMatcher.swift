@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+
+/// A condition on the query, header fields or body of a request, for ``RequestPattern/with(_:)``.
+///
+/// ```swift
+/// .post("/orders").with(.header(.contentType, "application/json"), .json("items.0.id", 3))
+/// ```
+public struct RequestMatcher: Sendable {
+    /// The condition in words, for messages.
+    let description: String
+    /// The differences between the condition and a request; empty if the request meets it.
+    let differences: @Sendable (RequestParts) -> [String]
+
+    /// The URL's query has an item, and the values of all items with that name are the given ones, in order. Names and
+    /// values are compared unescaped, and a `+` is a space.
+    ///
+    /// - Parameter values: The values; if there are none, an item with any value matches.
+    public static func query(_ name: String, _ values: String...) -> Self {
+        .query(name, values)
+    }
+
+    static func query(_ name: String, _ values: [String]) -> Self {
+        .items("query \(name)", values, isSecret: SecretFields.isSecretParameter(name)) { request in
+            request.query.lazy.filter { $0.name == name }.map(\.value)
+        }
+    }
+
+    /// The header has a field, whose name is compared case-insensitively.
+    ///
+    /// - Parameter value: The field's value, with repeated fields joined by `", "`; default `nil`: any value.
+    public static func header(_ name: HTTPHeaderName, _ value: String? = nil) -> Self {
+        let values = value.map { [$0] } ?? []
+        return .items("header \(name)", values, isSecret: HeaderRedaction.standard.isSecret(name)) { request in
+            request.request.headers[name].map { [$0] } ?? []
+        }
+    }
+
+    /// The body is a form (`application/x-www-form-urlencoded`) with a field, and the values of all fields with that
+    /// name are the given ones, in order. Names and values are compared unescaped.
+    ///
+    /// - Parameter values: The values; if there are none, a field with any value matches.
+    public static func form(_ name: String, _ values: String...) -> Self {
+        .items("form field \(name)", values, isSecret: SecretFields.isSecretParameter(name)) { request in
+            request.form.lazy.filter { $0.name == name }.map(\.value)
+        }
+    }
+
+    /// The body is JSON with the given value at a key path, for example `items.0.id`.
+    ///
+    /// Numbers are compared by value, so 1 and 1.0 are equal, but 1 and `true` are not. The order of an object's members
+    /// is ignored.
+    ///
+    /// - Parameter keyPath: Keys and array indices separated by dots; a dot in a key is escaped as `\.`. An empty key
+    ///   path is the whole body.
+    public static func json(_ keyPath: String, _ value: JSONValue) -> Self {
+        let path = JSONPath(keyPath)
+        let isSecret = path.keys.contains { SecretFields.isSecret($0) }
+        let name = keyPath.isEmpty ? "JSON" : "JSON \(keyPath)"
+        let wanted = MessageText.shown(value, isSecret)
+        return Self(description: "\(name) \(wanted)") { request in
+            guard let json = request.json else { return ["\(name): the body is not valid JSON"] }
+            let found = json.value(at: path)
+            guard found != value else { return [] }
+            return ["\(name): " + MessageText.difference(wanted, found.map { MessageText.shown($0, isSecret) })]
+        }
+    }
+
+    /// The body consists of the given bytes.
+    public static func body(_ data: Data) -> Self {
+        Self(description: "body of \(data.count) bytes") { request in
+            guard request.request.body != data else { return [] }
+            return ["body: expected \(data.count) bytes, found \(request.request.body.count) other bytes"]
+        }
+    }
+
+    /// The body is the given text, in UTF-8.
+    public static func body(_ text: String) -> Self {
+        .body(Data(text.utf8))
+    }
+
+    /// The request meets a condition of your own.
+    ///
+    /// - Parameters:
+    ///   - condition: The condition in words, for messages, for example `"the page is odd"`.
+    ///   - isMet: Returns whether a request meets the condition. It is called on any thread.
+    public static func satisfying(
+        _ condition: String,
+        _ isMet: @escaping @Sendable (RecordedRequest) -> Bool
+    ) -> Self {
+        Self(description: condition) { isMet($0.request) ? [] : ["condition not met: \(condition)"] }
+    }
+
+    /// The request does not meet a condition: `.not(.header(.authorization))`.
+    public static func not(_ matcher: RequestMatcher) -> Self {
+        Self(description: "no \(matcher.description)") { request in
+            matcher.differences(request).isEmpty ? ["unexpected \(matcher.description)"] : []
+        }
+    }
+
+    private static func items(
+        _ name: String,
+        _ expected: [String],
+        isSecret: Bool,
+        _ found: @escaping @Sendable (RequestParts) -> [String]
+    ) -> Self {
+        let wanted = MessageText.shown(expected, isSecret)
+        return Self(description: expected.isEmpty ? name : "\(name) \(wanted)") { request in
+            let found = found(request)
+            if expected.isEmpty { return found.isEmpty ? ["\(name): found none"] : [] }
+            guard found != expected else { return [] }
+            let shown = found.isEmpty ? nil : MessageText.shown(found, isSecret)
+            return ["\(name): " + MessageText.difference(wanted, shown)]
+        }
+    }
+}
+
+extension JSONValue {
+    /// The value at a key path; `nil` if there is none, which is not the same as `null`.
+    func value(at path: JSONPath) -> JSONValue? {
+        path.keys.reduce(self as JSONValue?) { value, key in
+            switch value {
+            case .object(let object): object[key]
+            case .array(let elements):
+                JSONPath.index(key).flatMap { elements.indices.contains($0) ? elements[$0] : nil }
+            default: nil
+            }
+        }
+    }
+}

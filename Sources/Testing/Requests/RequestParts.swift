@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+
+/// The parts of a recorded request that patterns compare, each read once, when a pattern needs it.
+final class RequestParts {
+    /// A decoded query item or form field.
+    typealias Item = (name: String, value: String)
+
+    let request: RecordedRequest
+
+    init(_ request: RecordedRequest) {
+        self.request = request
+    }
+
+    /// The decoded segments of the URL's path.
+    lazy var segments = Self.segments(ofPath: request.url.path(percentEncoded: true))
+
+    /// The decoded segments after the path of the target's base URL; `nil` if the URL is not below the base URL, or if
+    /// the base URL has no path.
+    lazy var segmentsBelowBase: ArraySlice<String>? = {
+        guard let target = request.target, !(target is URLTarget) else { return nil }
+        var base = Self.segments(ofPath: target.baseURL.path(percentEncoded: true))
+        if base.last == "" { base.removeLast() }
+        guard !base.isEmpty, segments.starts(with: base) else { return nil }
+        return segments[base.count...]
+    }()
+
+    /// The decoded query items, in order. A `+` is a space.
+    lazy var query = Self.items(request.url.query(percentEncoded: true) ?? "")
+
+    /// The decoded fields of a form in the body, in order.
+    lazy var form = Self.items(request.text)
+
+    /// The JSON in the body; `nil` if it is not valid JSON.
+    lazy var json = try? JSONValue(parsing: request.body)
+}
+
+extension RequestParts {
+    /// The decoded segments of an escaped path. The paths `""` and `"/"` have none.
+    static func segments(ofPath path: some StringProtocol) -> [String] {
+        let path = path.hasPrefix("/") ? path.dropFirst() : path[...]
+        guard !path.isEmpty else { return [] }
+        return path.split(separator: "/", omittingEmptySubsequences: false).map { decoded(String($0)) }
+    }
+
+    /// The decoded items of an escaped query or form.
+    static func items(_ text: String) -> [Item] {
+        text.split(separator: "&").map { item in
+            let parts = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            let texts = parts.map { decoded($0.replacingOccurrences(of: "+", with: " ")) }
+            return (texts.first ?? "", texts.count > 1 ? texts[1] : "")
+        }
+    }
+
+    /// The text without percent escapes; the text itself if these are not UTF-8.
+    static func decoded(_ text: String) -> String {
+        text.removingPercentEncoding ?? text
+    }
+}

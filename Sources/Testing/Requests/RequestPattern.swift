@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+
+/// Describes the requests that a stub answers, or that a test expects.
+///
+/// ```swift
+/// .get("/products/:id")
+/// .post("/orders").with(.json("items.0.id", 3), .header(.accept, "application/json"))
+/// .target(Catalog.search("tea"))
+/// .target(of: Catalog.self) { if case .product = $0 { true } else { false } }
+/// ```
+///
+/// **Paths.** A path matches the whole path of a request's URL, or the path below the base URL of the request's target:
+/// with the base URL `https://shop.example/v1`, both `/products/:id` and `/v1/products/:id` match. The segments are
+/// compared unescaped and case-sensitively.
+/// - `:name` matches one segment, which ``StubAnswer/answer(_:)`` receives by that name.
+/// - `*` matches one segment.
+/// - `**` matches any number of segments, also none.
+/// - To match a `:` at the start of a segment, or a segment that is `*`, escape it: `%3A`, `%2A`.
+/// - A query in the path is like ``RequestMatcher/query(_:_:)`` for each of its names: `/search?q=tea`.
+/// - A scheme and host before the path must be those of the request, and the whole path must match.
+public struct RequestPattern: Sendable {
+    private enum Subject: Sendable {
+        case any
+        case path(PathPattern, HTTPMethod?)
+        case target(TargetPattern)
+    }
+
+    private let subject: Subject
+    private var matchers: [RequestMatcher] = []
+    /// The state in which the pattern matches; `nil`: every state.
+    package private(set) var state: String?
+
+    private init(_ subject: Subject) {
+        self.subject = subject
+    }
+
+    private init(_ path: String, _ method: HTTPMethod?) {
+        let pattern = PathPattern(path)
+        self.init(.path(pattern, method))
+        matchers = pattern.queryMatchers
+    }
+
+    /// Every request.
+    public static let any = Self(.any)
+
+    /// A `GET` request with the path.
+    public static func get(_ path: String) -> Self { Self(path, .get) }
+    /// A `POST` request with the path.
+    public static func post(_ path: String) -> Self { Self(path, .post) }
+    /// A `PUT` request with the path.
+    public static func put(_ path: String) -> Self { Self(path, .put) }
+    /// A `PATCH` request with the path.
+    public static func patch(_ path: String) -> Self { Self(path, .patch) }
+    /// A `DELETE` request with the path.
+    public static func delete(_ path: String) -> Self { Self(path, .delete) }
+    /// A request with the method and path.
+    public static func method(_ method: HTTPMethod, _ path: String) -> Self { Self(path, method) }
+    /// A request with any method and the path.
+    public static func path(_ path: String) -> Self { Self(path, nil) }
+
+    /// The request of a call with a target that is equal to the given one.
+    ///
+    /// A request that a server received has no target, and does not match.
+    public static func target<Target: TargetType & Equatable>(_ target: Target) -> Self {
+        Self(.target(TargetPattern(target)))
+    }
+
+    /// The request of a call with a target of a type, for which the closure returns `true`. It is called on any thread.
+    ///
+    /// A request that a server received has no target, and does not match.
+    ///
+    /// - Parameter isIncluded: Returns whether the target matches; default: every target of the type.
+    public static func target<Target: TargetType>(
+        of type: Target.Type,
+        where isIncluded: @escaping @Sendable (Target) -> Bool = { _ in true }
+    ) -> Self {
+        Self(.target(TargetPattern(type, isIncluded)))
+    }
+
+    /// Returns this pattern with further conditions on the query, header fields or body, all of which must be met.
+    public func with(_ matchers: RequestMatcher...) -> Self {
+        var pattern = self
+        pattern.matchers += matchers
+        return pattern
+    }
+
+    /// Returns this pattern for one state of the stubs, which an answer sets with ``StubAnswer/then(_:)``. Stubs begin
+    /// without a state. In an expectation, the state is ignored.
+    public func when(_ state: String) -> Self {
+        var pattern = self
+        pattern.state = state
+        return pattern
+    }
+}
+
+// MARK: - Comparing
+
+extension RequestPattern {
+    /// The captured path segments by name if the request matches; otherwise `nil`. The state is not compared.
+    package func captures(_ request: RecordedRequest) -> [String: String]? {
+        captures(RequestParts(request))
+    }
+
+    /// Whether the request matches. The state is not compared.
+    package func matches(_ request: RecordedRequest) -> Bool {
+        captures(request) != nil
+    }
+
+    /// What differs between the pattern and a request, one sentence each; empty if the request matches.
+    package func mismatches(_ request: RecordedRequest, in state: String?) -> [String] {
+        mismatch(RequestParts(request), in: state).differences
+    }
+
+    /// The pattern without its state.
+    package var ignoringState: Self {
+        var pattern = self
+        pattern.state = nil
+        return pattern
+    }
+
+    func captures(_ request: RequestParts) -> [String: String]? {
+        var captures: [String: String] = [:]
+        switch subject {
+        case .any: break
+        case .path(let path, let method):
+            guard method == nil || method == request.request.method, let found = path.captures(request) else {
+                return nil
+            }
+            captures = found
+        case .target(let target):
+            guard target.difference(request.request.target) == nil else { return nil }
+        }
+        return matchers.allSatisfy { $0.differences(request).isEmpty } ? captures : nil
+    }
+
+    /// What differs, and how much: the distance is 0 for a match, and grows by about 1 with each difference.
+    func mismatch(_ request: RequestParts, in state: String?) -> (differences: [String], distance: Double) {
+        var differences: [String] = []
+        var distance = 0.0
+        switch subject {
+        case .any: break
+        case .path(let path, let method):
+            if let method, method != request.request.method {
+                differences.append("method: expected \(method), found \(request.request.method)")
+                distance += 1
+            }
+            let pathDistance = path.distance(to: request)
+            if pathDistance > 0 { differences.append(path.difference(from: request)) }
+            distance += pathDistance
+        case .target(let target):
+            if let difference = target.difference(request.request.target) {
+                differences.append(difference.text)
+                distance += difference.distance
+            }
+        }
+        let others = matchers.flatMap { $0.differences(request) }
+        distance += Double(others.count) * 0.5
+        differences += others
+        if let expected = self.state, expected != state {
+            differences.append("state: expected \"\(expected)\", found \(state.map { "\"\($0)\"" } ?? "none")")
+            distance += 0.25
+        }
+        return (differences, distance)
+    }
+}
+
+extension RequestPattern: CustomStringConvertible {
+    /// The pattern on one line, without the values of secrets.
+    public var description: String {
+        let subject =
+            switch subject {
+            case .any: "any request"
+            case .path(let path, let method): "\(method?.rawValue ?? "any method") \(path.text)"
+            case .target(let target): target.description
+            }
+        let conditions = matchers.isEmpty ? "" : " with " + matchers.map(\.description).joined(separator: ", ")
+        return (subject + conditions + (state.map { " when \"\($0)\"" } ?? "")).inOneLine
+    }
+}
