@@ -44,10 +44,19 @@ let package = Package(
             resources: [.copy("Files")]
         ),
         .target(name: "TestSupport", dependencies: ["TargetKit", "TargetKitTesting"], path: "Tests/TestSupport"),
-        .testTarget(name: "TargetKitTests", dependencies: ["TargetKit", "TestSupport", "Fixtures"]),
-        .testTarget(name: "PluginsTests", dependencies: ["TargetKitPlugins", "TestSupport", "Fixtures"]),
+        .testTarget(
+            name: "TargetKitTests",
+            dependencies: ["TargetKit", "TargetKitTesting", "TestSupport", "Fixtures"]
+        ),
+        .testTarget(
+            name: "PluginsTests",
+            dependencies: ["TargetKitPlugins", "TargetKitTesting", "TestSupport", "Fixtures"]
+        ),
         .testTarget(name: "TestingTests", dependencies: ["TargetKitTesting", "TestSupport", "Fixtures"]),
-        .testTarget(name: "IntegrationTests", dependencies: ["TargetKitPlugins", "TestSupport", "Fixtures"]),
+        .testTarget(
+            name: "IntegrationTests",
+            dependencies: ["TargetKitPlugins", "TargetKitTesting", "TestSupport", "Fixtures"]
+        ),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -59,19 +59,12 @@ let package = Package(
                 .product(name: "Tracing", package: "swift-distributed-tracing"),
             ]
         ),
-        // A link to TargetKit's own, with the conformance suite of transports.
-        .target(
-            name: "TestSupport",
-            dependencies: [.product(name: "TargetKit", package: "TargetKit")],
-            path: "Tests/TestSupport",
-            // It needs a declaration that only the package TargetKit sees.
-            exclude: ["CurlConfiguration+Patient.swift"]
-        ),
         .testTarget(
             name: "AsyncHTTPClientTransportTests",
             dependencies: [
-                "AsyncHTTPClientTransport", "TestSupport",
+                "AsyncHTTPClientTransport",
                 .product(name: "TargetKit", package: "TargetKit"),
+                .product(name: "TargetKitTesting", package: "TargetKit"),
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
             ]
         ),

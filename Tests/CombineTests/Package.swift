@@ -20,12 +20,13 @@ let package = Package(
             // Not `canImport`, by which TargetKit would take OpenCombine for its own when both are built side by side.
             swiftSettings: [.define("TARGETKIT_OPENCOMBINE")]
         ),
-        // A link to Tests/TestSupport/Signals.
-        .target(name: "TestSupport"),
+        // Links to files in Sources/Testing that are not public, with `Locked`.
+        .target(name: "TargetKitTesting", dependencies: [.product(name: "TargetKit", package: "TargetKit")]),
         .testTarget(
             name: "PublisherTests",
             dependencies: [
-                "TargetKitCombine", "TestSupport", .product(name: "TargetKit", package: "TargetKit"), "OpenCombine",
+                "TargetKitCombine", "TargetKitTesting", .product(name: "TargetKit", package: "TargetKit"),
+                "OpenCombine",
             ]
         ),
     ],

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import TargetKit
-import TestSupport
 import Testing
 
 /// Methods, paths and header fields as real servers read them.

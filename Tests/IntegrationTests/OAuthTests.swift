@@ -2,6 +2,7 @@
 import Foundation
 import TargetKit
 @testable import TargetKitPlugins
+import TargetKitTesting
 import TestSupport
 import Testing
 
@@ -114,7 +115,7 @@ struct OAuthTests {
 
     @Test("Tokens with a lifetime of a minute are refreshed before they expire: no call is rejected")
     func shortLived() async throws {
-        let time = TestLock(Date())
+        let time = Locked(Date())
         let client = OAuthClient(id: "phone", tokenURL: .server("token"), now: { time.withLock { $0 } })
         let plugin = AuthenticationPlugin(authenticator: OAuthAuthenticator(client: client)) { [signOuts] in
             signOuts.append($0)
@@ -226,7 +227,7 @@ struct OAuthTests {
         _ = try ChildProcess.run("/usr/bin/env", ["openssl", "genrsa", "-out", "\(path)/key", "2048"])
         let key = try ChildProcess.run("/usr/bin/env", ["openssl", "rsa", "-in", "\(path)/key", "-pubout"]).output
         try await call(.post, "/key", .data(key))
-        let (lastToken, repeats) = (TestLock(""), TestLock(false))
+        let (lastToken, repeats) = (Locked(""), Locked(false))
         let client = OAuthClient(
             id: "service",
             tokenURL: .server("token"),
@@ -263,7 +264,7 @@ struct OAuthTests {
 
     @Test("The refresh goes through the provider whose calls wait for it")
     func sameProvider() async throws {
-        let own = TestLock<Provider<MultiTarget>?>(nil)
+        let own = Locked<Provider<MultiTarget>?>(nil)
         let client = OAuthClient(id: "phone", tokenURL: .server("token")) { target in
             try await #require(own.withLock { $0 }).request(MultiTarget(target))
         }

@@ -2,6 +2,7 @@
 #if os(Linux)
 import Foundation
 import TargetKit
+import TargetKitTesting
 import TestSupport
 import Testing
 

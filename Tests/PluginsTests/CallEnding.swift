@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import TargetKit
-import TestSupport
+import TargetKitTesting
 
 /// The ways in which a call can end, for plugins that have to balance over all of them.
 enum CallEnding: String, CaseIterable, Sendable {

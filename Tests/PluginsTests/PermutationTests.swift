@@ -2,7 +2,7 @@
 import Foundation
 import TargetKit
 import TargetKitPlugins
-import TestSupport
+import TargetKitTesting
 import Testing
 
 #if canImport(FoundationNetworking)
@@ -189,7 +189,7 @@ private final class ShopServer: Sendable {
         var counts: [String: Int] = [:]
     }
 
-    private let state = TestLock(State())
+    private let state = Locked(State())
     let requests = Recorder<String>()
 
     /// Rejects all tokens, and refuses to renew them.

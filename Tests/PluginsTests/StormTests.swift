@@ -2,6 +2,7 @@
 import Foundation
 import TargetKit
 import TargetKitPlugins
+import TargetKitTesting
 import TestSupport
 import Testing
 
@@ -143,7 +144,7 @@ private final class StormServer: Sendable {
         var attempts: [Int: Int] = [:]
     }
 
-    private let state = TestLock(State())
+    private let state = Locked(State())
 
     func renew(_ token: Token) -> Token {
         state.withLock { Token(max($0.token, token.number)) }
@@ -188,7 +189,7 @@ private struct HookCounts: Plugin {
         var finished = 0
     }
 
-    private let counts = TestLock<[RequestContext.ID: Counts]>([:])
+    private let counts = Locked<[RequestContext.ID: Counts]>([:])
 
     private func add(_ hook: WritableKeyPath<Counts, Int>, _ context: RequestContext) {
         counts.withLock { $0[context.id, default: Counts()][keyPath: hook] += 1 }

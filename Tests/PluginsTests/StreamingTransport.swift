@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import TargetKit
-import TestSupport
+import TargetKitTesting
 
 /// A transport whose responses are streams of one piece, which waits at a gate; then the stream ends or fails.
 struct StreamingTransport: Transport {

@@ -2,6 +2,7 @@
 import Dispatch
 import Foundation
 import TargetKit
+import TargetKitTesting
 import TestSupport
 import Testing
 

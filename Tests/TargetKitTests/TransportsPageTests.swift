@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import TargetKit
+import TargetKitTesting
 import TestSupport
 import Testing
 
@@ -10,7 +11,7 @@ import Testing
 struct TransportsPageTests {
     @Test("Transports: providers share a transport, and a transport has settings")
     func transports() async throws {
-        let server = try LoopbackServer(reply: .status(204))
+        let server = try TestServer(reply: .status(204))
         do {
             let transport = URLSessionTransport()
             let orders = Provider<Orders>(transport: transport)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import TargetKit
+import TargetKitTesting
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
@@ -11,9 +12,9 @@ import FoundationNetworking
 public enum Backend: String, Sendable, CaseIterable {
     /// ``StubTransport``.
     case stub
-    /// The system's transport, over a ``LoopbackServer``.
+    /// The system's transport, over a ``TestServer``.
     case system
-    /// `URLSessionTransport`, over a ``LoopbackServer``.
+    /// `URLSessionTransport`, over a ``TestServer``.
     case urlSession
 }
 
@@ -39,7 +40,7 @@ public final class RunningBackend: Sendable {
     /// What a provider of the test sends with.
     public let transport: any Transport
     private let received: Recorder<ReceivedRequest>
-    private let server: LoopbackServer?
+    private let server: TestServer?
 
     /// The requests that have arrived, in order.
     public var requests: [ReceivedRequest] { received.elements }
@@ -70,10 +71,10 @@ public final class RunningBackend: Sendable {
             }
             return
         }
-        let server = try LoopbackServer { request in
+        let server = try TestServer { request in
             let request = ReceivedRequest(request)
             received.append(request)
-            return LoopbackReply(try? await answer(request))
+            return TestServer.Reply(try? await answer(request))
         }
         self.server = server
         baseURL = server.baseURL
@@ -82,13 +83,11 @@ public final class RunningBackend: Sendable {
 }
 
 extension ReceivedRequest {
-    fileprivate init(_ request: LoopbackRequest) {
+    fileprivate init(_ request: TestServer.Request) {
         self.init(
             method: request.method,
             target: request.target,
-            headers: HTTPHeaders(
-                request.headers.fields.map { .init(name: HTTPHeaderName(rawValue: $0.name), value: $0.value) }
-            ),
+            headers: request.headers,
             body: request.body
         )
     }
@@ -126,13 +125,12 @@ extension BodySource {
     }
 }
 
-extension LoopbackReply {
+extension TestServer.Reply {
     fileprivate init(_ sample: SampleResponse?) {
         guard case .response(let status, let headers, let data) = sample else {
             self = .reset
             return
         }
-        let fields = headers.map { LoopbackHeaders.Field($0.name.rawValue, $0.value) }
-        self.init(status: status, headers: LoopbackHeaders(fields), body: data)
+        self.init(status: status, headers: headers, body: data)
     }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import TargetKitTesting
 
 #if canImport(Darwin)
 import Darwin
@@ -64,7 +65,7 @@ public struct ServerAvailability: Sendable, Hashable {
             : "skipped: \(name) is not running at \(baseURL.absoluteString), where \(variable) says it is"
     }
 
-    private var address: LoopbackAddress? {
+    private var address: TestServer.Address? {
         switch baseURL.host {
         case "127.0.0.1", "localhost": .ipv4
         case "::1", "[::1]": .ipv6

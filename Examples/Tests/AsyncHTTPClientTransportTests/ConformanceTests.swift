@@ -3,7 +3,7 @@ import AsyncHTTPClient
 import AsyncHTTPClientTransport
 import Foundation
 import TargetKit
-import TestSupport
+import TargetKitTesting
 import Testing
 
 @Suite("A transport on async-http-client", .serialized)
@@ -18,22 +18,22 @@ struct ConformanceTests {
         // In two of four runs, the client did not return within 30 seconds after a cancel while it sent a body.
         "A cancel while the body goes out ends the call and the connection",
     ]
-    private static let promises = TransportConformance.promises.filter { !unsupported.contains($0.description) }
+    private static let promises = TransportConformance.requirements.filter { !unsupported.contains($0.description) }
 
     @Test("It meets each requirement of Transport", .timeLimit(.minutes(1)), arguments: promises)
-    func conforms(promise: TransportPromise) async throws {
+    func conforms(promise: TransportRequirement) async throws {
         try await withTransport { try await promise.check($0) }
     }
 
     @Test("Every exception is in the list of requirements")
     func exceptions() {
-        #expect(Self.unsupported.isSubset(of: TransportConformance.promises.map(\.description)))
+        #expect(Self.unsupported.isSubset(of: TransportConformance.requirements.map(\.description)))
     }
 
     @Test("The handle of a provider's call cancels its exchange", .timeLimit(.minutes(1)))
     func handle() async throws {
         try await withTransport { transport in
-            let server = try LoopbackServer(reply: .hang)
+            let server = try TestServer(reply: .hang)
             let provider = Provider<URLTarget>(transport: transport)
             let handle = provider.request(URLTarget(server.baseURL), on: .global()) { _ in }
             await server.waitForRequests(1)

@@ -3,6 +3,7 @@ import Foundation
 import TargetKit
 import TargetKitPlugins
 @testable import TargetKitPlugins
+import TargetKitTesting
 import TestSupport
 import Testing
 
@@ -159,7 +160,7 @@ struct AuthenticationFailureTests {
 
     @Test("After the end of the session calls fail at once, with the same error, until the next sign-in")
     func ended() async throws {
-        let (server, isRevoked) = (TokenServer(), TestLock(true))
+        let (server, isRevoked) = (TokenServer(), Locked(true))
         let authenticator = TokenAuthenticator(renew: { token in
             if isRevoked.withLock({ $0 }) { throw Boom() }
             return server.renew(token)
@@ -201,7 +202,7 @@ struct AuthenticationFailureTests {
         let (reached, goOn) = (Gate(), Gate())
         let inHandler = Recorder<(any Error)?>()
         let renewer = TokenAuthenticator(renew: { _ in throw Boom() })
-        let holder = TestLock<AuthenticationPlugin<TokenAuthenticator>?>(nil)
+        let holder = Locked<AuthenticationPlugin<TokenAuthenticator>?>(nil)
         let plugin = AuthenticationPlugin(authenticator: renewer, store: MemoryCredentialStore(Token(1))) { _ in
             guard let plugin = holder.withLock({ $0 }) else { return }
             let provider = Provider<PluginTarget>(transport: server.transport, plugins: [plugin])
@@ -266,7 +267,7 @@ struct RefreshLimitTests {
     @Test("A refresh that never ends fails its callers after a time, and the next call tries another one")
     func timeout() async throws {
         let (server, clock, gate) = (TokenServer(), ManualClock(), Gate())
-        let isStuck = TestLock(true)
+        let isStuck = Locked(true)
         let authenticator = TokenAuthenticator(renew: { token in
             if isStuck.withLock({ $0 }) { await gate.wait() }
             return server.renew(token)

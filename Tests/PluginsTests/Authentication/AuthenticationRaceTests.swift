@@ -2,7 +2,7 @@
 import Foundation
 import TargetKit
 import TargetKitPlugins
-import TestSupport
+import TargetKitTesting
 import Testing
 
 #if canImport(FoundationNetworking)
@@ -25,10 +25,10 @@ struct AuthenticationRaceTests {
             var isExpired = false
         }
 
-        private let state: TestLock<State>
+        private let state: Locked<State>
 
         init(seed: UInt64) {
-            state = TestLock(State(random: SeededGenerator(seed: seed), usesLeft: 5))
+            state = Locked(State(random: SeededGenerator(seed: seed), usesLeft: 5))
         }
 
         var counts: [Int] { state.withLock { [$0.refreshes, $0.reused] } }
@@ -137,7 +137,7 @@ struct AuthenticationRaceTests {
         let (signOuts, calls) = (SignOuts(), Tally())
         let store = MemoryCredentialStore<Token>()
         // The first digit of a token's number is that of its user.
-        let usersOfCall = TestLock<[String: Set<Character>]>([:])
+        let usersOfCall = Locked<[String: Set<Character>]>([:])
         let authenticator = TokenAuthenticator(renew: { token in
             for _ in 0..<(token.number % 7) { await Task.yield() }
             return Token(token.number + 1)

@@ -2,7 +2,7 @@
 import Foundation
 import TargetKit
 import TargetKitPlugins
-import TestSupport
+import TargetKitTesting
 import Testing
 
 #if canImport(FoundationNetworking)
@@ -29,9 +29,9 @@ struct AuthenticationSecretsTests {
         arguments: [302, 307]
     )
     func redirects(_ status: Int) async throws {
-        let other = try LoopbackServer(reply: .status(401))
+        let other = try TestServer(reply: .status(401))
         let location = other.baseURL.appending(path: "landing").absoluteString
-        let server = try LoopbackServer(reply: .redirect(to: location, status: status))
+        let server = try TestServer(reply: .redirect(to: location, status: status))
         let keys = AuthenticationPlugin(authenticator: KeyAuthenticator(), store: MemoryCredentialStore(Token(1))) {
             _ in
         }
@@ -52,7 +52,7 @@ struct AuthenticationSecretsTests {
 
     @Test("A redirect within the origin keeps it, and a 401 at its end is a rejection")
     func sameOrigin() async throws {
-        let server = try LoopbackServer { request in
+        let server = try TestServer { request in
             guard request.path == "/landing" else { return .redirect(to: "/landing") }
             return .status(request.headers["Authorization"] == "Bearer token-2" ? 200 : 401)
         }
@@ -63,8 +63,8 @@ struct AuthenticationSecretsTests {
 
     @Test("By default a refresh does not follow redirects", arguments: [302, 307])
     func refreshRedirect(_ status: Int) async throws {
-        let other = try LoopbackServer(reply: .json(#"{"access_token":"stolen"}"#))
-        let server = try LoopbackServer(reply: .redirect(to: other.baseURL.absoluteString, status: status))
+        let other = try TestServer(reply: .json(#"{"access_token":"stolen"}"#))
+        let server = try TestServer(reply: .redirect(to: other.baseURL.absoluteString, status: status))
         let authenticator = OAuthAuthenticator(client: OAuthClient(id: "app", tokenURL: server.baseURL))
         await #expect(throws: OAuthError.unexpectedStatus(status)) {
             try await authenticator.refresh(OAuthCredential(accessToken: "a", refreshToken: "r"))

@@ -2,6 +2,7 @@
 import Foundation
 import TargetKit
 import TargetKitPlugins
+import TargetKitTesting
 import TestSupport
 import Testing
 
@@ -93,7 +94,7 @@ struct AuthenticationSessionTests {
             fields.append(request.urlRequest.value(forHTTPHeaderField: "Authorization"))
             return .response(status: fields.count == 1 ? 200 : 401, data: Data())
         }
-        let own = TestLock<Provider<PluginTarget>?>(nil)
+        let own = Locked<Provider<PluginTarget>?>(nil)
         let authenticator = TokenAuthenticator(renew: { token in
             let provider = try #require(own.withLock { $0 })
             let response = try await provider.request(PluginTarget(path: "/token", authorization: scheme))

@@ -2,7 +2,7 @@
 import Foundation
 @testable import TargetKit
 @testable import TargetKitPlugins
-import TestSupport
+import TargetKitTesting
 import Testing
 
 #if canImport(FoundationNetworking)

@@ -2,7 +2,7 @@
 import Foundation
 import TargetKit
 @testable import TargetKitPlugins
-import TestSupport
+import TargetKitTesting
 import Testing
 
 #if canImport(FoundationNetworking)
@@ -86,7 +86,7 @@ struct AuthenticationSignOutTests {
     @Test("The handler is not called when another session begins while the store is cleared", arguments: [nil, 7])
     func signInDuringTheEnd(_ next: Int?) async throws {
         let server = TokenServer(good: 7)
-        let holder = TestLock<CurrentCredential<TokenAuthenticator>?>(nil)
+        let holder = Locked<CurrentCredential<TokenAuthenticator>?>(nil)
         defer { holder.withLock { $0 = nil } }
         let store = SlowStore { _ = holder.withLock { $0 }?.enter(next.map { Token($0) }) }
         let plugin = signOuts.plugin(TokenAuthenticator(renew: { _ in throw Boom() }), store)
@@ -102,7 +102,7 @@ struct AuthenticationSignOutTests {
     @Test("A task that was begun in a refresh and outlives it makes calls as any other")
     func outlivesTheRefresh() async throws {
         let (server, gate, results) = (TokenServer(), Gate(), Recorder<RecordingPlugin.Outcome>())
-        let own = TestLock<Provider<PluginTarget>?>(nil)
+        let own = Locked<Provider<PluginTarget>?>(nil)
         defer { own.withLock { $0 = nil } }
         let authenticator = TokenAuthenticator(renew: { token in
             guard token == Token(1) else { return server.renew(token) }

@@ -2,7 +2,7 @@
 import Foundation
 import TargetKit
 import TargetKitPlugins
-import TestSupport
+import TargetKitTesting
 import Testing
 
 #if canImport(FoundationNetworking)
@@ -17,7 +17,7 @@ struct AuthenticationTransientTests {
     /// A token endpoint whose answers the test sets, asked by a provider of its own.
     private func authenticator(
         _ server: TokenServer,
-        _ status: TestLock<Int>,
+        _ status: Locked<Int>,
         _ plugins: any Plugin...
     ) -> TokenAuthenticator {
         let tokens = Provider<PluginTarget>(
@@ -33,7 +33,7 @@ struct AuthenticationTransientTests {
 
     @Test("A refresh that a circuit breaker refuses does not sign out")
     func breaker() async throws {
-        let (server, status) = (TokenServer(), TestLock(503))
+        let (server, status) = (TokenServer(), Locked(503))
         let store = MemoryCredentialStore(Token(1))
         let authenticator = authenticator(server, status, CircuitBreakerPlugin(clock: clock))
         let plugin = signOuts.plugin(authenticator, store, limit: RefreshLimit(100), clock: clock)
@@ -109,7 +109,7 @@ struct AuthenticationTransientTests {
 
     @Test("Refreshes without a response do not count towards the limit", arguments: [false, true])
     func offline(_ isInside: Bool) async throws {
-        let (server, isOffline) = (TokenServer(), TestLock(true))
+        let (server, isOffline) = (TokenServer(), Locked(true))
         let authenticator = TokenAuthenticator(renew: { token in
             guard isOffline.withLock({ $0 }) else { return server.renew(token) }
             let error = URLError(.notConnectedToInternet)
@@ -125,7 +125,7 @@ struct AuthenticationTransientTests {
 
     @Test("At the limit the server's last failure is the cause, until a refresh has succeeded")
     func causeAtTheLimit() async throws {
-        let (server, status) = (TokenServer(good: -1), TestLock(503))
+        let (server, status) = (TokenServer(good: -1), Locked(503))
         let limit = RefreshLimit(2, within: .seconds(30))
         let plugin = signOuts.plugin(authenticator(server, status), limit: limit, clock: clock)
         let rejecting = ScriptedTransport(.status(401))

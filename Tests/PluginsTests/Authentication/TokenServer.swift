@@ -2,7 +2,7 @@
 import Foundation
 import TargetKit
 import TargetKitPlugins
-import TestSupport
+import TargetKitTesting
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
@@ -41,13 +41,13 @@ final class TokenServer: Sendable {
         var refreshes: [Int] = []
     }
 
-    private let state: TestLock<State>
+    private let state: Locked<State>
     /// The `Authorization` fields of the calls that have arrived, in order.
     let fields = Recorder<String?>()
 
     /// A server that accepts that token.
     init(good: Int = 2) {
-        state = TestLock(State(good: good))
+        state = Locked(State(good: good))
     }
 
     /// The tokens that were renewed.

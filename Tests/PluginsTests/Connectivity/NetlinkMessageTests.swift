@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #if os(Linux)
 import TargetKitPlugins
-import TestSupport
+import TargetKitTesting
 import Testing
 
 @Suite("Netlink messages")

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #if os(Linux)
 import Foundation
+import TargetKit
 import TargetKitPlugins
 import TestSupport
 import Testing
@@ -12,7 +13,7 @@ struct NetworkNamespace: Sendable {
         var description: String
     }
 
-    private static let numbers = TestLock(0)
+    private static let numbers = Locked(0)
 
     let name: String
 

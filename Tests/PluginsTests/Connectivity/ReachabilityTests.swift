@@ -2,6 +2,7 @@
 import Foundation
 import TargetKit
 import TargetKitPlugins
+import TargetKitTesting
 import TestSupport
 import Testing
 
@@ -219,7 +220,7 @@ struct ReachabilityTests {
 private struct KeptReports: ConnectivitySource {
     let reports = Recorder<@Sendable (Reachability.Status) -> Void>()
     let ends = Tally()
-    let onStart = TestLock<(@Sendable () -> Void)?>(nil)
+    let onStart = Locked<(@Sendable () -> Void)?>(nil)
 
     func start(_ report: @escaping @Sendable (Reachability.Status) -> Void) -> @Sendable () -> Void {
         reports.append(report)

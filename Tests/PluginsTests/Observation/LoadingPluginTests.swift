@@ -2,6 +2,7 @@
 import Foundation
 import TargetKit
 import TargetKitPlugins
+import TargetKitTesting
 import TestSupport
 import Testing
 
@@ -104,7 +105,7 @@ struct LoadingPluginTests {
     @Test("A change within the closure is reported afterwards")
     func reentrant() async throws {
         let told = Recorder<String>()
-        let box = TestLock<LoadingPlugin?>(nil)
+        let box = Locked<LoadingPlugin?>(nil)
         let (first, second) = (RequestContext(target: PluginTarget()), RequestContext(target: PluginTarget()))
         let end = FinishedCall(result: .success(Response(statusCode: 200)))
         let plugin = LoadingPlugin { isLoading in

@@ -2,7 +2,6 @@
 import Foundation
 import TargetKit
 import TargetKitPlugins
-import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)

@@ -2,7 +2,7 @@
 import Foundation
 import TargetKit
 import TargetKitPlugins
-import TestSupport
+import TargetKitTesting
 import Testing
 
 #if canImport(FoundationNetworking)
@@ -225,7 +225,7 @@ struct NetworkLoggerPluginTests {
     func disabled() async {
         let lines = Recorder<String>()
         let asked = Tally()
-        let isOn = TestLock(false)
+        let isOn = Locked(false)
         let logger = NetworkLoggerPlugin(
             level: .body,
             output: { lines.append($0) },

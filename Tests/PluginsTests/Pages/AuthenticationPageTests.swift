@@ -2,6 +2,7 @@
 import Foundation
 import TargetKit
 import TargetKitPlugins
+import TargetKitTesting
 import TestSupport
 import Testing
 
@@ -226,7 +227,7 @@ extension AuthenticationPageTests {
     }
 
     struct Vault: Sendable {
-        private let contents = TestLock<[String: Data]>([:])
+        private let contents = Locked<[String: Data]>([:])
 
         func read(_ name: String) async throws -> Data? { contents.withLock { $0[name] } }
         func write(_ data: Data, to name: String) async throws { contents.withLock { $0[name] = data } }

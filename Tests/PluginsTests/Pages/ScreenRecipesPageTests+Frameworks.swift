@@ -2,7 +2,7 @@
 import Foundation
 import Observation
 import TargetKit
-import TestSupport
+import TargetKitTesting
 import Testing
 
 #if canImport(FoundationNetworking)

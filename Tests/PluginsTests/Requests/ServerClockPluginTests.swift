@@ -2,7 +2,6 @@
 import Foundation
 import TargetKit
 import TargetKitPlugins
-import TestSupport
 import Testing
 
 @Suite("ServerClockPlugin", .timeLimit(.minutes(2)))
@@ -17,7 +16,7 @@ struct ServerClockPluginTests {
             var back: TimeInterval = 0
         }
 
-        private let state = TestLock(State())
+        private let state = Locked(State())
         let clock: ServerClockPlugin
         let provider: Provider<PluginTarget>
 

@@ -2,6 +2,7 @@
 import Foundation
 import TargetKit
 import TargetKitPlugins
+import TargetKitTesting
 import TestSupport
 import Testing
 
@@ -173,7 +174,7 @@ struct HedgingTransportTests {
 
     @Test("By default the delay is the endpoint's 95th percentile, known after twenty exchanges")
     func percentile() async {
-        let held = TestLock(false)
+        let held = Locked(false)
         let gate = Gate()
         let script = ScriptedTransport { [clock] _, index in
             if held.withLock({ $0 }) {

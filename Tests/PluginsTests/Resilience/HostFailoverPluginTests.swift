@@ -2,7 +2,7 @@
 import Foundation
 import TargetKit
 import TargetKitPlugins
-import TestSupport
+import TargetKitTesting
 import Testing
 
 #if canImport(FoundationNetworking)
@@ -12,7 +12,7 @@ import FoundationNetworking
 /// Hosts whose answers the test sets, by their names: `a.example` and so on.
 final class HostSet: Sendable {
     let script: ScriptedTransport
-    private let answers = TestLock<[String: SampleResponse]>([:])
+    private let answers = Locked<[String: SampleResponse]>([:])
 
     init() {
         let answers = answers
@@ -302,7 +302,7 @@ struct HostFailoverPluginTests {
 
     @Test("A host that is not available is skipped, before and after a failure")
     func availability() async {
-        let closed = TestLock<Set<String>>(["a.example"])
+        let closed = Locked<Set<String>>(["a.example"])
         var policy = HostFailoverPolicy()
         policy.isAvailable = { host in closed.withLock { !$0.contains(host.host() ?? "") } }
         let plugin = plugin("abcd", policy)

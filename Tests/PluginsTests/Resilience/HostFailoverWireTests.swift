@@ -2,6 +2,7 @@
 import Foundation
 import TargetKit
 import TargetKitPlugins
+import TargetKitTesting
 import TestSupport
 import Testing
 
@@ -11,10 +12,10 @@ import FoundationNetworking
 
 @Suite("Host failover over the wire", .timeLimit(.minutes(3)))
 struct HostFailoverWireTests {
-    private let good: LoopbackServer
+    private let good: TestServer
 
     init() throws {
-        good = try LoopbackServer(reply: .text("good"))
+        good = try TestServer(reply: .text("good"))
     }
 
     private func outcome(
@@ -40,9 +41,9 @@ struct HostFailoverWireTests {
 
     @Test("A failed TLS handshake moves any call", arguments: engines, [HTTPMethod.get, .post])
     func noTLS(_ engine: Backend, _ method: HTTPMethod) async throws {
-        var options = LoopbackOptions()
+        var options = TestServer.Options()
         options.onConnect = { _ in [.text("not TLS\r\n\r\n"), .close] }
-        let plain = try LoopbackServer(options: options, reply: .close)
+        let plain = try TestServer(options: options, reply: .close)
         let url = try #require(URL(string: "https://127.0.0.1:\(plain.port)"))
         #expect(try await outcome(engine, method, url) == (.status(200), true))
     }
@@ -50,10 +51,10 @@ struct HostFailoverWireTests {
     @Test(
         "A connection that ends after the request moves a GET, not a POST",
         arguments: engines,
-        [LoopbackReply.close, .reset]
+        [TestServer.Reply.close, .reset]
     )
-    func ended(_ engine: Backend, _ reply: LoopbackReply) async throws {
-        let first = try LoopbackServer(reply: reply)
+    func ended(_ engine: Backend, _ reply: TestServer.Reply) async throws {
+        let first = try TestServer(reply: reply)
         #expect(try await outcome(engine, .get, first.baseURL) == (.status(200), true))
         #expect(try await outcome(engine, .post, first.baseURL) == (.failure(.transport), true))
         #expect(first.requests.filter { $0.method == "POST" }.count == 1)
@@ -62,7 +63,7 @@ struct HostFailoverWireTests {
 
     @Test("A status moves a GET, not a POST", arguments: engines, [502, 503, 504])
     func status(_ engine: Backend, _ status: Int) async throws {
-        let first = try LoopbackServer(reply: .status(status))
+        let first = try TestServer(reply: .status(status))
         #expect(try await outcome(engine, .get, first.baseURL) == (.status(200), true))
         #expect(try await outcome(engine, .post, first.baseURL) == (.status(status), true))
         #expect(good.requests.map(\.method) == ["GET"])
@@ -80,7 +81,7 @@ struct HostFailoverWireTests {
         let request = try #require(good.requests.first)
         #expect(request.target == "/api/x/a%2Fb%3Fc?q=1%2B1")
         #expect(request.text == "body")
-        #expect(request.headers.all("Host") == ["127.0.0.1:\(good.port)"])
+        #expect(request.headers.values(for: "Host") == ["127.0.0.1:\(good.port)"])
         withExtendedLifetime(port) {}
     }
 }

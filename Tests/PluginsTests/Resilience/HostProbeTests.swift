@@ -2,7 +2,7 @@
 import Foundation
 import TargetKit
 import TargetKitPlugins
-import TestSupport
+import TargetKitTesting
 import Testing
 
 /// The return to the first host.
@@ -157,7 +157,7 @@ struct HostProbeTests {
 
     @Test("It is not tried while it is not available")
     func notAvailable() async {
-        let isOpen = TestLock(true)
+        let isOpen = Locked(true)
         var policy = HostFailoverPolicy()
         policy.isAvailable = { host in host.host() != "a.example" || !isOpen.withLock { $0 } }
         let plugin = HostFailoverPlugin(hosts: HostSet.urls("ab"), policy: policy, clock: clock)

@@ -2,7 +2,7 @@
 import Foundation
 import TargetKit
 import TargetKitPlugins
-import TestSupport
+import TargetKitTesting
 import Testing
 
 #if canImport(FoundationNetworking)
@@ -16,7 +16,7 @@ struct ResilienceStormTests {
 
     /// A transport whose answers depend on a random number for each request.
     private func transport(_ seed: UInt64) -> StubTransport {
-        let random = TestLock(SeededGenerator(seed: seed))
+        let random = Locked(SeededGenerator(seed: seed))
         return ScriptedTransport { [clock] request, _ in
             let number = random.withLock { Int.random(in: 0..<100, using: &$0) }
             if request.url?.host() == "c.example" { return .error(.cannotConnectToHost) }

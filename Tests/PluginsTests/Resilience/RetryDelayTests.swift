@@ -2,6 +2,7 @@
 import Foundation
 import TargetKit
 import TargetKitPlugins
+import TargetKitTesting
 import TestSupport
 import Testing
 
@@ -98,8 +99,8 @@ struct RetryDelayTests {
 
     @Test("A slow generator does not delay other calls")
     func slowNumbers() async throws {
-        let others = TestLock<(@Sendable () -> Void)?>(nil)
-        let isDone = TestLock(false)
+        let others = Locked<(@Sendable () -> Void)?>(nil)
+        let isDone = Locked(false)
         let numbers = AskingNumbers {
             // Another thread, since this one may hold the lock.
             let ended = DispatchSemaphore(value: 0)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import TargetKit
+import TargetKitTesting
 import TestSupport
 import Testing
 
@@ -32,7 +33,7 @@ struct CallDecodingTests {
 
     /// Sends a token, and gets a new one when the server's business code says that the token has expired.
     struct Refreshing: Plugin {
-        let token = TestLock("old")
+        let token = Locked("old")
         let seen = Recorder<TargetKitError>()
 
         var place: PluginPlace { .authentication }
@@ -199,7 +200,7 @@ struct CallDecodingTests {
 
     @Test("A response that a plugin makes is decoded by the call's decoder, and its errors name the target")
     func madeByPlugin() async throws {
-        let body = TestLock(#"{"tea_name":"oolong"}"#)
+        let body = Locked(#"{"tea_name":"oolong"}"#)
         let plugin = RecordingPlugin(process: { _, _ in
             .success(Response(statusCode: 200, data: Data(body.withLock { $0 }.utf8)))
         })
@@ -251,7 +252,7 @@ struct CallDecodingTests {
     func streamBody() async throws {
         struct Broken: Transport {
             func send(_ request: TransportRequest) async throws -> TransportResponse {
-                let pieces = TestLock([Data("tea".utf8), Data("leaf".utf8)])
+                let pieces = Locked([Data("tea".utf8), Data("leaf".utf8)])
                 let body = ResponseBody {
                     let piece = pieces.withLock { $0.isEmpty ? nil : $0.removeFirst() }
                     guard let piece else { throw URLError(.networkConnectionLost) }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import TargetKit
-import TestSupport
 
 /// One call of the model, made in one of the ways that there are.
 struct LifecycleCall: Sendable {
@@ -63,7 +62,7 @@ struct LifecycleCall: Sendable {
     }
 
     private func callback() -> RequestHandle {
-        let isOver = TestLock(false)
+        let isOver = Locked(false)
         return provider.request(target, options: options, on: queue) { _ in
             if isOver.withLock({ $0 }) {
                 ledger.change(target.serial) { $0.problems.append("progress after the completion") }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import TargetKit
-import TestSupport
+import TargetKitTesting
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
@@ -68,7 +68,7 @@ final class LifecycleLedger: Sendable {
         var problems: [String] = []
     }
 
-    private let state = TestLock(State())
+    private let state = Locked(State())
     /// Grows with each ending.
     let endings = Tally()
     /// Signalled at each ending, so that threads can wait for it.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import TargetKit
+import TargetKitTesting
 import TestSupport
 import Testing
 
@@ -21,9 +22,9 @@ struct LifecycleModelTests {
     @Test("Over a network with faults too, each call ends once, as it may, and leaves nothing behind")
     func callsOverNetwork() async throws {
         let count = Self.number("TARGETKIT_MODEL_NETWORK") ?? 800
-        let servers = TestLock<[LoopbackServer]>([])
+        let servers = Locked<[TestServer]>([])
         try await run(rounds: max(1, count / 400), callsOfEach: 50) { holds in
-            let server = try LoopbackServer(holds: holds)
+            let server = try TestServer(holds: holds)
             servers.withLock { $0.append(server) }
             return .init(baseURL: server.baseURL, transport: SystemTransport.another(), holds: holds)
         }

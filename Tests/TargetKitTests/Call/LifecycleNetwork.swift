@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 @testable import TargetKit
-import TestSupport
+import TargetKitTesting
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
@@ -46,7 +46,7 @@ final class LifecycleHolds: Sendable {
         var gates: [Gate] = []
     }
 
-    private let state = TestLock(State())
+    private let state = Locked(State())
 
     /// A gate that is opened later; `nil` when all are open.
     func makeGate() -> Gate? {
@@ -147,7 +147,7 @@ struct LifecycleStub: Transport {
     }
 
     private func pieces(of body: Data, _ fate: LifecycleFate) -> ResponseBody {
-        let rest = TestLock(body)
+        let rest = Locked(body)
         return ResponseBody {
             if fate == .held || fate == .delayed { try await holds.wait() }
             try Task.checkCancellation()
@@ -171,14 +171,14 @@ extension TransportRequest {
     }
 }
 
-extension LoopbackServer {
+extension TestServer {
     /// The other end over a network with faults.
     convenience init(holds: LifecycleHolds) throws {
         try self.init { request in
             let path = request.path.dropFirst()
             let body = Data(path.utf8)
-            let whole = LoopbackReply.text(String(path))
-            let head = LoopbackHeaders([.init("Content-Length", String(body.count))])
+            let whole = TestServer.Reply.text(String(path))
+            let head = HTTPHeaders([.init(name: "Content-Length", value: String(body.count))])
             switch path.split(separator: "/").first.flatMap({ LifecycleFate(rawValue: String($0)) }) ?? .quick {
             case .quick: return whole
             case .fails: return .reset

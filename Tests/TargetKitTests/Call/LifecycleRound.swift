@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Foundation
+import TargetKitTesting
 import TestSupport
 
 @testable import TargetKit
@@ -28,7 +29,7 @@ final class LifecycleRound: Sendable {
     struct Scope: Sendable {
         let scope: RequestScope
         let domains: [Int]
-        let isBusy = TestLock(false)
+        let isBusy = Locked(false)
     }
 
     private struct Live: Sendable {
@@ -42,8 +43,8 @@ final class LifecycleRound: Sendable {
     let ledger = LifecycleLedger()
     let callbackQueue = DispatchQueue(label: "lifecycle model")
     let scopes: [Scope]
-    private let slots = TestLock<[Slot]>([])
-    private let live = TestLock(Live())
+    private let slots = Locked<[Slot]>([])
+    private let live = Locked(Live())
     private let released = Tally()
     private let madeProviders = Tally()
 

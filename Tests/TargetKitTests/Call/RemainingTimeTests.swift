@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Foundation
-import TestSupport
+import TargetKitTesting
 import Testing
 
 @testable import TargetKit

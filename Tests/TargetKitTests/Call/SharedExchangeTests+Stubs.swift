@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 @testable import TargetKit
-import TestSupport
+import TargetKitTesting
 import Testing
 
 extension SharedExchangeTests {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
-import TestSupport
+import TargetKitTesting
 import Testing
 
 @Suite("HTTPHeaders")

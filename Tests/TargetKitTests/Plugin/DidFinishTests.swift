@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import TargetKit
-import TestSupport
+import TargetKitTesting
 import Testing
 
 #if canImport(FoundationNetworking)
@@ -189,7 +189,7 @@ struct DidFinishTests {
             let rest: Gate
 
             func send(_ request: TransportRequest) async throws -> TransportResponse {
-                let pieces = TestLock(["tea ", "leaf"].map { Data($0.utf8) })
+                let pieces = Locked(["tea ", "leaf"].map { Data($0.utf8) })
                 let body = ResponseBody {
                     let (piece, isLast) = pieces.withLock { pieces in
                         (pieces.isEmpty ? nil : pieces.removeFirst(), pieces.isEmpty)

@@ -2,7 +2,7 @@
 import Dispatch
 import Foundation
 import TargetKit
-import TestSupport
+import TargetKitTesting
 import Testing
 
 @Suite("APIService", .timeLimit(.minutes(2)))

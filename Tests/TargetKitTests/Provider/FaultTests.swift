@@ -3,6 +3,7 @@
 import Foundation
 import FoundationNetworking
 import TargetKit
+import TargetKitTesting
 import TestSupport
 import Testing
 
@@ -17,10 +18,10 @@ struct FaultTests {
 
     struct Fault: Sendable, CustomTestStringConvertible {
         var name: String
-        var reply: LoopbackReply
+        var reply: TestServer.Reply
         var ending: Ending
         var change: @Sendable (inout TestTarget) -> Void = { _ in }
-        var options = LoopbackOptions()
+        var options = TestServer.Options()
 
         var testDescription: String { name }
     }
@@ -71,12 +72,12 @@ struct FaultTests {
         ),
         Fault(
             name: "gzip that is none",
-            reply: LoopbackReply(headers: ["Content-Encoding": "gzip"], body: Data("no gzip".utf8)),
+            reply: TestServer.Reply(headers: ["Content-Encoding": "gzip"], body: Data("no gzip".utf8)),
             ending: .failure(.connectionLost, .cannotDecodeContentData)
         ),
         Fault(
             name: "a body over the limit, as announced",
-            reply: LoopbackReply(body: Data(count: 2000)),
+            reply: TestServer.Reply(body: Data(count: 2000)),
             ending: .failure(.tooLarge, .dataLengthExceedsMaximum),
             change: { $0.task = .plain.limit(bytes: 1000) }
         ),
@@ -88,14 +89,14 @@ struct FaultTests {
         ),
         Fault(
             name: "a gzip bomb",
-            reply: LoopbackReply(headers: ["Content-Encoding": "gzip"], body: bomb),
+            reply: TestServer.Reply(headers: ["Content-Encoding": "gzip"], body: bomb),
             ending: .failure(.tooLarge, .dataLengthExceedsMaximum),
             change: { $0.task = .plain.limit(bytes: 100_000) }
         ),
     ]
 
     static let waits: [Fault] = [
-        ("before the head", LoopbackReply.hang), ("in the head", [.text(ok + "X-A:"), .hang]),
+        ("before the head", TestServer.Reply.hang), ("in the head", [.text(ok + "X-A:"), .hang]),
         ("after the head", [.head(status: 200, headers: ["Content-Length": "5"]), .hang]),
         ("in the body", [.head(status: 200, headers: ["Content-Length": "5"]), .text("ab"), .hang]),
         ("after 100", [.text("HTTP/1.1 100 Continue\r\n\r\n"), .hang]),
@@ -173,7 +174,7 @@ struct FaultTests {
     func fault(_ fault: Fault) async throws {
         let transport = CurlTransport.another()
         let provider = Provider<TestTarget>(transport: transport)
-        let server = try LoopbackServer(options: fault.options) { $0.path == "/fault" ? fault.reply : .text("fine") }
+        let server = try TestServer(options: fault.options) { $0.path == "/fault" ? fault.reply : .text("fine") }
         var target = TestTarget(server.baseURL).with { $0.path = "/fault" }
         fault.change(&target)
         let call = target
@@ -221,7 +222,7 @@ struct FaultTests {
     @Test("A connection that the server closed while it was idle costs no call")
     func keepAliveGap() async throws {
         let provider = Provider<TestTarget>(transport: CurlTransport.another())
-        let server = try LoopbackServer { _ in .text("fine") }
+        let server = try TestServer { _ in .text("fine") }
         for round in 1...3 {
             let target = TestTarget(server.baseURL).with {
                 $0.method = .post
@@ -235,8 +236,8 @@ struct FaultTests {
         #expect(server.requests.map(\.text) == (1...3).map { #"{"round":\#($0)}"# })
     }
 
-    private static let earlyRefusal: LoopbackOptions = {
-        var options = LoopbackOptions()
+    private static let earlyRefusal: TestServer.Options = {
+        var options = TestServer.Options()
         options.onHead = { request in
             request.path == "/fault"
                 ? .reply([.head(status: 413, headers: ["Content-Length": "2"]), .text("no"), .halfClose]) : .readBody

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import TargetKit
-import TestSupport
+import TargetKitTesting
 import Testing
 
 /// Closures of calls as a view model writes them: they touch the state of the main actor.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import TargetKit
-import TestSupport
+import TargetKitTesting
 import Testing
 
 @Suite("Pages of a list", .timeLimit(.minutes(3)))

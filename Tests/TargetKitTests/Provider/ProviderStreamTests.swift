@@ -2,7 +2,7 @@
 #if os(Linux)
 import Foundation
 import TargetKit
-import TestSupport
+import TargetKitTesting
 import Testing
 
 /// Streams as calls: counted, cancelled and timed like any other.
@@ -13,8 +13,8 @@ struct ProviderStreamTests {
     let plugin = RecordingPlugin()
 
     /// A server that sends a head, a piece, and the rest when the gate opens.
-    private func server(rest: Gate) throws -> LoopbackServer {
-        try LoopbackServer { _ in
+    private func server(rest: Gate) throws -> TestServer {
+        try TestServer { _ in
             [
                 .text("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\ntea \r\n"), .pause(until: rest),
                 .text("5\r\nleaf!\r\n0\r\n\r\n"),
@@ -50,11 +50,11 @@ struct ProviderStreamTests {
 
     @Test("The error of a refused status holds no connection, however long it is kept")
     func refusedBody() async throws {
-        let head = LoopbackStep.head(
+        let head = TestServer.Step.head(
             status: 401,
             headers: ["Content-Type": "application/json", "Content-Length": "10", "X-Why": "late"]
         )
-        let server = try LoopbackServer(reply: [head, .hang])
+        let server = try TestServer(reply: [head, .hang])
         let target = TestTarget(server.baseURL).with { $0.validation = .successCodes }
         let error = await #expect(throws: TargetKitError.self) { try await provider().stream(target) }
         await server.waitForConnections(closed: 1)
@@ -63,7 +63,7 @@ struct ProviderStreamTests {
 
     @Test("A status that is not accepted is an error before the body")
     func validation() async throws {
-        let server = try LoopbackServer { _ in .raw("HTTP/1.1 404 Not Found\r\nContent-Length: 3\r\n\r\nno!") }
+        let server = try TestServer { _ in .raw("HTTP/1.1 404 Not Found\r\nContent-Length: 3\r\n\r\nno!") }
         let target = TestTarget(server.baseURL).with { $0.validation = .successCodes }
         let error = await #expect(throws: TargetKitError.self) { try await provider().stream(target) }
         #expect(error?.kind == .notFound)
@@ -117,7 +117,7 @@ struct ProviderStreamTests {
 
     @Test("A body that breaks off is an error where it is read")
     func broken() async throws {
-        let server = try LoopbackServer { _ in .raw("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\ntea") }
+        let server = try TestServer { _ in .raw("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\ntea") }
         let stream = try await provider().stream(TestTarget(server.baseURL))
         var bytes = Data()
         let error = await #expect(throws: TargetKitError.self) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import TargetKit
+import TargetKitTesting
 import TestSupport
 import Testing
 
@@ -227,7 +228,7 @@ struct ProviderTests {
 
     @Test("A step of progress that comes late is not told after the completion")
     func lateProgress() async throws {
-        let report = TestLock<(@Sendable (TransferProgress) -> Void)?>(nil)
+        let report = Locked<(@Sendable (TransferProgress) -> Void)?>(nil)
         let provider = Provider<TestTarget>(
             transport: ClosureTransport { request in
                 report.withLock { $0 = request.progress }
@@ -260,7 +261,7 @@ struct ProviderTests {
         let ended = Tally()
         let problems = Recorder<String>()
         for _ in 0..<50 {
-            let state = TestLock((isOver: false, last: Int64(0)))
+            let state = Locked((isOver: false, last: Int64(0)))
             provider.request(TestTarget(.example), on: .global()) { step in
                 state.withLock { state in
                     if state.isOver { problems.append("step \(step.completed) after the completion") }

@@ -2,7 +2,6 @@
 import Dispatch
 import Foundation
 import TargetKit
-import TestSupport
 import Testing
 
 @Suite("Decoders", .timeLimit(.minutes(2)))

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import TargetKit
-import TestSupport
 import Testing
 
 /// What a server can send, at random: `TARGETKIT_FUZZ` is the number of inputs for each reader.

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import TargetKit
-import TestSupport
+import TargetKitTesting
 import Testing
 
 @Suite("StubTransport", .timeLimit(.minutes(3)))
 struct StubTransportTests {
     @Test("It keeps each promise of Transport", arguments: TransportConformance.answers)
-    func conforms(promise: AnswerPromise) async throws {
+    func conforms(promise: StubRequirement) async throws {
         try await promise.check { answer in StubTransport(respond: answer) }
     }
 
     @Test("It keeps them after a delay too", arguments: TransportConformance.answers)
-    func conformsLate(promise: AnswerPromise) async throws {
+    func conformsLate(promise: StubRequirement) async throws {
         try await promise.check { answer in StubTransport(delay: .milliseconds(1), respond: answer) }
     }
 

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
+import TargetKitTesting
 import TestSupport
 import Testing
 
 @Suite("The requirements of Transport", .serialized)
 struct TransportConformanceTests {
     #if canImport(CTargetKitCurl)
-    @Test("CurlTransport meets each requirement", .timeLimit(.minutes(3)), arguments: TransportConformance.promises)
-    func curl(promise: TransportPromise) async throws {
+    @Test("CurlTransport meets each requirement", .timeLimit(.minutes(3)), arguments: TransportConformance.requirements)
+    func curl(promise: TransportRequirement) async throws {
         let transport = CurlTransport.another()
         try await promise.check(transport)
         transport.shutdown()
@@ -15,7 +16,7 @@ struct TransportConformanceTests {
     #endif
 
     @Test("URLSessionTransport meets each requirement", .timeLimit(.minutes(3)), arguments: urlSessionPromises)
-    func urlSession(promise: TransportPromise) async throws {
+    func urlSession(promise: TransportRequirement) async throws {
         let transport = URLSessionTransport.another()
         try await promise.check(transport)
         transport.shutdown()
@@ -31,15 +32,15 @@ struct TransportConformanceTests {
     ]
     /// `URLSessionStreamTests` has those of them that need no more than a switch.
     private static let streaming = Set(TransportConformance.streaming.map(\.description))
-    private static let urlSessionPromises = TransportConformance.promises.filter { promise in
+    private static let urlSessionPromises = TransportConformance.requirements.filter { promise in
         !broken.contains(promise.description) && !streaming.contains(promise.description)
     }
 
     @Test("Every exception for URLSession is in the list of requirements")
     func leftOut() {
-        #expect(Self.broken.isSubset(of: TransportConformance.promises.map(\.description)))
+        #expect(Self.broken.isSubset(of: TransportConformance.requirements.map(\.description)))
     }
     #else
-    private static let urlSessionPromises = TransportConformance.promises
+    private static let urlSessionPromises = TransportConformance.requirements
     #endif
 }

@@ -3,7 +3,8 @@ import Foundation
 import OpenCombine
 import TargetKit
 import TargetKitCombine
-import TestSupport
+import TargetKitTesting
+import TargetKitTesting
 import Testing
 
 @Suite("Cancelling a subscription")

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 @preconcurrency import OpenCombine
 import TargetKit
-import TestSupport
+import TargetKitTesting
 
 /// A subscriber that asks when the test says so, and writes down what it gets.
 final class Probe<Input: Sendable>: Subscriber, Sendable {
@@ -15,7 +15,7 @@ final class Probe<Input: Sendable>: Subscriber, Sendable {
 
     /// What has come, in its order.
     let signals = Recorder<Signal>()
-    private let subscription = TestLock<(any Subscription)?>(nil)
+    private let subscription = Locked<(any Subscription)?>(nil)
     private let first: Subscribers.Demand
     private let onValue: @Sendable (Probe, Input) -> Subscribers.Demand
 

@@ -3,7 +3,7 @@ import Foundation
 import OpenCombine
 import TargetKit
 import TargetKitCombine
-import TestSupport
+import TargetKitTesting
 import Testing
 
 #if canImport(FoundationNetworking)

@@ -2,6 +2,7 @@
 import Foundation
 import TargetKit
 @testable import TargetKitPlugins
+import TargetKitTesting
 import TestSupport
 import Testing
 
@@ -101,12 +102,12 @@ struct CredentialsChallengeTests {
 
         let password: String
         let algorithm: MessageDigest
-        let state: TestLock<State>
+        let state: Locked<State>
         let fields = Recorder<String?>()
 
         init(_ algorithm: MessageDigest = .sha256, password: String = "secret", uses: Int = .max) {
             (self.algorithm, self.password) = (algorithm, password)
-            state = TestLock(State(uses: uses))
+            state = Locked(State(uses: uses))
         }
 
         func answer(_ request: ReceivedRequest) -> SampleResponse {
@@ -282,8 +283,8 @@ struct CredentialsChallengeTests {
 
     @Test("A challenge of another origin after a redirect is not answered")
     func redirect() async throws {
-        let other = try LoopbackServer(reply: .status(401, headers: ["WWW-Authenticate": "Basic realm=\"a\""]))
-        let server = try LoopbackServer(reply: .redirect(to: other.baseURL.absoluteString))
+        let other = try TestServer(reply: .status(401, headers: ["WWW-Authenticate": "Basic realm=\"a\""]))
+        let server = try TestServer(reply: .redirect(to: other.baseURL.absoluteString))
         let provider = Provider<PluginTarget>(plugins: [plugin()])
         #expect(try await provider.request(PluginTarget(baseURL: server.baseURL)).statusCode == 401)
         #expect(other.requestCount == 1)

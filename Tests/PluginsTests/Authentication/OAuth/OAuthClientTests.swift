@@ -2,6 +2,7 @@
 import Foundation
 import TargetKit
 @testable import TargetKitPlugins
+import TargetKitTesting
 import TestSupport
 import Testing
 
@@ -11,14 +12,14 @@ import FoundationNetworking
 
 @Suite("OAuth client", .timeLimit(.minutes(2)))
 struct OAuthClientTests {
-    private let time = TestLock(Date(timeIntervalSince1970: 1_000_000))
+    private let time = Locked(Date(timeIntervalSince1970: 1_000_000))
 
     /// A client whose requests are answered one after another, and the requests.
     private func client(
         _ authentication: OAuthClient.Authentication = .none,
         _ answers: (Int, String)...
     ) throws -> (client: OAuthClient, backend: RunningBackend) {
-        let next = TestLock(0)
+        let next = Locked(0)
         let backend = try RunningBackend(.stub) { _ in
             let index = next.withLock { index in
                 defer { index += 1 }

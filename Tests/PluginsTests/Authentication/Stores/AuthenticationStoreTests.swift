@@ -2,7 +2,7 @@
 import Foundation
 import TargetKit
 @testable import TargetKitPlugins
-import TestSupport
+import TargetKitTesting
 import Testing
 
 /// How the plugin uses its store.
@@ -10,10 +10,10 @@ import Testing
 struct AuthenticationStoreTests {
     /// A store that fails on demand.
     private final class FailingStore: CredentialStore {
-        let credential = TestLock<Token?>(Token(1))
-        let isBroken = TestLock(false)
+        let credential = Locked<Token?>(Token(1))
+        let isBroken = Locked(false)
         /// Whether it cannot be written, while it can be read.
-        let isReadOnly = TestLock(false)
+        let isReadOnly = Locked(false)
         let loads = Tally()
 
         private func check() throws {

@@ -2,6 +2,7 @@
 import Foundation
 import TargetKit
 import TargetKitPlugins
+import TargetKitTesting
 import TestSupport
 import Testing
 
@@ -19,7 +20,7 @@ struct SharedStoreTests {
             var isExpired = false
         }
 
-        private let state = TestLock(State())
+        private let state = Locked(State())
         let refreshes = Tally()
 
         func expire() { state.withLock { $0.isExpired = true } }

@@ -3,6 +3,7 @@
 import Foundation
 import TargetKit
 import TargetKitPlugins
+import TargetKitTesting
 import TestSupport
 import Testing
 
@@ -132,16 +133,16 @@ private final class RotatingServer: Sendable {
         var counts = Counts()
     }
 
-    private let state: TestLock<State>
-    private let server: LoopbackServer
+    private let state: Locked<State>
+    private let server: TestServer
 
     var url: URL { server.baseURL }
     var counts: Counts { state.withLock { $0.counts } }
 
     init() throws {
-        let state = TestLock(State())
+        let state = Locked(State())
         self.state = state
-        server = try LoopbackServer { request in
+        server = try TestServer { request in
             switch request.path {
             case "/expire":
                 state.withLock { $0.isExpired = true }
@@ -155,7 +156,7 @@ private final class RotatingServer: Sendable {
         }
     }
 
-    private static func refresh(_ form: String, _ state: inout State) -> LoopbackReply {
+    private static func refresh(_ form: String, _ state: inout State) -> TestServer.Reply {
         guard form.contains("refresh_token=r\(state.newest)"), state.newest > 0 else {
             state.counts.reused += 1
             state.newest = -1

@@ -2,7 +2,7 @@
 import Foundation
 import TargetKit
 import TargetKitPlugins
-import TestSupport
+import TargetKitTesting
 import Testing
 
 #if canImport(FoundationNetworking)
@@ -14,8 +14,8 @@ import FoundationNetworking
 struct CircuitRefreshTests {
     private let clock = ManualClock()
     private let breaker: CircuitBreakerPlugin
-    private let status = TestLock(503)
-    private let tokenStatus = TestLock(200)
+    private let status = Locked(503)
+    private let tokenStatus = Locked(200)
     private let script: ScriptedTransport
     private let target = SturdyTarget(baseURL: HostSet.urls("a")[0], validation: .successCodes)
     /// A call to another server, which needs a token of the first one.
@@ -30,7 +30,7 @@ struct CircuitRefreshTests {
 
     /// A provider whose first token has expired, and whose refresh is one of its own calls.
     private func provider() -> Provider<SturdyTarget> {
-        let itself = TestLock<Provider<SturdyTarget>?>(nil)
+        let itself = Locked<Provider<SturdyTarget>?>(nil)
         let renewal = target.with { $0.path = "/token" }
         let authentication = AuthenticationPlugin(
             authenticator: TokenAuthenticator(

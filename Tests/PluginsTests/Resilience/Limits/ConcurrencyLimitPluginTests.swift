@@ -2,7 +2,7 @@
 import Foundation
 @testable import TargetKit
 import TargetKitPlugins
-import TestSupport
+import TargetKitTesting
 import Testing
 
 #if canImport(FoundationNetworking)
@@ -13,7 +13,7 @@ import FoundationNetworking
 private final class BusyServer: Sendable {
     let gate = Gate()
     let paths = Recorder<String>()
-    private let load = TestLock((current: 0, highest: 0))
+    private let load = Locked((current: 0, highest: 0))
 
     var highest: Int { load.withLock { $0.highest } }
 

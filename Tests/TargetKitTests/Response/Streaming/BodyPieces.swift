@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import TargetKit
-import TestSupport
+import TargetKitTesting
 
 extension ResponseBody {
     /// A body that comes in those pieces, and then fails, if it is to.
     init(pieces: [Data], failure: (any Error)? = nil) {
-        let rest = TestLock(pieces[...])
+        let rest = Locked(pieces[...])
         self.init {
             if let piece = rest.withLock({ $0.popFirst() }) { return piece }
             if let failure { throw failure }

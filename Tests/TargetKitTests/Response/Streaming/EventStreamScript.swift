@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Foundation
-import TestSupport
+import TargetKitTesting
 
 @testable import TargetKit
 
@@ -10,14 +10,14 @@ final class EventStreamScript: Sendable {
 
     let clock = ManualClock()
     let opened = Recorder<HTTPHeaders>()
-    private let openings: TestLock<[Opening]>
+    private let openings: Locked<[Opening]>
 
     convenience init(_ openings: Opening...) {
         self.init(openings)
     }
 
     init(_ openings: [Opening]) {
-        self.openings = TestLock(openings)
+        self.openings = Locked(openings)
     }
 
     /// Whether the streams are opened again.

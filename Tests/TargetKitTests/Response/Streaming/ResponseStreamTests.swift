@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import TargetKit
-import TestSupport
+import TargetKitTesting
 import Testing
 
 @Suite("ResponseStream", .timeLimit(.minutes(3)))
@@ -51,7 +51,7 @@ struct ResponseStreamTests {
     @Test("While a task waits for a piece, another reader gets an error, and the first loses nothing")
     func atTheSameTime() async throws {
         let (gate, asked) = (Gate(), Tally())
-        let rest = TestLock(["a", "b"])
+        let rest = Locked(["a", "b"])
         let body = ResponseBody {
             asked.add()
             try await gate.waitUnlessCancelled()

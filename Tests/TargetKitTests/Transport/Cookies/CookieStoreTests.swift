@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import TargetKit
-import TestSupport
 import Testing
 
 /// The time of a store under test: it stands until the test moves it.

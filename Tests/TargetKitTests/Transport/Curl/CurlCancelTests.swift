@@ -3,6 +3,7 @@
 import Foundation
 import FoundationNetworking
 import TargetKit
+import TargetKitTesting
 import TestSupport
 import Testing
 
@@ -11,10 +12,10 @@ import Testing
 struct CurlCancelTests {
     @Test(
         "A cancelled call ends and closes its connection",
-        arguments: [LoopbackReply.hang, [.head(status: 200), .hang]]
+        arguments: [TestServer.Reply.hang, [.head(status: 200), .hang]]
     )
-    func cancel(reply: LoopbackReply) async throws {
-        let server = try LoopbackServer(reply: reply)
+    func cancel(reply: TestServer.Reply) async throws {
+        let server = try TestServer(reply: reply)
         let transport = CurlTransport.another()
         let task = Task { await TestCall().failure(at: server.baseURL, with: transport) }
         await server.waitForHeads(1)
@@ -26,7 +27,7 @@ struct CurlCancelTests {
 
     @Test("A call in a cancelled task is not sent")
     func cancelledBefore() async throws {
-        let server = try LoopbackServer(reply: .text(""))
+        let server = try TestServer(reply: .text(""))
         let gate = Gate()
         let task = Task {
             await gate.wait()
@@ -40,7 +41,7 @@ struct CurlCancelTests {
 
     @Test("During a name lookup the call can be cancelled, and others continue")
     func cancelLookup() async throws {
-        let server = try LoopbackServer(reply: .text("fine"))
+        let server = try TestServer(reply: .text("fine"))
         let transport = CurlTransport.another()
         let request = TransportRequest(
             urlRequest: URLRequest(url: try #require(URL(string: "http://slow.invalid/")))
@@ -54,7 +55,7 @@ struct CurlCancelTests {
 
     @Test("A cancel that races with the completion ends each call once")
     func race() async throws {
-        let server = try LoopbackServer(reply: .text("x"))
+        let server = try TestServer(reply: .text("x"))
         let transport = CurlTransport.another()
         let ended = Tally()
         await withTaskGroup(of: Void.self) { group in
@@ -76,7 +77,7 @@ struct CurlCancelTests {
 
     @Test("A thousand hanging calls are cancelled together")
     func storm() async throws {
-        let server = try LoopbackServer(reply: .hang)
+        let server = try TestServer(reply: .hang)
         var configuration = CurlTransport.Configuration.patient
         configuration.maxConnectionsPerHost = 300
         let transport = CurlTransport(configuration: configuration)
@@ -93,7 +94,7 @@ struct CurlCancelTests {
 
     @Test("shutdown() cancels what runs and refuses what comes")
     func shutdown() async throws {
-        let server = try LoopbackServer(reply: .hang)
+        let server = try TestServer(reply: .hang)
         let transport = CurlTransport.another()
         let task = Task { await TestCall().failure(at: server.baseURL, with: transport) }
         await server.waitForHeads(1)
@@ -107,7 +108,7 @@ struct CurlCancelTests {
     @Test("A released transport finishes its calls, then closes its connections")
     func letGo() async throws {
         let gate = Gate()
-        let server = try LoopbackServer { _ in
+        let server = try TestServer { _ in
             await gate.wait()
             return .text("late")
         }
@@ -120,7 +121,7 @@ struct CurlCancelTests {
 
     @Test("A transport that is released during a cancellation ends")
     func letGoAfterCancel() async throws {
-        let server = try LoopbackServer { $0.path == "/first" ? .text("x") : .hang }
+        let server = try TestServer { $0.path == "/first" ? .text("x") : .hang }
         for _ in 0..<200 {
             let transport = CurlTransport.another()
             try await TestCall(path: "/first").send(to: server, with: transport)

@@ -3,6 +3,7 @@
 import Foundation
 import FoundationNetworking
 import TargetKit
+import TargetKitTesting
 import TestSupport
 import Testing
 

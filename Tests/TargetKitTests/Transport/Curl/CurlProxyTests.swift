@@ -3,6 +3,7 @@
 import Foundation
 import FoundationNetworking
 import TargetKit
+import TargetKitTesting
 import TestSupport
 import Testing
 
@@ -34,7 +35,7 @@ struct CurlProxyTests {
         ]
     )
     func badAddress(address: String) async throws {
-        let server = try LoopbackServer(reply: .text("direct"))
+        let server = try TestServer(reply: .text("direct"))
         let transport = try transport(address, except: ["127.0.0.1"])
         for scheme in ["http", "https"] {
             let base = try #require(URL(string: "\(scheme)://host.invalid"))
@@ -61,7 +62,7 @@ struct CurlProxyTests {
             for other in ["http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"] { unsetenv(other) }
             setenv(name, "ftp://user:hunter2@127.0.0.1:1", 1)
             setenv("no_proxy", "localhost,127.0.0.1", 1)
-            let server = try LoopbackServer(reply: .text("direct"))
+            let server = try TestServer(reply: .text("direct"))
             let transport = CurlTransport.another()
             guard try await TestCall().send(to: server, with: transport).text == "direct" else { exit(2) }
             let base = try #require(URL(string: "\(scheme)://host.invalid"))
@@ -81,7 +82,7 @@ struct CurlProxyTests {
             for other in ["https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY", "no_proxy", "NO_PROXY"] {
                 unsetenv(other)
             }
-            let proxy = try LoopbackServer { .text($0.target) }
+            let proxy = try TestServer { .text($0.target) }
             setenv("http_proxy", "", 1)
             // The default scheme is http.
             setenv("ALL_PROXY", "user:pass@127.0.0.1:\(proxy.port)", 1)
@@ -95,7 +96,7 @@ struct CurlProxyTests {
 
     @Test("The error of a tunnel that the proxy refuses says so", arguments: [401, 403, 407, 502])
     func refusedTunnel(status: Int) async throws {
-        let proxy = try LoopbackServer(
+        let proxy = try TestServer(
             reply: .text("no", status: status, headers: ["Proxy-Authenticate": "Basic realm=x"])
         )
         let transport = try transport("http://user:hunter2@127.0.0.1:\(proxy.port)")
@@ -119,9 +120,9 @@ struct CurlProxyTests {
         ]
     )
     func refusedSOCKS(scheme: String, answer: Data) async throws {
-        var options = LoopbackOptions()
+        var options = TestServer.Options()
         options.onConnect = { _ in [.stopReading, .bytes(answer), .hang] }
-        let proxy = try LoopbackServer(options: options, reply: .hang)
+        let proxy = try TestServer(options: options, reply: .hang)
         let transport = try transport("\(scheme)://user:hunter2@127.0.0.1:\(proxy.port)")
         let base = try #require(URL(string: "http://127.0.0.1:1"))
         let error = await #expect(throws: URLError.self) { try await transport.send(TestCall().request(to: base)) }

@@ -3,6 +3,7 @@
 import Foundation
 import FoundationNetworking
 import TargetKit
+import TargetKitTesting
 import TestSupport
 import Testing
 
@@ -10,8 +11,8 @@ import Testing
 @Suite("CurlTransport: kept connections", .timeLimit(.minutes(3)))
 struct CurlRepeatTests {
     /// A server that closes a kept-alive connection at the second request without a response.
-    private func closingServer() throws -> LoopbackServer {
-        try LoopbackServer { $0.number == 0 ? .text("fine") : .close }
+    private func closingServer() throws -> TestServer {
+        try TestServer { $0.number == 0 ? .text("fine") : .close }
     }
 
     @Test("Any number of calls can find their kept-alive connection closed")
@@ -38,7 +39,7 @@ struct CurlRepeatTests {
 
     @Test("A server that closes after each response can answer any number of calls")
     func closedAfterEach() async throws {
-        let server = try LoopbackServer(reply: [.text("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nfine"), .close])
+        let server = try TestServer(reply: [.text("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nfine"), .close])
         let transport = CurlTransport.another()
         for number in 0..<40 {
             #expect(await TestCall().failure(at: server.baseURL, with: transport) == nil, "call \(number)")
@@ -92,7 +93,7 @@ struct CurlRepeatTests {
     private static let fine = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nfine"
     private static let fake = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nfake"
 
-    static let surpluses: [(name: String, method: String, answer: String, surplus: [LoopbackStep])] = [
+    static let surpluses: [(name: String, method: String, answer: String, surplus: [TestServer.Step])] = [
         ("a response", "GET", fine, [.text(fake)]),
         (
             "a response after chunks", "GET", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
@@ -112,9 +113,9 @@ struct CurlRepeatTests {
     func surplus(index: Int) async throws {
         let (name, method, answer, surplus) = Self.surpluses[index]
         let gate = Gate()
-        let server = try LoopbackServer { request in
+        let server = try TestServer { request in
             request.path == "/first"
-                ? LoopbackReply(steps: [.text(answer), .pause(until: gate)] + surplus) : .text("second")
+                ? TestServer.Reply(steps: [.text(answer), .pause(until: gate)] + surplus) : .text("second")
         }
         let transport = CurlTransport.another()
         let body: TransportRequest.Body = method == "POST" ? .data(Data("x".utf8)) : .none
@@ -132,7 +133,7 @@ struct CurlRepeatTests {
     @Test("Data that arrives together with a response is not the next response", arguments: ["GET", "HEAD"])
     func surplusAtOnce(method: String) async throws {
         let answer = method == "HEAD" ? "HTTP/1.1 204 No Content\r\n\r\n" : Self.fine
-        let server = try LoopbackServer { request in
+        let server = try TestServer { request in
             request.path == "/first" ? [.text(answer + Self.fake)] : .text("second")
         }
         let transport = CurlTransport.another()
@@ -145,7 +146,7 @@ struct CurlRepeatTests {
     @Test("A connection whose send buffer was full is kept alive and watched")
     func largeRequest() async throws {
         let gate = Gate()
-        let server = try LoopbackServer { request in
+        let server = try TestServer { request in
             request.path == "/last" ? [.text(Self.fine), .pause(until: gate), .text(Self.fake)] : .text("fine")
         }
         let transport = CurlTransport.another()
@@ -163,7 +164,7 @@ struct CurlRepeatTests {
 
     @Test("A connection with a paused reader remains open when data arrives")
     func pausedReader() async throws {
-        let server = try LoopbackServer(reply: .download(byteCount: 8 << 20, repeating: Data(count: 1 << 16)))
+        let server = try TestServer(reply: .download(byteCount: 8 << 20, repeating: Data(count: 1 << 16)))
         let transport = CurlTransport.another()
         for _ in 0..<3 {
             let call = TestCall(destination: .stream(buffer: 1))

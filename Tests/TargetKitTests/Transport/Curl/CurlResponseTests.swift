@@ -3,6 +3,7 @@
 import Foundation
 import FoundationNetworking
 import TargetKit
+import TargetKitTesting
 import TestSupport
 import Testing
 
@@ -16,7 +17,7 @@ struct CurlResponseTests {
         arguments: [200, 201, 204, 301, 302, 304, 401, 404, 407, 500]
     )
     func status(code: Int) async throws {
-        let server = try LoopbackServer { _ in
+        let server = try TestServer { _ in
             .status(
                 code,
                 headers: ["Location": "/elsewhere", "WWW-Authenticate": "Basic", "Proxy-Authenticate": "Basic"]
@@ -32,7 +33,7 @@ struct CurlResponseTests {
     func headers() async throws {
         let head = Data("HTTP/1.1 200\r\nSet-Cookie: a=1\r\nX-Name: caf".utf8) + [0xE9]
         let rest = Data("\r\nset-cookie:b=2\r\nContent-Length: 0\r\n\r\n".utf8)
-        let server = try LoopbackServer(reply: [.bytes(head + rest)])
+        let server = try TestServer(reply: [.bytes(head + rest)])
         let headers = try await TestCall().send(to: server, with: transport).head.headers
         #expect(headers.fields.map(\.value) == ["a=1", "caf\u{E9}", "b=2", "0"])
         #expect(headers.fields.map(\.name.rawValue) == ["Set-Cookie", "X-Name", "set-cookie", "Content-Length"])
@@ -40,7 +41,7 @@ struct CurlResponseTests {
 
     @Test("Interim responses and trailers are not part of the response")
     func interim() async throws {
-        let server = try LoopbackServer(reply: [
+        let server = try TestServer(reply: [
             .text("HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n"),
             .wait(.zero),
             .text(
@@ -59,8 +60,8 @@ struct CurlResponseTests {
     )
     func framing(kind: String) async throws {
         let data = Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
-        let server = try LoopbackServer(
-            reply: LoopbackReply(
+        let server = try TestServer(
+            reply: TestServer.Reply(
                 steps: [
                     "length": [.head(status: 200, headers: ["Content-Length": "\(data.count)"]), .body(data)],
                     "chunks": [
@@ -78,8 +79,8 @@ struct CurlResponseTests {
 
     @Test("A compressed body arrives decoded")
     func gzip() async throws {
-        let server = try LoopbackServer(
-            reply: LoopbackReply(headers: ["Content-Encoding": "gzip"], body: Gzip.helloWorld)
+        let server = try TestServer(
+            reply: TestServer.Reply(headers: ["Content-Encoding": "gzip"], body: Gzip.helloWorld)
         )
         let response = try await TestCall().send(to: server, with: transport)
         #expect(response.text == "hello, world\n")
@@ -89,8 +90,8 @@ struct CurlResponseTests {
     @Test("A truncated compressed body in a complete response is returned as far as it can be decoded")
     func gzipCutOff() async throws {
         // libcurl 7.88 does not say so. When this fails, it does, and the note in CurlTransport's documentation can go.
-        let server = try LoopbackServer(
-            reply: LoopbackReply(headers: ["Content-Encoding": "gzip"], body: Gzip.zeros.dropLast(60))
+        let server = try TestServer(
+            reply: TestServer.Reply(headers: ["Content-Encoding": "gzip"], body: Gzip.zeros.dropLast(60))
         )
         let response = try await TestCall().send(to: server, with: transport)
         #expect(response.head.statusCode == 200)
@@ -105,11 +106,11 @@ struct CurlResponseTests {
         ]
     )
     func bytesBehindGzip(coding: String, body: Data, rest: Data) async throws {
-        let head = LoopbackStep.head(
+        let head = TestServer.Step.head(
             status: 200,
             headers: ["Content-Encoding": coding, "Content-Length": "\(body.count + rest.count)"]
         )
-        let server = try LoopbackServer { request in
+        let server = try TestServer { request in
             request.path == "/together" ? [head, .body(body + rest)] : [head, .body(body), .wait(.zero), .body(rest)]
         }
         for path in ["/together", "/apart"] {
@@ -120,7 +121,7 @@ struct CurlResponseTests {
 
     @Test("A range request asks for the identity encoding, unless the caller sets another one")
     func range() async throws {
-        let server = try LoopbackServer(reply: .text(""))
+        let server = try TestServer(reply: .text(""))
         let fields: [[String: String]] = [
             ["Range": "bytes=0-9"], [:], ["range": "bytes=0-9"], ["Range": "bytes=0-9", "accept-encoding": "br"],
         ]
@@ -133,9 +134,9 @@ struct CurlResponseTests {
     @Test("A partial compressed body is returned as received, and the next complete one is decoded")
     func partOfGzip() async throws {
         let part = Gzip.zeros.prefix(50)
-        let server = try LoopbackServer { request in
+        let server = try TestServer { request in
             let isPart = request.headers["Range"] != nil
-            return LoopbackReply(
+            return TestServer.Reply(
                 status: isPart ? 206 : 200,
                 headers: ["Content-Encoding": "gzip"],
                 body: isPart ? part : Gzip.helloWorld
@@ -151,7 +152,7 @@ struct CurlResponseTests {
 
     @Test("A body of exactly the limit is accepted, and one byte more is not")
     func limit() async throws {
-        let server = try LoopbackServer { request in
+        let server = try TestServer { request in
             .text(String(repeating: "x", count: request.path == "/more" ? 100_001 : 100_000))
         }
         let call = TestCall(destination: .memory(limit: 100_000))
@@ -162,8 +163,8 @@ struct CurlResponseTests {
 
     @Test("The limit counts decoded bytes")
     func decodedLimit() async throws {
-        let server = try LoopbackServer(
-            reply: LoopbackReply(headers: ["Content-Encoding": "gzip"], body: Gzip.zeros)
+        let server = try TestServer(
+            reply: TestServer.Reply(headers: ["Content-Encoding": "gzip"], body: Gzip.zeros)
         )
         let code = await TestCall(destination: .memory(limit: 99_999)).failure(at: server.baseURL, with: transport)
         #expect(code == .dataLengthExceedsMaximum)
@@ -173,7 +174,7 @@ struct CurlResponseTests {
 
     @Test("A status line can end with its code")
     func noReason() async throws {
-        let server = try LoopbackServer(reply: .raw("HTTP/1.1 201\r\nContent-Length: 1\r\n\r\nx"))
+        let server = try TestServer(reply: .raw("HTTP/1.1 201\r\nContent-Length: 1\r\n\r\nx"))
         let response = try await TestCall().send(to: server, with: transport)
         #expect(response.head.statusCode == 201)
         #expect(response.text == "x")
@@ -182,7 +183,7 @@ struct CurlResponseTests {
     @Test("A file is replaced by the whole body, including an empty one", arguments: [0, 5, 200_000])
     func file(size: Int) async throws {
         let body = Data((0..<size).map { UInt8(truncatingIfNeeded: $0) })
-        let server = try LoopbackServer(reply: LoopbackReply(body: body))
+        let server = try TestServer(reply: TestServer.Reply(body: body))
         let folder = try TemporaryFolder()
         let file = folder.url.appendingPathComponent("download")
         try Data("old".utf8).write(to: file)
@@ -195,7 +196,7 @@ struct CurlResponseTests {
 
     @Test("A download that fails leaves the old file, and nothing beside it")
     func failedFile() async throws {
-        let server = try LoopbackServer(reply: .raw("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc"))
+        let server = try TestServer(reply: .raw("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc"))
         let folder = try TemporaryFolder()
         let file = folder.url.appendingPathComponent("download")
         try Data("old".utf8).write(to: file)
@@ -207,7 +208,7 @@ struct CurlResponseTests {
 
     @Test("Connections are kept alive, and the metrics report it")
     func metrics() async throws {
-        let server = try LoopbackServer(reply: .text("hello"))
+        let server = try TestServer(reply: .text("hello"))
         let first = try await TestCall(method: "POST", body: .data(Data("abc".utf8))).send(
             to: server,
             with: transport

@@ -3,7 +3,7 @@
 import Foundation
 import FoundationNetworking
 import TargetKit
-import TestSupport
+import TargetKitTesting
 import Testing
 
 /// How HTTP/2 connections are shared, kept alive and closed.

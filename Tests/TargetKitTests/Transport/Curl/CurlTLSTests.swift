@@ -3,6 +3,7 @@
 import Foundation
 import FoundationNetworking
 import TargetKit
+import TargetKitTesting
 import TestSupport
 import Testing
 
@@ -113,9 +114,9 @@ struct CurlTLSTests {
     @Test("Plain HTTP at a TLS port, and TLS at a plain one, are errors")
     func mixedUp() async throws {
         let server = try TLSServer()
-        var options = LoopbackOptions()
+        var options = TestServer.Options()
         options.onConnect = { _ in [.text("HTTP/1.1 400 Bad Request\r\n\r\n"), .close] }
-        let plain = try LoopbackServer(options: options, reply: .text("x"))
+        let plain = try TestServer(options: options, reply: .text("x"))
         let base = try #require(URL(string: "https://127.0.0.1:\(plain.port)"))
         #expect(await TestCall().failure(at: base, with: CurlTransport.patient) == .secureConnectionFailed)
         let wrong = try #require(URL(string: "http://localhost:\(server.port)"))

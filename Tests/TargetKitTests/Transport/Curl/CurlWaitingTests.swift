@@ -3,6 +3,7 @@
 import Foundation
 import FoundationNetworking
 import TargetKit
+import TargetKitTesting
 import TestSupport
 import Testing
 
@@ -19,11 +20,11 @@ struct CurlWaitingTests {
     @Test("Waiting for a connection is not idle time")
     func idle() async throws {
         // The call ahead takes longer than the limit, and is idle for a small part of it.
-        let drip: LoopbackReply = [
+        let drip: TestServer.Reply = [
             .head(status: 200, headers: ["Content-Length": "110"]),
             .drip(Data(count: 110), chunkSize: 1, every: .milliseconds(100)),
         ]
-        let server = try LoopbackServer { $0.path == "/slow" ? drip : .text("fine") }
+        let server = try TestServer { $0.path == "/slow" ? drip : .text("fine") }
         let transport = transport { $0.idleTimeout = .seconds(10) }
         async let slow = TestCall(path: "/slow").send(to: server, with: transport).bytes.count
         await server.waitForRequests(1)
@@ -52,7 +53,7 @@ struct CurlWaitingTests {
 
     @Test("A source that provides no byte within the idle timeout ends the call, unless the call has its own timeout")
     func slowSource() async throws {
-        let server = try LoopbackServer(reply: .text("fine"))
+        let server = try TestServer(reply: .text("fine"))
         let transport = transport {
             $0.maxConnectionsPerHost = 2
             $0.idleTimeout = .milliseconds(200)
@@ -72,7 +73,7 @@ struct CurlWaitingTests {
 
     @Test("A host that the proxy excludes does not wait for another one")
     func excluded() async throws {
-        let (held, other) = (try LoopbackServer(reply: .hang), try LoopbackServer(reply: .text("fine")))
+        let (held, other) = (try TestServer(reply: .hang), try TestServer(reply: .text("fine")))
         let address = try #require(URL(string: "http://127.0.0.1:9"))
         let transport = transport { $0.proxy = .url(address, except: ["127.0.0.1"]) }
         let first = Task { try await TestCall().send(to: held, with: transport) }
@@ -84,7 +85,7 @@ struct CurlWaitingTests {
 
     @Test("The timeout of a call includes its wait for a connection")
     func timeout() async throws {
-        let server = try LoopbackServer(reply: .hang)
+        let server = try TestServer(reply: .hang)
         let transport = transport { _ in }
         let first = Task { try await TestCall().send(to: server, with: transport) }
         await server.waitForRequests(1)
@@ -98,7 +99,7 @@ struct CurlWaitingTests {
     @Test("A waiting call that is cancelled ends at once, and those behind it continue")
     func cancel() async throws {
         let gate = Gate()
-        let server = try LoopbackServer { request in
+        let server = try TestServer { request in
             request.path == "/held"
                 ? [.pause(until: gate), .text("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")] : .text("fine")
         }
@@ -119,7 +120,7 @@ struct CurlWaitingTests {
 
     @Test("Waiting calls end with the transport")
     func shutdown() async throws {
-        let server = try LoopbackServer(reply: .hang)
+        let server = try TestServer(reply: .hang)
         let transport = transport { _ in }
         let calls = (0..<100).map { _ in Task { await TestCall().failure(at: server.baseURL, with: transport) } }
         await server.waitForRequests(1)

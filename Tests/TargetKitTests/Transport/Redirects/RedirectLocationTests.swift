@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import TargetKit
+import TargetKitTesting
 import TestSupport
 import Testing
 
@@ -22,7 +23,7 @@ struct RedirectLocationTests {
         ]
     )
     func escaped(location: String, target: String) async throws {
-        let server = try LoopbackServer { request in
+        let server = try TestServer { request in
             request.target == "/start" ? .redirect(to: location) : .status(200)
         }
         let start = TestTarget(server.baseURL).with { $0.path = "/start" }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import TargetKit
+import TargetKitTesting
 import TestSupport
 import Testing
 
@@ -196,11 +197,11 @@ struct RedirectTests {
     @Test("The body of a redirect is released before the next response", .timeLimit(.minutes(3)))
     func bodiesOfRedirects() async throws {
         let gate = Gate()
-        let server = try LoopbackServer { request in
+        let server = try TestServer { request in
             guard let next = ["/start": "/middle", "/middle": "/end"][request.path] else {
                 return [.pause(until: gate), .head(status: 200, headers: ["Content-Length": "3"]), .text("abc")]
             }
-            let fields: LoopbackHeaders = [
+            let fields: HTTPHeaders = [
                 "Location": next, "Content-Type": "application/json", "Content-Length": "10",
             ]
             return [.head(status: 302, headers: fields), .hang]

@@ -2,7 +2,7 @@
 #if canImport(FoundationNetworking)
 import Foundation
 import FoundationNetworking
-import TestSupport
+import TargetKitTesting
 import Testing
 
 /// What ends the process in Linux's URLSession, Swift 6.3.1, each shown in a process of its own. A test fails when a new
@@ -77,9 +77,9 @@ struct FoundationFatalTests {
 /// trap takes for a failure.
 enum TrapProcess {
     /// Sends one request to a server that answers like that, and returns when the task has ended.
-    static func fetch(reply: LoopbackReply, change: (inout URLRequest) -> Void = { _ in }) async {
+    static func fetch(reply: TestServer.Reply, change: (inout URLRequest) -> Void = { _ in }) async {
         await limited {
-            let server = try LoopbackServer(reply: reply)
+            let server = try TestServer(reply: reply)
             var request = URLRequest(url: server.baseURL)
             change(&request)
             let probe = TrapSession()
@@ -90,7 +90,7 @@ enum TrapProcess {
     /// Sends so many requests, and cancels each of them about when its answer comes.
     static func cancelMany(_ count: Int, change: (URLSessionConfiguration) -> Void) async {
         await limited {
-            let server = try LoopbackServer(reply: .text("x", headers: ["Cache-Control": "max-age=60"]))
+            let server = try TestServer(reply: .text("x", headers: ["Cache-Control": "max-age=60"]))
             let probe = TrapSession()
             let session = probe.session(change)
             for round in 0..<count {

@@ -2,7 +2,7 @@
 #if canImport(FoundationNetworking)
 import Foundation
 import FoundationNetworking
-import TestSupport
+import TargetKitTesting
 import Testing
 
 /// A session as Foundation makes it, and all that its delegate hears: what the tests of Foundation's traps look at.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import TargetKit
+import TargetKitTesting
 import TestSupport
 import Testing
 
@@ -12,7 +13,7 @@ import FoundationNetworking
 struct URLSessionDownloadTests {
     @Test("No partial file is left when a cancelled call ends, even during a write")
     func cancelledWhileWritten() async throws {
-        let server = try LoopbackServer(reply: [
+        let server = try TestServer(reply: [
             .head(status: 200, headers: ["Content-Length": "8388608"]), .body(Data(count: 8 << 20)),
         ])
         defer { server.stop() }
@@ -40,11 +41,11 @@ struct URLSessionDownloadTests {
     @Test("A call cancelled by its last report has its file, or an error and no file")
     func cancelledByLastReport() async throws {
         // Chunked, so that the total is known only at the end.
-        let server = try LoopbackServer(reply: [
+        let server = try TestServer(reply: [
             .head(status: 200, headers: ["Transfer-Encoding": "chunked"]), .chunk(Data(count: 1_000)), .endChunks,
         ])
         let folder = try TemporaryFolder()
-        let call = TestLock<Task<TransportResponse, any Error>?>(nil)
+        let call = Locked<Task<TransportResponse, any Error>?>(nil)
         let request = TransportRequest(
             urlRequest: URLRequest(url: server.baseURL),
             destination: .file(folder.url.appendingPathComponent("file")),

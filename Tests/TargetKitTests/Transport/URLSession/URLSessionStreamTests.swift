@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Foundation
+import TargetKitTesting
 import TestSupport
 import Testing
 
@@ -19,11 +20,11 @@ struct URLSessionStreamTests {
     #endif
 
     private let transport = URLSessionTransport(streaming: switched)
-    private let json: LoopbackHeaders = ["Content-Type": "application/json"]
+    private let json: HTTPHeaders = ["Content-Type": "application/json"]
 
     @Test("Lines are read at the end of a redirect that has a body of its own")
     func linesAfterRedirect() async throws {
-        let server = try LoopbackServer { request in
+        let server = try TestServer { request in
             request.path == "/lines"
                 ? .json("one\ntwo\nthree") : .text("moved", status: 302, headers: ["Location": "/lines"])
         }
@@ -38,7 +39,7 @@ struct URLSessionStreamTests {
 
     @Test("A server-sent event is delivered while its stream continues, and leaving the loop ends the exchange")
     func events() async throws {
-        let server = try LoopbackServer(reply: [
+        let server = try TestServer(reply: [
             .head(status: 200, headers: ["Content-Type": "text/event-stream"]), .text("data: a\n\n"), .hang,
         ])
         do {
@@ -51,7 +52,7 @@ struct URLSessionStreamTests {
 
     @Test("A body that had to be sent again on another connection is answered with one stream")
     func sentAgain() async throws {
-        let server = try LoopbackServer { $0.connection == 0 && $0.number == 1 ? .close : .json("x") }
+        let server = try TestServer { $0.connection == 0 && $0.number == 1 ? .close : .json("x") }
         try await TestCall().send(to: server, with: transport)
         let call = TestCall(method: "PUT", body: .data(Data("body".utf8)), buffer: 1)
         let (head, body) = try await call.open(at: server, with: transport)
@@ -62,7 +63,7 @@ struct URLSessionStreamTests {
 
     @Test("shutdown() breaks off the bodies that are read")
     func shutdown() async throws {
-        let server = try LoopbackServer(reply: [.head(status: 200, headers: json), .hang])
+        let server = try TestServer(reply: [.head(status: 200, headers: json), .hang])
         let (_, body) = try await TestCall(buffer: 1).open(at: server, with: transport)
         transport.shutdown()
         let error = await #expect(throws: URLError.self) { try await body.bytes }
@@ -74,7 +75,7 @@ struct URLSessionStreamTests {
     @Test("A released transport serves its readers to the end, then closes its connections")
     func transportGoes() async throws {
         let gate = Gate()
-        let server = try LoopbackServer(reply: [
+        let server = try TestServer(reply: [
             .head(status: 200, headers: ["Content-Type": "application/json", "Content-Length": "3"]),
             .pause(until: gate), .text("abc"),
         ])
@@ -90,7 +91,7 @@ struct URLSessionStreamTests {
 
     @Test("The error of an incomplete body contains the URL")
     func errorInfo() async throws {
-        let server = try LoopbackServer(reply: [
+        let server = try TestServer(reply: [
             .head(status: 200, headers: ["Content-Type": "application/json", "Content-Length": "3"]), .close,
         ])
         let (_, body) = try await TestCall(path: "/a", buffer: 1).open(at: server, with: transport)
@@ -100,7 +101,7 @@ struct URLSessionStreamTests {
 
     @Test("A body cancelled as it ends ends once, and the next call works")
     func cancelsAtTheEnd() async throws {
-        let server = try LoopbackServer(reply: .json("abc"))
+        let server = try TestServer(reply: .json("abc"))
         for round in 0..<25 {
             let (_, body) = try await TestCall(buffer: 1).open(at: server, with: transport)
             let result = await ending(cancelledAfter: round * 20) { try await body.bytes }
@@ -113,13 +114,13 @@ struct URLSessionStreamTests {
 #if canImport(FoundationNetworking)
 @Suite("URLSessionTransport: streams on Linux", .serialized, .timeLimit(.minutes(3)))
 struct URLSessionLinuxStreamTests {
-    private static let promises: [TransportPromise] = {
+    private static let promises: [TransportRequirement] = {
         let holdingBack = Set(TransportConformance.holdingBack.map(\.description))
         return TransportConformance.streaming.filter { !holdingBack.contains($0.description) }
     }()
 
     @Test("With streaming enabled it meets each requirement for readers that needs no slow server", arguments: promises)
-    func keeps(promise: TransportPromise) async throws {
+    func keeps(promise: TransportRequirement) async throws {
         let transport = URLSessionTransport(streaming: .unbounded)
         try await promise.check(transport)
         transport.shutdown()
@@ -127,7 +128,7 @@ struct URLSessionLinuxStreamTests {
 
     @Test("A streamed body is refused before anything is sent, and the error suggests CurlTransport")
     func refused() async throws {
-        let server = try LoopbackServer(reply: .text("x"))
+        let server = try TestServer(reply: .text("x"))
         let provider = Provider<TestTarget>(transport: URLSessionTransport.another())
         let failure = await #expect(throws: TargetKitError.self) {
             try await provider.stream(TestTarget(server.baseURL))
@@ -146,8 +147,8 @@ struct URLSessionLinuxStreamTests {
         .enabled(if: TrapSession.isAsked, TrapSession.skipReason)
     )
     func pace() async throws {
-        let reply = LoopbackReply.download(byteCount: 1 << 40, repeating: Data(count: 65_536))
-        let server = try LoopbackServer(reply: reply)
+        let reply = TestServer.Reply.download(byteCount: 1 << 40, repeating: Data(count: 65_536))
+        let server = try TestServer(reply: reply)
         let transport = URLSessionTransport(streaming: .paced)
         let (_, body) = try await TestCall(buffer: 1 << 20).open(at: server, with: transport)
         await server.waitForConnections(closed: 1)

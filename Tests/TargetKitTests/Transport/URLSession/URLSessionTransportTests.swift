@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import TargetKit
+import TargetKitTesting
 import TestSupport
 import Testing
 
@@ -44,7 +45,7 @@ struct URLSessionTransportTests {
 
     @Test("A body for a GET is refused before anything is sent")
     func bodyOfGet() async throws {
-        let server = try LoopbackServer(reply: .status(200))
+        let server = try TestServer(reply: .status(200))
         let error = try #require(await error(call(server.baseURL, body: .data(Data("x".utf8)))))
         #expect(error.code == .dataLengthExceedsMaximum)
         #expect(error.localizedDescription.contains("GET"))
@@ -53,7 +54,7 @@ struct URLSessionTransportTests {
 
     @Test("A body's file that is not a regular file is refused with its name")
     func bodyInFolder() async throws {
-        let server = try LoopbackServer(reply: .status(200))
+        let server = try TestServer(reply: .status(200))
         let folder = FileManager.default.temporaryDirectory
         let error = try #require(await error(call(server.baseURL, method: "PUT", body: .file(folder))))
         #expect(error.code == .fileIsDirectory)
@@ -64,7 +65,7 @@ struct URLSessionTransportTests {
 
     @Test("A source whose length differs from the declared one fails the call", arguments: [2, 4] as [Int64])
     func sourceOfWrongLength(announced: Int64) async throws {
-        let server = try LoopbackServer(reply: .status(200))
+        let server = try TestServer(reply: .status(200))
         let body = TransportRequest.Body.stream(FixedSource(bytes: Data("abc".utf8), length: announced))
         #expect(await error(call(server.baseURL, method: "PUT", body: body))?.code == .requestBodyStreamExhausted)
         #expect(server.requestCount == 0)
@@ -72,7 +73,7 @@ struct URLSessionTransportTests {
 
     @Test("Shutting down ends running calls and refuses later ones, also when repeated")
     func shutdown() async throws {
-        let server = try LoopbackServer(reply: .hang)
+        let server = try TestServer(reply: .hang)
         let calls = (0..<4).map { _ in Task { try await transport.send(call(server.baseURL)) } }
         await server.waitForRequests(4)
         transport.shutdown()
@@ -90,8 +91,8 @@ struct URLSessionTransportTests {
     @Test("A released transport finishes its exchanges, then closes its connections")
     func release() async throws {
         let gate = Gate()
-        let server = try LoopbackServer(
-            reply: LoopbackReply(steps: [.pause(until: gate)] + LoopbackReply.text("x").steps)
+        let server = try TestServer(
+            reply: TestServer.Reply(steps: [.pause(until: gate)] + TestServer.Reply.text("x").steps)
         )
         var transport: URLSessionTransport? = URLSessionTransport.another()
         weak let released = transport
@@ -120,11 +121,11 @@ struct URLSessionTransportTests {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.timeoutIntervalForRequest = 0.4
         let transport = URLSessionTransport(configuration: configuration)
-        let silent = try LoopbackServer(reply: .hang)
+        let silent = try TestServer(reply: .hang)
         let error = await #expect(throws: URLError.self) { try await transport.send(call(silent.baseURL)) }
         #expect(error?.code == .timedOut)
-        let slow = try LoopbackServer(
-            reply: LoopbackReply(steps: [.wait(.milliseconds(1_500))] + LoopbackReply.text("late").steps)
+        let slow = try TestServer(
+            reply: TestServer.Reply(steps: [.wait(.milliseconds(1_500))] + TestServer.Reply.text("late").steps)
         )
         let response = try await transport.send(call(slow.baseURL, timeout: .seconds(20)))
         #expect(response.head.statusCode == 200)
@@ -132,7 +133,7 @@ struct URLSessionTransportTests {
 
     @Test("A thousand hanging calls are cancelled once each, and the next call works")
     func manyCancels() async throws {
-        let server = try LoopbackServer { request in request.path == "/next" ? .text("x") : .hang }
+        let server = try TestServer { request in request.path == "/next" ? .text("x") : .hang }
         let calls = (0..<1_000).map { _ in Task { try await transport.send(call(server.baseURL)) } }
         await server.waitForHeads(1)
         calls.forEach { $0.cancel() }
@@ -146,7 +147,7 @@ struct URLSessionTransportTests {
 
     @Test("A background configuration is refused with an explanation, and nothing is sent")
     func background() async throws {
-        let server = try LoopbackServer(reply: .status(200))
+        let server = try TestServer(reply: .status(200))
         #if canImport(FoundationNetworking)
         let configuration = URLSessionConfiguration.default
         configuration.identifier = "org.example.background"
@@ -166,9 +167,9 @@ struct URLSessionTransportTests {
     #if canImport(FoundationNetworking)
     @Test("On Linux an IPv6 address in the URL is refused, and the error suggests CurlTransport")
     func ipv6() async throws {
-        var options = LoopbackOptions()
+        var options = TestServer.Options()
         options.address = .ipv6
-        let server = try LoopbackServer(options: options, reply: .status(200))
+        let server = try TestServer(options: options, reply: .status(200))
         let error = try #require(await error(call(server.baseURL)))
         #expect(error.code == .unsupportedURL)
         #expect(error.localizedDescription.contains("CurlTransport"))
@@ -176,16 +177,16 @@ struct URLSessionTransportTests {
 
     @Test("On Linux a redirect without a Location is an error when it has a body, and a response when it has none")
     func redirectWithoutLocation() async throws {
-        let full = try LoopbackServer(reply: .text("where?", status: 302))
+        let full = try TestServer(reply: .text("where?", status: 302))
         #expect(await error(call(full.baseURL))?.code == .redirectToNonExistentLocation)
-        let empty = try LoopbackServer(reply: .status(302))
+        let empty = try TestServer(reply: .status(302))
         #expect(try await transport.send(call(empty.baseURL)).head.statusCode == 302)
         #expect(try await transport.send(call(full.baseURL, method: "HEAD")).head.statusCode == 302)
     }
 
     @Test("On Linux a request that asks for trailers is refused, because they end the process")
     func asksForTrailers() async throws {
-        let server = try LoopbackServer(reply: .status(200))
+        let server = try TestServer(reply: .status(200))
         var request = call(server.baseURL)
         request.urlRequest.setValue("deflate, Trailers", forHTTPHeaderField: "TE")
         let error = try #require(await error(request))
@@ -196,8 +197,8 @@ struct URLSessionTransportTests {
 
     @Test("On Linux a response that announces trailers is abandoned before they arrive")
     func announcesTrailers() async throws {
-        let fields: LoopbackHeaders = ["Transfer-Encoding": "chunked", "Trailer": "X-Digest"]
-        let server = try LoopbackServer(reply: [.head(status: 200, headers: fields), .chunk(Data("x".utf8)), .hang])
+        let fields: HTTPHeaders = ["Transfer-Encoding": "chunked", "Trailer": "X-Digest"]
+        let server = try TestServer(reply: [.head(status: 200, headers: fields), .chunk(Data("x".utf8)), .hang])
         let error = try #require(await error(call(server.baseURL)))
         #expect(error.code == .cannotParseResponse)
         #expect(error.localizedDescription.contains("CurlTransport"))
@@ -206,7 +207,7 @@ struct URLSessionTransportTests {
 
     @Test("On Linux a status line that ends with its code is an error that suggests CurlTransport")
     func noReason() async throws {
-        let server = try LoopbackServer(reply: .raw("HTTP/1.1 200\r\nContent-Length: 0\r\n\r\n"))
+        let server = try TestServer(reply: .raw("HTTP/1.1 200\r\nContent-Length: 0\r\n\r\n"))
         let error = try #require(await error(call(server.baseURL)))
         #expect(error.code == .cannotParseResponse)
         #expect(error.localizedDescription.contains("CurlTransport"))
@@ -214,8 +215,8 @@ struct URLSessionTransportTests {
 
     @Test("On Linux the values of a repeated field are in order if their spelling is equal, else by spelling")
     func repeatedFields() async throws {
-        let fields: LoopbackHeaders = ["X-A": "1", "x-a": "2", "X-A": "3", "X-a": "4", "Via": "a", "Via": "b"]
-        let server = try LoopbackServer(reply: .status(200, headers: fields))
+        let fields: HTTPHeaders = ["X-A": "1", "x-a": "2", "X-A": "3", "X-a": "4", "Via": "a", "Via": "b"]
+        let server = try TestServer(reply: .status(200, headers: fields))
         let headers = try await transport.send(call(server.baseURL)).head.headers
         #expect(headers["X-A"] == "1, 3, 4, 2")
         #expect(headers["Via"] == "a, b")
@@ -224,7 +225,7 @@ struct URLSessionTransportTests {
     @Test("On Linux a header field that is not UTF-8 is an error of the response")
     func fieldThatIsNotUTF8() async throws {
         let head = Data("HTTP/1.1 200 OK\r\nContent-Length: 0\r\nX-Name: Andr".utf8) + [0xE9, 0x0D, 0x0A, 0x0D, 0x0A]
-        let server = try LoopbackServer(reply: [.bytes(head), .close])
+        let server = try TestServer(reply: [.bytes(head), .close])
         #expect(await error(call(server.baseURL))?.code == .cannotParseResponse)
     }
     #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #if canImport(CTargetKitCurl)
 import Foundation
+import TargetKitTesting
 import TestSupport
 import Testing
 

@@ -3,6 +3,7 @@
 import Foundation
 import FoundationNetworking
 import TargetKit
+import TargetKitTesting
 import TestSupport
 import Testing
 
@@ -12,11 +13,11 @@ struct CurlUploadTests {
     /// More than the kernel's buffers on both sides.
     static let large = Data(count: 64 << 20)
 
-    private func server(_ reply: LoopbackReply) throws -> LoopbackServer {
-        var options = LoopbackOptions()
+    private func server(_ reply: TestServer.Reply) throws -> TestServer {
+        var options = TestServer.Options()
         options.onHead = { _ in .reply(reply) }
         options.expectContinue = .ignore
-        return try LoopbackServer(options: options, reply: .hang)
+        return try TestServer(options: options, reply: .hang)
     }
 
     static let bodies: [(name: String, body: TransportRequest.Body)] = [
@@ -43,7 +44,7 @@ struct CurlUploadTests {
 
     @Test("A body that waits for 100 (Continue) is sent when the 100 arrives", arguments: bodies.indices)
     func expectation(index: Int) async throws {
-        let server = try LoopbackServer { .text("\($0.bodyByteCount)") }
+        let server = try TestServer { .text("\($0.bodyByteCount)") }
         let (_, body) = Self.bodies[index]
         let call = TestCall(method: "POST", headers: ["Expect": "100-continue"], body: body)
         let transport = CurlTransport.another()
@@ -82,9 +83,9 @@ struct CurlUploadTests {
             [.head(status: 204, headers: ["Connection": "close"]), .stopReading, .hang],
             [.head(status: 200), .text("fine"), .stopReading, .halfClose],
             [.head(status: 200, headers: ["Content-Length": "4"]), .text("fine"), .close],
-        ] as [LoopbackReply]
+        ] as [TestServer.Reply]
     )
-    func closedUnderBody(reply: LoopbackReply) async throws {
+    func closedUnderBody(reply: TestServer.Reply) async throws {
         let server = try server(reply)
         let call = TestCall(method: "POST", body: .data(Self.large))
         let error = await #expect(throws: URLError.self) {

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+
+extension TransportConformance {
+    static let cancelling: [TransportRequirement] = [
+        TransportRequirement("A call of a task that was cancelled before ends as cancelled") { transport in
+            let server = try TestServer(reply: .text("x"))
+            let gate = Gate()
+            let call = Task {
+                await gate.wait()
+                _ = try await TestCall().send(to: server, with: transport)
+            }
+            call.cancel()
+            gate.open()
+            try await expectCancelled(call)
+            try expect("the number of requests", server.requestCount, is: 0)
+        },
+        TransportRequirement("A cancel before the head ends the call and the connection") { transport in
+            try await expectCancel(reply: .hang, with: transport)
+        },
+        TransportRequirement("A cancel within the body ends the call and the connection") { transport in
+            let reply: TestServer.Reply = [
+                .head(status: 200, headers: ["Content-Length": "1000"]), .body(noise(100)), .hang,
+            ]
+            try await expectCancel(reply: reply, with: transport)
+        },
+        TransportRequirement("A cancel of a download to a file leaves nothing behind") { transport in
+            let file = try ConformanceFile()
+            let reply: TestServer.Reply = [
+                .head(status: 200, headers: ["Content-Length": "1000"]), .body(noise(100)), .hang,
+            ]
+            try await expectCancel(TestCall(destination: .file(file.url)), reply: reply, with: transport)
+            try expect("the names in the folder", file.neighbours, is: [])
+        },
+        TransportRequirement("A cancel while the body goes out ends the call and the connection") { transport in
+            let isCancelled = Gate()
+            var options = TestServer.Options()
+            // What is read afterwards ends with the connection, behind the bytes that were on their way.
+            options.onConnect = { _ in [.stopReading, .pause(until: isCancelled), .resumeReading] }
+            let server = try TestServer(options: options, reply: .hang)
+            let body = TransportRequest.Body.data(Data(count: 16 << 20))
+            let call = Task {
+                _ = try await TestCall(method: "PUT", body: body).send(to: server, with: transport)
+            }
+            await server.waitForConnections(1)
+            call.cancel()
+            try await expectCancelled(call)
+            isCancelled.open()
+            await server.waitForConnections(closed: 1)
+            try expect("the requests that arrived whole", server.requestCount, is: 0)
+        },
+        TransportRequirement("A cancel from the call's own progress report ends the call") { transport in
+            let server = try TestServer(reply: [
+                .head(status: 200, headers: ["Content-Length": "1000"]), .body(noise(100)), .hang,
+            ])
+            let call = Locked<Task<Void, any Error>?>(nil)
+            let gate = Gate()
+            let progress = { @Sendable (progress: TransferProgress) in
+                if progress.direction == .download { call.withLock { $0 }?.cancel() }
+            }
+            let task = Task {
+                await gate.wait()
+                _ = try await TestCall(progress: progress).send(to: server, with: transport)
+            }
+            call.withLock { $0 = task }
+            gate.open()
+            try await expectCancelled(task)
+        },
+        TransportRequirement("A cancel that races the completion ends each call once, one way or the other") {
+            transport in
+            let server = try TestServer(reply: .text("x"))
+            for round in 0..<200 {
+                // From "at once" to "after the answer".
+                let result = await ending(cancelledAfter: round * round / 5) {
+                    try await TestCall().send(to: server, with: transport)
+                }
+                if case .failure(let error) = result {
+                    try expect(isCancellation(error), "the error was \(error), expected a cancellation")
+                }
+            }
+            try await TestCall().expectNextCallWorks(transport)
+        },
+        TransportRequirement("A hundred calls that hang are cancelled, and a call after them works") { transport in
+            let server = try TestServer(reply: .hang)
+            let calls = (0..<100).map { _ in Task { _ = try await TestCall().send(to: server, with: transport) }
+            }
+            await server.waitForHeads(1)
+            calls.forEach { $0.cancel() }
+            for call in calls { try await expectCancelled(call) }
+            try await TestCall().expectNextCallWorks(transport)
+        },
+    ]
+
+    private static func expectCancel(
+        _ call: TestCall = TestCall(),
+        reply: TestServer.Reply,
+        with transport: any Transport
+    ) async throws {
+        let server = try TestServer(reply: reply)
+        let task = Task { _ = try await call.send(to: server, with: transport) }
+        await server.waitForRequests(1)
+        task.cancel()
+        try await expectCancelled(task)
+        await server.waitForConnections(closed: 1)
+        try await call.expectNextCallWorks(transport)
+    }
+
+    static func expectCancelled(_ call: Task<Void, any Error>) async throws {
+        let result = await Deadline.value(.seconds(5)) { await call.result }
+        switch result {
+        case nil: throw UnmetRequirement("the call did not end within 5 seconds of its cancel")
+        case .success?: throw UnmetRequirement("the call came back as if it had not been cancelled")
+        case .failure(let error)?:
+            try expect(isCancellation(error), "the error was \(error), expected a cancellation")
+        }
+    }
+
+    /// Reads the body in a task that is cancelled before it begins.
+    static func expectCancelledBeforeReading(_ body: ResponseBody) async throws {
+        let gate = Gate()
+        let reading = Task {
+            await gate.wait()
+            for try await _ in body {}
+        }
+        reading.cancel()
+        gate.open()
+        try await expectCancelled(reading)
+    }
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+
+extension TransportConformance {
+    static let reporting: [TransportRequirement] = [
+        TransportRequirement("Progress of a download ends with all its bytes, before the call returns") { transport in
+            for size in [0, 1, 5 << 20] {
+                let server = try TestServer(reply: TestServer.Reply(body: noise(size)))
+                let reports = Recorder<TransferProgress>()
+                try await TestCall(progress: { reports.append($0) }).send(to: server, with: transport)
+                try expectRise(reports.elements, .download, to: Int64(size))
+            }
+        },
+        TransportRequirement("Progress of a body in chunks ends with all its bytes") { transport in
+            let server = try TestServer(reply: [
+                .head(status: 200, headers: ["Transfer-Encoding": "chunked"]), .chunk(noise(700)), .wait(.zero),
+                .chunk(noise(300)), .endChunks,
+            ])
+            let reports = Recorder<TransferProgress>()
+            try await TestCall(progress: { reports.append($0) }).send(to: server, with: transport)
+            try expectRise(reports.elements, .download, to: 1_000)
+        },
+        TransportRequirement("Progress of an upload ends with all its bytes, before the call returns") { transport in
+            let bytes = noise(5 << 20)
+            let file = try ConformanceFile(bytes)
+            let source = ConformanceSource(bytes: bytes, length: Int64(bytes.count))
+            for body in [TransportRequest.Body.data(bytes), .file(file.url), .stream(source)] {
+                let server = try TestServer(reply: .status(200))
+                let reports = Recorder<TransferProgress>()
+                let call = TestCall(method: "PUT", body: body, progress: { reports.append($0) })
+                try await call.send(to: server, with: transport)
+                try expectRise(reports.elements, .upload, to: Int64(bytes.count))
+            }
+        },
+        TransportRequirement("Progress comes before the end of a long download") { transport in
+            let seen = Gate()
+            let server = try TestServer(reply: [
+                .head(status: 200, headers: ["Content-Length": "2000"]), .body(noise(1_000)), .pause(until: seen),
+                .body(noise(1_000)),
+            ])
+            let progress = { @Sendable (progress: TransferProgress) in
+                if progress.direction == .download, progress.completed > 0 { seen.open() }
+            }
+            let response = try await TestCall(progress: progress).send(to: server, with: transport)
+            try expect("the bytes", response.bytes.count, is: 2_000)
+        },
+        TransportRequirement("Another call can be made from a progress report") { transport in
+            let server = try TestServer(reply: TestServer.Reply(body: noise(1_000)))
+            let inner = Locked<Task<TransportResponse, any Error>?>(nil)
+            let progress = { @Sendable (_: TransferProgress) in
+                inner.withLock { task in
+                    task = task ?? Task { try await TestCall().send(to: server, with: transport) }
+                }
+            }
+            try await TestCall(progress: progress).send(to: server, with: transport)
+            let response = try await inner.withLock { $0 }?.value
+            try expect("the bytes of the other call", response?.bytes.count, is: 1_000)
+        },
+        TransportRequirement("Progress says at once that all of a body has gone, not when the answer comes") {
+            transport in
+            for size in [1, 10_000, 300_000] {
+                let bytes = noise(size)
+                let file = try ConformanceFile(bytes)
+                let source = ConformanceSource(bytes: bytes, length: Int64(size))
+                for body in [TransportRequest.Body.data(bytes), .file(file.url), .stream(source)] {
+                    try await expectUpload(body, of: Int64(size), isReportedBeforeTheAnswerTo: transport)
+                }
+            }
+        },
+        TransportRequirement("After an early refusal the last report does not say that all has gone") { transport in
+            let size: Int64 = 64 << 20
+            var options = TestServer.Options()
+            let reply = TestServer.Reply(steps: TestServer.Reply.status(413).steps + [.stopReading, .hang])
+            options.onHead = { _ in .reply(reply) }
+            let server = try TestServer(options: options, reply: .hang)
+            let reports = Recorder<TransferProgress>()
+            let body = TransportRequest.Body.data(Data(count: Int(size)))
+            let call = TestCall(method: "PUT", body: body, progress: { reports.append($0) })
+            try expect("the status", try await call.send(to: server, with: transport).head.statusCode, is: 413)
+            let last = reports.elements.last { $0.direction == .upload }
+            let isHonest = last.map { $0.completed < size && $0.total == size } ?? true
+            try expect(isHonest, "the last report is \(last as Any)")
+        },
+    ]
+
+    /// Delays the response until the report has arrived.
+    private static func expectUpload(
+        _ body: TransportRequest.Body,
+        of size: Int64,
+        isReportedBeforeTheAnswerTo transport: any Transport
+    ) async throws {
+        let (gate, seen) = (Gate(), Gate())
+        let server = try TestServer(
+            reply: TestServer.Reply(steps: [.pause(until: gate)] + TestServer.Reply.status(200).steps)
+        )
+        let progress = { @Sendable (progress: TransferProgress) in
+            if progress.direction == .upload, progress.completed == size, progress.total == size { seen.open() }
+        }
+        let call = Task {
+            try await TestCall(method: "PUT", body: body, progress: progress).send(to: server, with: transport)
+        }
+        defer { gate.open() }
+        try await Deadline.run(.seconds(20)) { await seen.wait() }
+        gate.open()
+        _ = try await call.value
+    }
+
+    static func expectRise(
+        _ reports: [TransferProgress],
+        _ direction: TransferProgress.Direction,
+        to total: Int64
+    ) throws {
+        let reports = reports.filter { $0.direction == direction }
+        let counts = reports.map(\.completed)
+        try expect("the last report", counts.last, is: total)
+        try expect("the last report's total", reports.last?.total, is: total)
+        try expect(counts == counts.sorted(), "the reports go back: \(counts)")
+        try expect(reports.allSatisfy { $0.completed <= $0.total ?? .max }, "a report is over its total: \(reports)")
+    }
+}

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+
+extension TransportConformance {
+    private static let json: HTTPHeaders = ["Content-Type": "application/json", "Content-Length": "1000"]
+
+    static let streamEndings: [TransportRequirement] = [
+        TransportRequirement("A body that breaks off under its reader is .networkConnectionLost, after what has come") {
+            transport in
+            let chunked: TestServer.Step = .head(
+                status: 200,
+                headers: ["Content-Type": "application/json", "Transfer-Encoding": "chunked"]
+            )
+            let counted: TestServer.Step = .head(status: 200, headers: json)
+            let replies: [(TestServer.Reply, Int)] = [
+                ([counted, .body(noise(999)), .close], 999), ([counted, .close], 0),
+                ([chunked, .chunk(noise(10)), .close], 10), ([chunked, .close], 0),
+            ]
+            for (reply, count) in replies {
+                let server = try TestServer(reply: reply)
+                let (_, body) = try await TestCall(buffer: 1).open(at: server, with: transport)
+                var read = Data()
+                do {
+                    for try await piece in body { read.append(piece) }
+                    throw UnmetRequirement("the body ended as if it were whole")
+                } catch let error as URLError {
+                    try TestCall().expect(error, isOneOf: [.networkConnectionLost])
+                }
+                try expect(read == noise(count), "\(read.count) bytes came, expected \(count)")
+                try await TestCall().expectNextCallWorks(transport)
+            }
+        },
+        TransportRequirement("A failure before the head of a streamed body is thrown by the call") { transport in
+            let server = try TestServer(reply: .close)
+            try await TestCall(buffer: 1).expectFailure(.networkConnectionLost, at: server, with: transport)
+            let error = try await TestCall(buffer: 1).error(at: ClosedPort().baseURL, with: transport)
+            try TestCall().expect(error, isOneOf: [.cannotConnectToHost])
+        },
+        TransportRequirement("Letting go of a body before its end ends the exchange, read or not") { transport in
+            for isRead in [true, false] {
+                let size = 8 << 20
+                // One byte more is announced: the body has not ended, however much of it a transport takes at once.
+                let server = try TestServer(reply: [
+                    .head(status: 200, headers: ["Content-Type": "application/json", "Content-Length": "\(size + 1)"]),
+                    .generate(byteCount: Int64(size), repeating: noise(65_536)), .hang,
+                ])
+                do {
+                    let (_, body) = try await TestCall(buffer: 1 << 16).open(at: server, with: transport)
+                    var iterator = body.makeAsyncIterator()
+                    if isRead { try expect(try await iterator.next()?.isEmpty == false, "there was no piece") }
+                }
+                await server.waitForConnections(closed: 1)
+                try await TestCall().expectNextCallWorks(transport)
+            }
+        },
+        TransportRequirement("A cancel before the head of a streamed body ends the call and the connection") {
+            transport in
+            let server = try TestServer(reply: .hang)
+            let call = Task { _ = try await TestCall(buffer: 1).open(at: server, with: transport) }
+            await server.waitForRequests(1)
+            call.cancel()
+            try await expectCancelled(call)
+            await server.waitForConnections(closed: 1)
+        },
+        TransportRequirement("Cancelling the task that reads ends the body as cancelled, and the connection") {
+            transport in
+            for sent in [0, 100] {
+                let server = try TestServer(reply: [.head(status: 200, headers: json), .body(noise(sent)), .hang])
+                let (_, body) = try await TestCall(buffer: 1).open(at: server, with: transport)
+                let isReading = Gate()
+                let reading = Task {
+                    var count = 0
+                    isReading.open()
+                    for try await piece in body { count += piece.count }
+                }
+                await isReading.wait()
+                reading.cancel()
+                try await expectCancelled(reading)
+                await server.waitForConnections(closed: 1)
+                try await TestCall().expectNextCallWorks(transport)
+            }
+        },
+        TransportRequirement("A reader whose task was cancelled before hears of it") { transport in
+            let server = try TestServer(reply: [.head(status: 200, headers: json), .hang])
+            let (_, body) = try await TestCall(buffer: 1).open(at: server, with: transport)
+            try await expectCancelledBeforeReading(body)
+            await server.waitForConnections(closed: 1)
+        },
+        TransportRequirement("The timeout of a call goes on while its body is read") { transport in
+            let server = try TestServer(reply: [
+                .head(status: 200, headers: json), .drip(noise(1_000), chunkSize: 1, every: .milliseconds(20)),
+            ])
+            try await expectTimeout(at: server, with: transport)
+        },
+        TransportRequirement("The timeout of a call ends a body that nobody reads") { transport in
+            let server = try TestServer(reply: [.head(status: 200, headers: json), .body(noise(500)), .hang])
+            try await expectTimeout(at: server, with: transport) { await server.waitForConnections(closed: 1) }
+        },
+        TransportRequirement("The timeout of a call whose body is to be streamed ends its wait for the head") {
+            transport in
+            let server = try TestServer(reply: .hang)
+            let call = TestCall(buffer: 1, timeout: .milliseconds(300))
+            try await call.expectFailure(.timedOut, at: server, with: transport)
+        },
+    ]
+
+    /// Opens the body in time, and reads it after that.
+    private static func expectTimeout(
+        at server: TestServer,
+        with transport: any Transport,
+        beforeReading: () async -> Void = {}
+    ) async throws {
+        let call = TestCall(buffer: 1, timeout: .seconds(1))
+        let (_, body) = try await call.open(at: server, with: transport)
+        await beforeReading()
+        do {
+            let count = try await body.bytes.count
+            throw UnmetRequirement("the body ended after \(count) bytes as if it were whole")
+        } catch let error as URLError {
+            try call.expect(error, isOneOf: [.timedOut])
+        }
+        await server.waitForConnections(closed: 1)
+        try await call.expectNextCallWorks(transport)
+    }
+}

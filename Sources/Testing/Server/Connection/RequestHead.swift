@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import TargetKit
+
+/// The head of a request, taken apart (RFC 9112 §3 and §5).
+struct RequestHead {
+    let method: String
+    let target: String
+    let httpVersion: String
+    let headers: HTTPHeaders
+    let raw: Data
+
+    init(bytes: ArraySlice<UInt8>) throws {
+        raw = Data(bytes)
+        let lines = bytes.dropLast(4).split(separator: 10, omittingEmptySubsequences: false)
+        let parts = Self.line(lines[lines.startIndex]).split(separator: " ", omittingEmptySubsequences: false)
+        guard parts.count == 3, parts[2].hasPrefix("HTTP/1.") else {
+            throw RequestParser.Malformed(reason: "request line '\(Self.line(lines[lines.startIndex]))'", status: 400)
+        }
+        method = String(parts[0])
+        target = String(parts[1])
+        httpVersion = String(parts[2])
+        headers = HTTPHeaders(try lines.dropFirst().map { try Self.field(Self.line($0)) })
+    }
+
+    /// Whether the body is chunked (RFC 9112 §6.3).
+    var isChunked: Bool { headers.has("chunked", in: .transferEncoding) }
+
+    /// Whether the client waits for `100 Continue` before it sends the body.
+    var expectsContinue: Bool { headers.has("100-continue", in: "expect") }
+
+    /// The length that the head announces; nil when it announces none.
+    var contentLength: Int? {
+        get throws {
+            let values = Set(headers.values(for: .contentLength))
+            guard let value = values.first else { return nil }
+            guard values.count == 1, let length = Int(value), length >= 0 else {
+                throw RequestParser.Malformed(reason: "Content-Length \(values.sorted())", status: 400)
+            }
+            return length
+        }
+    }
+
+    /// A header line, taken apart at its first colon.
+    static func field(_ line: String) throws -> HTTPHeaders.Field {
+        guard let colon = line.firstIndex(of: ":"), colon > line.startIndex, !line.hasPrefix(" ") else {
+            throw RequestParser.Malformed(reason: "header line '\(line)'", status: 400)
+        }
+        let value = line[line.index(after: colon)...].trimmingCharacters(in: CharacterSet(charactersIn: " \t"))
+        return HTTPHeaders.Field(name: HTTPHeaderName(rawValue: String(line[..<colon])), value: value)
+    }
+
+    /// The bytes as UTF-8, or else as ISO-8859-1, so that none is lost.
+    static func string(_ bytes: ArraySlice<UInt8>) -> String {
+        String(bytes: bytes, encoding: .utf8) ?? String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
+    }
+
+    private static func line(_ bytes: ArraySlice<UInt8>) -> String {
+        string(bytes.last == 13 ? bytes.dropLast() : bytes)
+    }
+}
+
+extension HTTPHeaders {
+    /// Whether a comma-separated field contains a token, in any case of letters (RFC 9110 §5.6.1).
+    func has(_ token: String, in name: HTTPHeaderName) -> Bool {
+        values(for: name).contains { value in
+            value.lowercased().split(separator: ",").contains { $0.trimmingCharacters(in: .whitespaces) == token }
+        }
+    }
+
+    /// The fields as they are sent: one line each, in their order and spelling. Nothing is checked.
+    var lines: String {
+        fields.map { "\($0.name.rawValue): \($0.value)\r\n" }.joined()
+    }
+}

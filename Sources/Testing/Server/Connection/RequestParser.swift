@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import TargetKit
+
+/// Cuts the bytes of a connection into requests (RFC 9112), as they come. It keeps what it has not handed out.
+struct RequestParser {
+    enum Event {
+        case head(RequestHead)
+        case body(Data)
+        case chunkBegan
+        case end(trailers: HTTPHeaders)
+    }
+
+    /// Bytes that are no HTTP/1.1 request: what is wrong, and the status to answer with.
+    struct Malformed: Error {
+        let reason: String
+        let status: Int
+    }
+
+    private enum State {
+        case head
+        case fixed(left: Int)
+        case chunkSize
+        case chunk(left: Int)
+        case chunkEnd
+        case trailers(HTTPHeaders)
+    }
+
+    let maximumHeadSize: Int
+    private var state = State.head
+    private var buffer: [UInt8] = []
+    private var start = 0
+
+    init(maximumHeadSize: Int) {
+        self.maximumHeadSize = maximumHeadSize
+    }
+
+    /// How many bytes wait to be handed out.
+    var waitingCount: Int { buffer.count - start }
+
+    mutating func append(_ bytes: UnsafeRawBufferPointer) {
+        if start == buffer.count {
+            buffer.removeAll(keepingCapacity: true)
+            start = 0
+        }
+        buffer.append(contentsOf: bytes)
+    }
+
+    /// The next piece, or nil when more bytes are needed.
+    mutating func next() throws -> Event? {
+        switch state {
+        case .head: return try nextHead()
+        case .fixed(let left): return nextFixed(left)
+        case .chunkSize: return try nextChunkSize()
+        case .chunk(let left): return nextChunkData(left)
+        case .chunkEnd: return try nextChunkEnd()
+        case .trailers(let fields): return try nextTrailer(fields)
+        }
+    }
+
+    private mutating func nextHead() throws -> Event? {
+        // RFC 9112 §2.2: empty lines before the request line are ignored.
+        while waitingCount >= 2, buffer[start] == 13, buffer[start + 1] == 10 { start += 2 }
+        guard let end = endOfHead() else {
+            if waitingCount > maximumHeadSize { throw Malformed(reason: "head too long", status: 431) }
+            return nil
+        }
+        let head = try RequestHead(bytes: buffer[start..<end])
+        start = end
+        if head.isChunked {
+            state = .chunkSize
+        } else {
+            state = .fixed(left: try head.contentLength ?? 0)
+        }
+        return .head(head)
+    }
+
+    private mutating func nextFixed(_ left: Int) -> Event? {
+        guard left > 0 else {
+            state = .head
+            return .end(trailers: HTTPHeaders())
+        }
+        guard let data = take(upTo: left) else { return nil }
+        state = .fixed(left: left - data.count)
+        return .body(data)
+    }
+
+    private mutating func nextChunkSize() throws -> Event? {
+        guard let line = try takeLine() else { return nil }
+        let digits = line.prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces)
+        guard let size = Int(digits, radix: 16), size >= 0, !digits.hasPrefix("+") else {
+            throw Malformed(reason: "chunk size '\(line)'", status: 400)
+        }
+        state = size == 0 ? .trailers(HTTPHeaders()) : .chunk(left: size)
+        return size == 0 ? try next() : .chunkBegan
+    }
+
+    private mutating func nextChunkData(_ left: Int) -> Event? {
+        guard let data = take(upTo: left) else { return nil }
+        state = data.count == left ? .chunkEnd : .chunk(left: left - data.count)
+        return .body(data)
+    }
+
+    private mutating func nextChunkEnd() throws -> Event? {
+        guard let line = try takeLine() else { return nil }
+        guard line.isEmpty else { throw Malformed(reason: "no line end after a chunk", status: 400) }
+        state = .chunkSize
+        return try nextChunkSize()
+    }
+
+    private mutating func nextTrailer(_ fields: HTTPHeaders) throws -> Event? {
+        var fields = fields
+        while let line = try takeLine() {
+            guard !line.isEmpty else {
+                state = .head
+                return .end(trailers: fields)
+            }
+            fields.fields.append(try RequestHead.field(line))
+            state = .trailers(fields)
+        }
+        return nil
+    }
+}
+
+extension RequestParser {
+    private mutating func take(upTo limit: Int) -> Data? {
+        let count = min(limit, waitingCount)
+        guard count > 0 else { return nil }
+        let data = buffer.withUnsafeBufferPointer {
+            Data(buffer: UnsafeBufferPointer(rebasing: $0[start..<start + count]))
+        }
+        start += count
+        return data
+    }
+
+    private mutating func takeLine() throws -> String? {
+        guard let end = buffer[start...].firstIndex(of: 10) else {
+            if waitingCount > maximumHeadSize { throw Malformed(reason: "line too long", status: 400) }
+            return nil
+        }
+        guard end > start, buffer[end - 1] == 13 else { throw Malformed(reason: "line without CR", status: 400) }
+        let line = RequestHead.string(buffer[start..<end - 1])
+        start = end + 1
+        return line
+    }
+
+    /// The place after the first blank line.
+    private func endOfHead() -> Int? {
+        buffer.withUnsafeBufferPointer { buffer in
+            var index = start + 3
+            while index < buffer.count {
+                if buffer[index] == 10, buffer[index - 1] == 13, buffer[index - 2] == 10, buffer[index - 3] == 13 {
+                    return index + 1
+                }
+                index += 1
+            }
+            return nil
+        }
+    }
+}

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
+/// The one thread of a server: it accepts, reads, writes and keeps the time. Lives on its thread alone.
+final class ServerLoop {
+    private struct Timer {
+        let deadline: ContinuousClock.Instant
+        let connection: Int
+        let token: Int
+    }
+
+    // Tokens of the poller; connections are known by their number, from 0.
+    private static let listenerToken = -1
+    private static let wakeToken = -2
+
+    private let core: ServerState
+    private let listener: Int32
+    private var poller = Poller()
+    private var connections: [Int: ServerConnection] = [:]
+    private var connectionCount = 0
+    private var timers: [Timer] = []
+    private var scratch = [UInt8](repeating: 0, count: 256 << 10)
+    private var isStopping = false
+
+    init(core: ServerState, listener: Int32) {
+        self.core = core
+        self.listener = listener
+    }
+
+    /// Runs until the server is stopped, and then closes everything.
+    func run() {
+        poller.add(listener, token: Self.listenerToken, interest: .reading)
+        poller.add(core.wakeReader, token: Self.wakeToken, interest: .reading)
+        while !isStopping {
+            for event in poller.wait(milliseconds: millisecondsToNextTimer()) { handle(event) }
+            fireTimers()
+        }
+        close(listener)
+        for connection in connections.values {
+            connection.end(isReset: false)
+            core.closed.add()
+        }
+        core.end()
+    }
+
+    private func handle(_ event: Poller.Event) {
+        switch event.token {
+        case Self.wakeToken:
+            for message in core.takeMessages() { handle(message) }
+        case Self.listenerToken:
+            acceptAll()
+        default:
+            guard let connection = connections[event.token] else { return }
+            connection.handle(event, scratch: &scratch)
+            settle(connection)
+        }
+    }
+
+    private func handle(_ message: ServerMessage) {
+        switch message {
+        case .reply(let number, let token, let reply):
+            act(on: number) { $0.begin(reply, token: token) }
+        case .resume(let number, let token):
+            act(on: number) { $0.resume(token: token) }
+        case .closeConnections(let isReset):
+            for number in connections.keys.sorted() {
+                act(on: number) { $0.end(isReset: isReset) }
+            }
+        case .stop:
+            isStopping = true
+        }
+    }
+
+    private func act(on number: Int, _ body: (ServerConnection) -> Void) {
+        guard let connection = connections[number] else { return }
+        body(connection)
+        settle(connection)
+    }
+
+    private func acceptAll() {
+        while true {
+            let descriptor = accept(listener, nil, nil)
+            guard descriptor >= 0 else {
+                // Out of descriptors: take nobody until a connection is closed, else `poll` would spin.
+                if errno == EMFILE || errno == ENFILE { poller.setInterest([], token: Self.listenerToken) }
+                if errno == ECONNABORTED || errno == EINTR { continue }
+                return
+            }
+            open(descriptor)
+        }
+    }
+
+    private func open(_ descriptor: Int32) {
+        Socket.prepare(descriptor)
+        Socket.setNonBlocking(descriptor)
+        Socket.setNoDelay(descriptor)
+        if let size = core.options.sendBufferSize { Socket.set(descriptor, SOL_SOCKET, SO_SNDBUF, Int32(size)) }
+        let connection = ServerConnection(number: connectionCount, descriptor: descriptor, core: core)
+        connectionCount += 1
+        connections[connection.number] = connection
+        poller.add(descriptor, token: connection.number, interest: [])
+        core.connections.add()
+        connection.greet()
+        settle(connection)
+    }
+
+    /// Brings poller and timers in line with what the connection waits for now.
+    private func settle(_ connection: ServerConnection) {
+        guard !connection.isClosed else {
+            poller.remove(token: connection.number)
+            poller.setInterest(.reading, token: Self.listenerToken)
+            connections[connection.number] = nil
+            core.closed.add()
+            return
+        }
+        poller.setInterest(connection.interest, token: connection.number)
+        guard let delay = connection.takeDelay() else { return }
+        let timer = Timer(
+            deadline: ContinuousClock.now.advanced(by: delay.duration),
+            connection: connection.number,
+            token: delay.token
+        )
+        let place = timers.firstIndex { $0.deadline > timer.deadline } ?? timers.endIndex
+        timers.insert(timer, at: place)
+    }
+
+    private func fireTimers() {
+        guard !timers.isEmpty else { return }
+        let now = ContinuousClock.now
+        while let timer = timers.first, timer.deadline <= now {
+            timers.removeFirst()
+            act(on: timer.connection) { $0.resume(token: timer.token) }
+        }
+    }
+
+    private func millisecondsToNextTimer() -> Int32 {
+        guard let timer = timers.first else { return -1 }
+        let left = ContinuousClock.now.duration(to: timer.deadline)
+        let milliseconds = left / .milliseconds(1)
+        return Int32(max(0, min(milliseconds.rounded(.up), 60_000)))
+    }
+}

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#endif
+
+/// The few POSIX calls that the loopback server, its client and the availability check share.
+package enum Socket {
+    #if canImport(Darwin)
+    static let stream: Int32 = SOCK_STREAM
+    static let sendFlags: Int32 = 0
+    #elseif canImport(Glibc)
+    static let stream = Int32(SOCK_STREAM.rawValue)
+    static let sendFlags = Int32(MSG_NOSIGNAL)
+    #else
+    static let stream = Int32(SOCK_STREAM)
+    static let sendFlags = Int32(MSG_NOSIGNAL)
+    #endif
+
+    /// Lifts the limit of open files to what the system allows, once: 5,000 connections within one process need 10,000.
+    static let raisedFileLimit: Void = {
+        #if canImport(Glibc)
+        let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+        #else
+        let resource = RLIMIT_NOFILE
+        #endif
+        var limit = rlimit()
+        guard getrlimit(resource, &limit) == 0 else { return }
+        limit.rlim_cur = limit.rlim_max
+        #if canImport(Darwin)
+        // macOS refuses "unlimited" for open files, but takes this.
+        limit.rlim_cur = min(limit.rlim_max, rlim_t(OPEN_MAX))
+        #endif
+        _ = setrlimit(resource, &limit)
+    }()
+
+    /// A new stream socket of that family that is closed in child processes and raises no SIGPIPE.
+    static func open(family: Int32) throws -> Int32 {
+        let descriptor = socket(family, stream, 0)
+        guard descriptor >= 0 else { throw SocketError(call: "socket", code: errno) }
+        prepare(descriptor)
+        return descriptor
+    }
+
+    /// Marks a socket as closed in child processes and raising no SIGPIPE.
+    static func prepare(_ descriptor: Int32) {
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        #if canImport(Darwin)
+        set(descriptor, SOL_SOCKET, SO_NOSIGPIPE, 1)
+        #endif
+    }
+
+    static func setNonBlocking(_ descriptor: Int32) {
+        _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
+    }
+
+    static func set(_ descriptor: Int32, _ level: Int32, _ option: Int32, _ value: Int32) {
+        var value = value
+        setsockopt(descriptor, level, option, &value, socklen_t(MemoryLayout<Int32>.size))
+    }
+
+    /// Small pieces go out at once, each as its own segment. Without effect on a Unix-domain socket.
+    static func setNoDelay(_ descriptor: Int32) {
+        set(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, 1)
+    }
+
+    /// Makes the next `close` send RST in the place of FIN.
+    static func setResetOnClose(_ descriptor: Int32) {
+        var option = linger(l_onoff: 1, l_linger: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
+    }
+
+    package static func shutdownWriting(_ descriptor: Int32) {
+        _ = shutdown(descriptor, Int32(SHUT_WR))
+    }
+
+    /// Sends what the kernel takes; -1 and `errno` when it takes nothing.
+    package static func send(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
+        #if canImport(Darwin)
+        Darwin.send(descriptor, bytes.baseAddress, bytes.count, sendFlags)
+        #elseif canImport(Glibc)
+        Glibc.send(descriptor, bytes.baseAddress, bytes.count, sendFlags)
+        #else
+        Musl.send(descriptor, bytes.baseAddress, bytes.count, sendFlags)
+        #endif
+    }
+
+    /// Whether the last call failed only because it would have had to wait.
+    static var wouldBlock: Bool { errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR }
+}
+
+extension Socket {
+    /// Runs the body with the address of that place in the kernel's form.
+    static func withAddress<Result>(
+        _ address: TestServer.Address,
+        port: UInt16,
+        _ body: (UnsafePointer<sockaddr>, socklen_t) throws -> Result
+    ) throws -> Result {
+        switch address {
+        case .ipv4:
+            var place = sockaddr_in()
+            place.sin_family = sa_family_t(AF_INET)
+            place.sin_port = port.bigEndian
+            place.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+            return try withBytes(of: &place, body)
+        case .ipv6:
+            var place = sockaddr_in6()
+            place.sin6_family = sa_family_t(AF_INET6)
+            place.sin6_port = port.bigEndian
+            // The loopback address is fifteen zero bytes and a one.
+            withUnsafeMutableBytes(of: &place.sin6_addr) { $0[15] = 1 }
+            return try withBytes(of: &place, body)
+        case .unix(let path):
+            var place = sockaddr_un()
+            place.sun_family = sa_family_t(AF_UNIX)
+            let fits = withUnsafeMutableBytes(of: &place.sun_path) { field in
+                guard path.utf8.count < min(field.count, 104) else { return false }
+                field.copyBytes(from: path.utf8)
+                return true
+            }
+            guard fits else { throw SocketError(call: "bind", code: ENAMETOOLONG) }
+            return try withBytes(of: &place, body)
+        }
+    }
+
+    private static func withBytes<Place, Result>(
+        of place: inout Place,
+        _ body: (UnsafePointer<sockaddr>, socklen_t) throws -> Result
+    ) rethrows -> Result {
+        try withUnsafePointer(to: &place) { pointer in
+            try pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic in
+                try body(generic, socklen_t(MemoryLayout<Place>.size))
+            }
+        }
+    }
+
+    static func family(of address: TestServer.Address) -> Int32 {
+        switch address {
+        case .ipv4: AF_INET
+        case .ipv6: AF_INET6
+        case .unix: AF_UNIX
+        }
+    }
+
+    /// A socket bound to that place, and the port that the kernel has chosen (0 for a Unix-domain socket).
+    static func bound(to address: TestServer.Address) throws -> (descriptor: Int32, port: UInt16) {
+        let descriptor = try open(family: family(of: address))
+        do {
+            try withAddress(address, port: 0) { place, length in
+                guard bind(descriptor, place, length) == 0 else { throw SocketError(call: "bind", code: errno) }
+            }
+            return (descriptor, try port(of: descriptor, address))
+        } catch {
+            close(descriptor)
+            throw error
+        }
+    }
+
+    private static func port(of descriptor: Int32, _ address: TestServer.Address) throws -> UInt16 {
+        if case .unix = address { return 0 }
+        var place = sockaddr_in6()
+        var length = socklen_t(MemoryLayout<sockaddr_in6>.size)
+        let status = withUnsafeMutablePointer(to: &place) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &length) }
+        }
+        guard status == 0 else { throw SocketError(call: "getsockname", code: errno) }
+        // The port lies at the same offset in both families.
+        return UInt16(bigEndian: place.sin6_port)
+    }
+
+    /// A blocking socket connected to that place.
+    package static func connected(to address: TestServer.Address, port: UInt16) throws -> Int32 {
+        let descriptor = try open(family: family(of: address))
+        do {
+            try withAddress(address, port: port) { place, length in
+                guard connect(descriptor, place, length) == 0 else {
+                    throw SocketError(call: "connect", code: errno)
+                }
+            }
+            setNoDelay(descriptor)
+            return descriptor
+        } catch {
+            close(descriptor)
+            throw error
+        }
+    }
+}

@@ -1,0 +1,1 @@
+../../../../Sources/TargetKit/Concurrency/Locked.swift

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT
+
+import TargetKitTesting
+import TestSupport
+import Testing
+
+@Suite("ManualClock and signals")
+struct ManualClockTests {
+    @Test("Sleepers are resumed when, and only when, their time has come", .timeLimit(.minutes(3)))
+    func advance() async throws {
+        let clock = ManualClock()
+        let woken = Recorder<Int>()
+        let tasks = [3, 1, 2].map { seconds in
+            Task {
+                try await clock.sleep(for: .seconds(seconds))
+                woken.append(seconds)
+            }
+        }
+        await clock.waitForSleepers(3)
+        #expect(clock.remainingSleeps == [.seconds(1), .seconds(2), .seconds(3)])
+        for second in 1...3 {
+            clock.advance(by: .milliseconds(999))
+            #expect(clock.sleeperCount == 4 - second)
+            clock.advance(by: .milliseconds(1))
+            #expect(await woken.waitForCount(second) == Array(1...second))
+        }
+        for task in tasks { try await task.value }
+        #expect(clock.now.offset == .seconds(3))
+    }
+
+    @Test("A cancelled sleeper throws at once and is forgotten", .timeLimit(.minutes(3)))
+    func cancel() async {
+        let clock = ManualClock()
+        let task = Task { try await clock.sleep(for: .seconds(1)) }
+        await clock.waitForSleepers()
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(clock.sleeperCount == 0)
+    }
+
+    @Test("A loop that sleeps again is seen step by step", .timeLimit(.minutes(3)))
+    func nextDeadline() async throws {
+        let clock = ManualClock()
+        let task = Task {
+            for delay in [1, 2, 4] { try await clock.sleep(for: .seconds(delay)) }
+        }
+        for delay in [1, 2, 4] {
+            await clock.waitForSleepers()
+            #expect(clock.advanceToNextDeadline() == .seconds(delay))
+        }
+        try await task.value
+        #expect(clock.now.offset == .seconds(7))
+        #expect(clock.advanceToNextDeadline() == .zero)
+    }
+
+    @Test("It stands in for any clock of durations, and does not sleep for what is past")
+    func existential() async throws {
+        let clock: any Clock<Duration> = ManualClock()
+        try await clock.sleep(for: .zero)
+        try await clock.sleep(for: .seconds(-1))
+    }
+
+    @Test("Cancel and advance may race: each sleeper ends exactly once", .timeLimit(.minutes(3)))
+    func race() async {
+        for _ in 0..<500 {
+            let clock = ManualClock()
+            let task = Task { try await clock.sleep(for: .seconds(1)) }
+            let other = Task { task.cancel() }
+            clock.advance(by: .seconds(1))
+            await other.value
+            _ = await task.result
+            #expect(clock.sleeperCount == 0)
+        }
+    }
+
+    @Test("A gate lets everybody through once it is open, cancelled or not", .timeLimit(.minutes(3)))
+    func gate() async throws {
+        let gate = Gate()
+        let deaf = Task { await gate.wait() }
+        let listening = Task { try await gate.waitUnlessCancelled() }
+        await gate.waitForArrivals(2)
+        deaf.cancel()
+        listening.cancel()
+        await #expect(throws: CancellationError.self) { try await listening.value }
+        #expect(!gate.isOpen)
+        gate.open()
+        await deaf.value
+        try await gate.waitUnlessCancelled()
+    }
+
+    @Test("A tally wakes its waiters at their numbers, and all of them when it closes", .timeLimit(.minutes(3)))
+    func tally() async throws {
+        let tally = Tally()
+        let reached = Task { try await tally.wait(for: 3) }
+        let missed = Task { try await tally.wait(for: 5) }
+        for _ in 0..<4 { tally.add() }
+        try await reached.value
+        tally.close()
+        await #expect(throws: CancellationError.self) { try await missed.value }
+        try await tally.wait(for: 4)
+    }
+
+    @Test("An expectation and a recorder count from many tasks at once", .timeLimit(.minutes(3)))
+    func counting() async throws {
+        let expectation = Expectation(count: 1_000)
+        let recorder = Recorder<Int>()
+        await withTaskGroup(of: Void.self) { group in
+            for number in 0..<1_000 {
+                group.addTask {
+                    recorder.append(number)
+                    expectation.fulfill()
+                }
+            }
+            await expectation.wait()
+            #expect(await recorder.waitForCount(1_000).sorted() == Array(0..<1_000))
+        }
+        #expect(expectation.fulfilledCount == 1_000)
+    }
+
+    @Test("A seed gives the numbers of the published SplitMix64")
+    func splitMix() {
+        // The first outputs of the reference code by Vigna (prng.di.unimi.it/splitmix64.c) for the seed 1234567.
+        var generator = SeededGenerator(seed: 1_234_567)
+        let numbers = (0..<3).map { _ in generator.next() }
+        #expect(numbers == [6_457_827_717_110_365_317, 3_203_168_211_198_807_973, 9_817_491_932_198_370_423])
+    }
+}

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: MIT
+
+import Foundation
+import TargetKitTesting
+import TestSupport
+import Testing
+
+@Suite("TestServer and how connections end")
+struct TestServerLifeTests {
+    @Test("Each request gets the next answer of a list, and the last one from then on", .timeLimit(.minutes(3)))
+    func replies() async throws {
+        let server = try TestServer(replies: [.status(503), .text("a"), .text("b")])
+        let client = try SocketClient(to: server)
+        for (number, end) in ["0\r\n\r\n", "\r\n\r\na", "\r\n\r\nb", "\r\n\r\nb"].enumerated() {
+            try await client.send("GET /\(number) HTTP/1.1\r\n\r\n")
+            #expect(try await client.receive(through: end).hasPrefix("HTTP/1.1 \(number == 0 ? 503 : 200) "))
+        }
+    }
+
+    @Test("A half close lets the client finish, and what it sends is thrown away", .timeLimit(.minutes(3)))
+    func halfCloseStep() async throws {
+        let server = try TestServer(reply: [.text("bye"), .halfClose])
+        let client = try SocketClient(to: server)
+        try await client.send("GET / HTTP/1.1\r\n\r\n")
+        #expect(try await client.receiveAll() == "bye")
+        #expect(server.openConnectionCount == 1)
+        let before = server.bytesReceived
+        try await client.send("GET /more HTTP/1.1\r\n\r\n")
+        await server.waitForBytes(received: before + 22)
+        #expect(server.requestCount == 1)
+        client.finishSending()
+        await server.waitForConnections(closed: 1)
+        #expect(server.openConnectionCount == 0)
+    }
+
+    @Test("An answer whose head says close ends the connection", .timeLimit(.minutes(3)))
+    func closingHead() async throws {
+        let server = try TestServer(reply: .text("x", headers: ["Connection": "Close"]))
+        let client = try SocketClient(to: server)
+        try await client.send("GET / HTTP/1.1\r\n\r\n")
+        #expect(try await client.receiveAll().hasSuffix("\r\n\r\nx"))
+        #expect(server.replyCount == 1)
+    }
+
+    @Test("A server that does not keep requests still counts them", .timeLimit(.minutes(3)))
+    func unrecorded() async throws {
+        var options = TestServer.Options()
+        options.recordsRequests = false
+        let server = try TestServer(options: options, reply: .status(204))
+        let client = try SocketClient(to: server)
+        try await client.send("GET / HTTP/1.1\r\n\r\nGET / HTTP/1.1\r\n\r\n")
+        await server.waitForReplies(2)
+        #expect(server.requestCount == 2)
+        #expect(server.requests.isEmpty)
+        await #expect(throws: CancellationError.self) { try await server.request(at: 0) }
+    }
+
+    @Test("Who waits for a request can be cancelled", .timeLimit(.minutes(3)))
+    func cancelledWait() async throws {
+        let server = try TestServer(reply: .hang)
+        let waiting = Task { try await server.request(at: 0) }
+        waiting.cancel()
+        await #expect(throws: CancellationError.self) { try await waiting.value }
+    }
+
+    @Test("When the client goes, the answer under way is cancelled", .timeLimit(.minutes(3)))
+    func clientGoes() async throws {
+        let started = Expectation()
+        let cancelled = Expectation()
+        let server = try TestServer { _ in
+            started.fulfill()
+            do { try await Gate().waitUnlessCancelled() } catch { cancelled.fulfill() }
+            return .hang
+        }
+        let client = try SocketClient(to: server)
+        try await client.send("GET / HTTP/1.1\r\n\r\n")
+        await started.wait()
+        client.disconnect()
+        await cancelled.wait()
+        #expect(cancelled.fulfilledCount == 1)
+        await server.waitForConnections(closed: 1)
+        #expect(server.openConnectionCount == 0)
+    }
+
+    @Test("While reading is stopped a client's end is seen all the same", .timeLimit(.minutes(3)))
+    func stoppedReading() async throws {
+        var options = TestServer.Options()
+        options.onConnect = { _ in [.stopReading, .hang] }
+        let server = try TestServer(options: options, reply: .hang)
+        let client = try SocketClient(to: server)
+        try await client.send("GET / HTTP/1.1\r\n\r\n")
+        client.disconnect()
+        await server.waitForConnections(closed: 1)
+        #expect(server.closedConnectionCount == 1)
+        #expect(server.bytesReceived == 0)
+    }
+
+    @Test("A half-closed client gets its answer where the server is told so", .timeLimit(.minutes(3)))
+    func halfClose() async throws {
+        var options = TestServer.Options()
+        options.toleratesHalfClose = true
+        let server = try TestServer(options: options, reply: .text("late"))
+        let client = try SocketClient(to: server)
+        try await client.send("GET / HTTP/1.1\r\n\r\n")
+        client.finishSending()
+        #expect(try await client.receiveAll().hasSuffix("late"))
+    }
+
+    @Test("Idle connections can be closed from the test", .timeLimit(.minutes(3)))
+    func closeConnections() async throws {
+        let server = try TestServer(reply: .status(204))
+        let client = try SocketClient(to: server)
+        try await client.send("GET / HTTP/1.1\r\n\r\n")
+        _ = try await client.receive(through: "\r\n\r\n")
+        server.closeConnections()
+        #expect(try await client.receiveAll() == "")
+        let next = try SocketClient(to: server)
+        try await next.send("GET / HTTP/1.1\r\n\r\n")
+        await server.waitForReplies(2)
+        server.closeConnections(reset: true)
+        await #expect(throws: SocketError(call: "recv", code: ECONNRESET)) { try await next.receive(10_000) }
+    }
+
+    @Test("Stopping ends connections, the listener and everybody who waits", .timeLimit(.minutes(3)))
+    func stop() async throws {
+        let server = try TestServer(reply: .hang)
+        let client = try SocketClient(to: server)
+        try await client.send("GET / HTTP/1.1\r\n\r\n")
+        await server.waitForRequests(1)
+        let waiting = Task { try await server.request(at: 5) }
+        server.stop()
+        await #expect(throws: CancellationError.self) { try await waiting.value }
+        #expect(try await client.receiveAll() == "")
+        #expect(server.openConnectionCount == 0)
+        #expect(throws: SocketError(call: "connect", code: ECONNREFUSED)) { try SocketClient(to: server) }
+        server.stop()
+    }
+
+    @Test("A server that is let go of stops", .timeLimit(.minutes(3)))
+    func release() async throws {
+        var server: TestServer? = try TestServer(reply: .hang)
+        let client = try SocketClient(port: #require(server?.port))
+        server = nil
+        #expect(try await client.receiveAll() == "")
+    }
+
+    @Test("A server listens on IPv6 and on a Unix-domain socket too", .timeLimit(.minutes(3)))
+    func addresses() async throws {
+        let path = FileManager.default.temporaryDirectory.appendingPathComponent("tk-\(UUID().uuidString).sock").path
+        for address in [TestServer.Address.ipv6, .unix(path: path)] {
+            var options = TestServer.Options()
+            options.address = address
+            let server = try TestServer(options: options, reply: .text("hi"))
+            let client = try SocketClient(to: server)
+            try await client.send("GET / HTTP/1.1\r\n\r\n")
+            #expect(try await client.receive(through: "hi").hasPrefix("HTTP/1.1 200 OK\r\n"))
+            server.stop()
+        }
+        #expect(!FileManager.default.fileExists(atPath: path))
+    }
+
+    @Test("A closed port refuses, and availability is told by connecting")
+    func availability() throws {
+        let closed = try ClosedPort()
+        #expect(throws: SocketError(call: "connect", code: ECONNREFUSED)) { try SocketClient(port: closed.port) }
+        #expect(!ServerAvailability("none", variable: "NONE", baseURL: closed.baseURL).isRunning)
+        let server = try TestServer(reply: .status(204))
+        #expect(ServerAvailability("some", variable: "SOME", baseURL: server.baseURL).isRunning)
+    }
+}
