@@ -18,11 +18,11 @@ struct ConformanceTests {
         // In two of four runs, the client did not return within 30 seconds after a cancel while it sent a body.
         "A cancel while the body goes out ends the call and the connection",
     ]
-    private static let promises = TransportConformance.requirements.filter { !unsupported.contains($0.description) }
+    private static let requirements = TransportConformance.requirements.filter { !unsupported.contains($0.description) }
 
-    @Test("It meets each requirement of Transport", .timeLimit(.minutes(1)), arguments: promises)
-    func conforms(promise: TransportRequirement) async throws {
-        try await withTransport { try await promise.check($0) }
+    @Test("It meets each requirement of Transport", .timeLimit(.minutes(1)), arguments: requirements)
+    func conforms(requirement: TransportRequirement) async throws {
+        try await withTransport { try await requirement.check($0) }
     }
 
     @Test("Every exception is in the list of requirements")

@@ -2,12 +2,12 @@
 import Foundation
 import TargetKit
 
-/// One promise of ``Transport`` as a transport keeps it that reaches no network, but is told what to answer.
+/// One requirement of ``Transport`` as a transport keeps it that reaches no network, but is told what to answer.
 ///
 /// ```swift
-/// @Test("My stub keeps the promises", .timeLimit(.minutes(3)), arguments: TransportConformance.answers)
-/// func conforms(promise: StubRequirement) async throws {
-///     try await promise.check { answer in MyStub(answer) }
+/// @Test("My stub keeps the requirements", .timeLimit(.minutes(3)), arguments: TransportConformance.answers)
+/// func conforms(requirement: StubRequirement) async throws {
+///     try await requirement.check { answer in MyStub(answer) }
 /// }
 /// ```
 public struct StubRequirement: Sendable, CustomStringConvertible {
@@ -15,7 +15,7 @@ public struct StubRequirement: Sendable, CustomStringConvertible {
     public typealias Answer = @Sendable (TransportRequest) async throws -> SampleResponse
     typealias Check = @Sendable (_ make: @Sendable (@escaping Answer) -> any Transport) async throws -> Void
 
-    /// The promise, as a sentence.
+    /// The requirement, as a sentence.
     public let description: String
     private let body: Check
 

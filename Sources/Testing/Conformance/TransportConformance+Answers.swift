@@ -3,7 +3,7 @@ import Foundation
 import TargetKit
 
 extension TransportConformance {
-    /// The promises of a transport that answers by itself.
+    /// The requirements of a transport that answers by itself.
     public static let answers = answering + answerEndings + answerBodies
 
     private static let answering: [StubRequirement] = [

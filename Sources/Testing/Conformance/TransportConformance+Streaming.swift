@@ -116,7 +116,7 @@ extension TransportConformance {
         },
     ]
 
-    /// What nobody can promise who cannot make a server wait.
+    /// What nobody can requirement who cannot make a server wait.
     public static let holdingBack: [TransportRequirement] = [
         TransportRequirement("A slow reader holds up the server, and then reads on to the end") { transport in
             for buffer in [1, 64 << 10, 1 << 20] {

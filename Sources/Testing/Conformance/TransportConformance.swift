@@ -2,12 +2,12 @@
 import Foundation
 import TargetKit
 
-/// The promises of ``Transport``, each as a check that any transport can be put to. No test library is needed:
+/// The requirements of ``Transport``, each as a check that any transport can be put to. No test library is needed:
 ///
 /// ```swift
-/// @Test("My transport keeps the promises", .timeLimit(.minutes(3)), arguments: TransportConformance.requirements)
-/// func conforms(promise: TransportRequirement) async throws {
-///     try await promise.check(MyTransport())
+/// @Test("My transport keeps the requirements", .timeLimit(.minutes(3)), arguments: TransportConformance.requirements)
+/// func conforms(requirement: TransportRequirement) async throws {
+///     try await requirement.check(MyTransport())
 /// }
 /// ```
 ///
@@ -18,15 +18,15 @@ import TargetKit
 ///
 /// A transport that answers by itself, a stub or a cache for one, is put to ``answers`` in their place.
 public enum TransportConformance {
-    /// All promises of a transport that reaches the network.
-    public static let promises =
+    /// All requirements of a transport that reaches the network.
+    public static let requirements =
         requests + bodies + responses + oneExchange + failures + cancelling + reporting
         + streaming
 }
 
-/// One promise of ``Transport``.
+/// One requirement of ``Transport``.
 public struct TransportRequirement: Sendable, CustomStringConvertible {
-    /// The promise, as a sentence.
+    /// The requirement, as a sentence.
     public let description: String
     private let body: @Sendable (any Transport) async throws -> Void
 

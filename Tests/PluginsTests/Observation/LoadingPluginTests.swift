@@ -3,7 +3,6 @@ import Foundation
 import TargetKit
 import TargetKitPlugins
 import TargetKitTesting
-import TestSupport
 import Testing
 
 @Suite("Loading", .timeLimit(.minutes(2)))

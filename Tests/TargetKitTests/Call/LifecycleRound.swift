@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import TargetKitTesting
-import TestSupport
 
 @testable import TargetKit
 

@@ -2,7 +2,6 @@
 import Foundation
 import TargetKit
 import TargetKitTesting
-import TestSupport
 import Testing
 
 #if canImport(FoundationNetworking)

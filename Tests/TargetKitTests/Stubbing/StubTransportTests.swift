@@ -6,14 +6,14 @@ import Testing
 
 @Suite("StubTransport", .timeLimit(.minutes(3)))
 struct StubTransportTests {
-    @Test("It keeps each promise of Transport", arguments: TransportConformance.answers)
-    func conforms(promise: StubRequirement) async throws {
-        try await promise.check { answer in StubTransport(respond: answer) }
+    @Test("It keeps each requirement of Transport", arguments: TransportConformance.answers)
+    func conforms(requirement: StubRequirement) async throws {
+        try await requirement.check { answer in StubTransport(respond: answer) }
     }
 
     @Test("It keeps them after a delay too", arguments: TransportConformance.answers)
-    func conformsLate(promise: StubRequirement) async throws {
-        try await promise.check { answer in StubTransport(delay: .milliseconds(1), respond: answer) }
+    func conformsLate(requirement: StubRequirement) async throws {
+        try await requirement.check { answer in StubTransport(delay: .milliseconds(1), respond: answer) }
     }
 
     @Test("A cancel within the delay ends the call as cancelled, before the sample is asked for")

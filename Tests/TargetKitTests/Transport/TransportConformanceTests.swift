@@ -8,22 +8,22 @@ import Testing
 struct TransportConformanceTests {
     #if canImport(CTargetKitCurl)
     @Test("CurlTransport meets each requirement", .timeLimit(.minutes(3)), arguments: TransportConformance.requirements)
-    func curl(promise: TransportRequirement) async throws {
+    func curl(requirement: TransportRequirement) async throws {
         let transport = CurlTransport.another()
-        try await promise.check(transport)
+        try await requirement.check(transport)
         transport.shutdown()
     }
     #endif
 
-    @Test("URLSessionTransport meets each requirement", .timeLimit(.minutes(3)), arguments: urlSessionPromises)
-    func urlSession(promise: TransportRequirement) async throws {
+    @Test("URLSessionTransport meets each requirement", .timeLimit(.minutes(3)), arguments: urlSessionRequirements)
+    func urlSession(requirement: TransportRequirement) async throws {
         let transport = URLSessionTransport.another()
-        try await promise.check(transport)
+        try await requirement.check(transport)
         transport.shutdown()
     }
 
     #if canImport(FoundationNetworking)
-    /// Promises that Linux's Foundation does not let anybody keep. `URLSessionTransportTests` has what happens instead,
+    /// Requirements that Linux's Foundation does not let anybody keep. `URLSessionTransportTests` has what happens instead,
     /// `FoundationTrapTests` and `FoundationFatalTests` say when it is mended.
     private static let broken: Set = [
         "A connection that closes within the head is .networkConnectionLost",
@@ -32,8 +32,8 @@ struct TransportConformanceTests {
     ]
     /// `URLSessionStreamTests` has those of them that need no more than a switch.
     private static let streaming = Set(TransportConformance.streaming.map(\.description))
-    private static let urlSessionPromises = TransportConformance.requirements.filter { promise in
-        !broken.contains(promise.description) && !streaming.contains(promise.description)
+    private static let urlSessionRequirements = TransportConformance.requirements.filter { requirement in
+        !broken.contains(requirement.description) && !streaming.contains(requirement.description)
     }
 
     @Test("Every exception for URLSession is in the list of requirements")
@@ -41,6 +41,6 @@ struct TransportConformanceTests {
         #expect(Self.broken.isSubset(of: TransportConformance.requirements.map(\.description)))
     }
     #else
-    private static let urlSessionPromises = TransportConformance.requirements
+    private static let urlSessionRequirements = TransportConformance.requirements
     #endif
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 
 import TargetKitTesting
-import TestSupport
 import Testing
 
 @Suite("ManualClock and signals")

@@ -126,7 +126,7 @@ struct CurlResponseTests {
             ["Range": "bytes=0-9"], [:], ["range": "bytes=0-9"], ["Range": "bytes=0-9", "accept-encoding": "br"],
         ]
         for headers in fields { try await TestCall(headers: headers).send(to: server, with: transport) }
-        let sent = server.requests.map { $0.headers.all("Accept-Encoding") }
+        let sent = server.requests.map { $0.headers.values(for: "Accept-Encoding") }
         #expect([sent[0], sent[2], sent[3]] == [["identity"], ["identity"], ["br"]])
         #expect(sent[1].first?.contains("gzip") == true)
     }

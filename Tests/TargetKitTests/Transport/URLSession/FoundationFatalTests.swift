@@ -19,7 +19,7 @@ struct FoundationFatalTests {
         let result = await #expect(
             processExitsWith: .failure,
             observing: [\.standardErrorContent],
-            "mended: take the promise off the list in TransportConformanceTests"
+            "mended: take the requirement off the list in TransportConformanceTests"
         ) {
             await TrapProcess.fetch(reply: .raw("HTTP/1.1 200 OK\r\nContent-Le"))
         }

@@ -161,7 +161,7 @@ struct FoundationTrapTests {
         let head = Data("HTTP/1.1 200 OK\r\nContent-Length: 0\r\nX-Name: Andr".utf8) + [0xE9, 0x0D, 0x0A, 0x0D, 0x0A]
         let server = try TestServer(reply: [.bytes(head), .close])
         try await probe.run(URLRequest(url: server.baseURL), in: probe.session())
-        #expect(probe.error != nil, "mended: take its promise off the list in TransportConformanceTests")
+        #expect(probe.error != nil, "mended: take its requirement off the list in TransportConformanceTests")
     }
 
     @Test("The temporary file of a download is not removed")

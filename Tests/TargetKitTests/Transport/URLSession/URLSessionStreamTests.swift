@@ -114,15 +114,15 @@ struct URLSessionStreamTests {
 #if canImport(FoundationNetworking)
 @Suite("URLSessionTransport: streams on Linux", .serialized, .timeLimit(.minutes(3)))
 struct URLSessionLinuxStreamTests {
-    private static let promises: [TransportRequirement] = {
+    private static let requirements: [TransportRequirement] = {
         let holdingBack = Set(TransportConformance.holdingBack.map(\.description))
         return TransportConformance.streaming.filter { !holdingBack.contains($0.description) }
     }()
 
-    @Test("With streaming enabled it meets each requirement for readers that needs no slow server", arguments: promises)
-    func keeps(promise: TransportRequirement) async throws {
+    @Test("With streaming enabled it meets each requirement for readers that needs no slow server", arguments: requirements)
+    func keeps(requirement: TransportRequirement) async throws {
         let transport = URLSessionTransport(streaming: .unbounded)
-        try await promise.check(transport)
+        try await requirement.check(transport)
         transport.shutdown()
     }
 

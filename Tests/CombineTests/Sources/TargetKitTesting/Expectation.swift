@@ -1,0 +1,1 @@
+../../../../Sources/Testing/Concurrency/Expectation.swift
