@@ -10,5 +10,8 @@ public struct SHA256Digest: Sequence, Sendable {
 
 @available(macOS 10.15, iOS 13, tvOS 13, watchOS 6, *)
 public struct SHA256: Sendable {
+    public init() {}
+    public mutating func update(bufferPointer: UnsafeRawBufferPointer) {}
+    public func finalize() -> SHA256Digest { SHA256Digest() }
     public static func hash<D: DataProtocol>(data: D) -> SHA256Digest { SHA256Digest() }
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #if canImport(Security)
-import CryptoKit
 import Foundation
 import Security
 
@@ -107,7 +106,7 @@ struct URLSessionTrust: Sendable {
             return nil
         }
         return CertificateKey.subjectPublicKeyInfo(ofCertificate: SecCertificateCopyData(leaf) as Data)
-            .map { Data(SHA256.hash(data: $0)).base64EncodedString() }
+            .map { Data(SHA256Hasher.digest(of: $0)).base64EncodedString() }
     }
 
     private func answerClientCertificate(for url: URL) -> Answer {

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+
+/// The file name of a `Content-Disposition` field (RFC 6266).
+package enum ContentDisposition {
+    /// A name for a new file, without folders and everything else that a server should not decide; `nil` if the field has
+    /// no usable name or is not valid.
+    ///
+    /// `filename*` (RFC 8187), in UTF-8 or ISO 8859-1, is preferred to `filename`, and `filename` is used if it cannot be
+    /// decoded (RFC 6266 §4.3).
+    package static func fileName(in field: String) -> String? {
+        guard let parameters = parameters(of: field) else { return nil }
+        let extended = parameters["filename*"].flatMap { $0.isQuoted ? nil : decoded($0.text) }.flatMap(
+            SafeFileName.make
+        )
+        return extended ?? parameters["filename"].flatMap { SafeFileName.make($0.text) }
+    }
+
+    private struct Value {
+        var text: String
+        var isQuoted: Bool
+    }
+
+    /// The parameters after the type, by their names in lowercase; `nil` if the field is not valid: two parameters of one
+    /// name included.
+    private static func parameters(of field: String) -> [String: Value]? {
+        var rest = field.unicodeScalars[...]
+        guard token(&rest) != nil else { return nil }
+        var parameters: [String: Value] = [:]
+        while true {
+            skipSpaces(&rest)
+            guard let next = rest.first else { return parameters }
+            guard next == ";" else { return nil }
+            rest.removeFirst()
+            skipSpaces(&rest)
+            // Servers end the field with a semicolon, or write two.
+            if rest.isEmpty || rest.first == ";" { continue }
+            guard let name = token(&rest) else { return nil }
+            skipSpaces(&rest)
+            guard rest.first == "=" else { return nil }
+            rest.removeFirst()
+            skipSpaces(&rest)
+            guard let value = value(&rest), parameters.updateValue(value, forKey: name.lowercased()) == nil else {
+                return nil
+            }
+        }
+    }
+
+    private static func value(_ rest: inout Substring.UnicodeScalarView) -> Value? {
+        guard rest.first == "\"" else {
+            // Servers leave the quotation marks out: what is not a token ends at the semicolon.
+            let text = rest.prefix { $0 != ";" && $0 != "\"" }
+            rest = rest[text.endIndex...]
+            let trimmed = String(text).trimmingCharacters(in: .whitespaces)
+            return trimmed.isEmpty || rest.first == "\"" ? nil : Value(text: trimmed, isQuoted: false)
+        }
+        rest.removeFirst()
+        var text = String.UnicodeScalarView()
+        while let scalar = rest.popFirst() {
+            if scalar == "\"" { return Value(text: String(text), isQuoted: true) }
+            // A quoted pair (RFC 9110 §5.6.4). Some servers send the backslashes of a path unescaped; the name after the last
+            // one is the same, unless it begins with a quotation mark.
+            if scalar == "\\", let next = rest.first, next == "\"" || next == "\\" {
+                rest.removeFirst()
+                text.append(next)
+            } else {
+                text.append(scalar)
+            }
+        }
+        return nil
+    }
+
+    /// A token (RFC 9110 §5.6.2).
+    private static func token(_ rest: inout Substring.UnicodeScalarView) -> String? {
+        let token = rest.prefix { scalar in
+            scalar.isASCII && scalar.value > 0x20 && scalar.value < 0x7F
+                && !"\"(),/:;<=>?@[\\]{}".unicodeScalars.contains(scalar)
+        }
+        rest = rest[token.endIndex...]
+        return token.isEmpty ? nil : String(token)
+    }
+
+    private static func skipSpaces(_ rest: inout Substring.UnicodeScalarView) {
+        rest = rest.drop { $0 == " " || $0 == "\t" }
+    }
+
+    /// The text of an extended value, such as `UTF-8'en'%e2%82%ac%20rates` (RFC 8187 §3.2.1).
+    private static func decoded(_ value: String) -> String? {
+        let parts = value.split(separator: "'", maxSplits: 2, omittingEmptySubsequences: false)
+        guard parts.count == 3 else { return nil }
+        var bytes: [UInt8] = []
+        var rest = parts[2].utf8[...]
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "%") else {
+                bytes.append(byte)
+                continue
+            }
+            let digits = rest.prefix(2)
+            guard digits.count == 2, let code = UInt8(String(Substring(digits)), radix: 16),
+                digits.allSatisfy({ $0 != UInt8(ascii: "+") && $0 != UInt8(ascii: "-") })
+            else { return nil }
+            bytes.append(code)
+            rest = rest.dropFirst(2)
+        }
+        switch parts[0].lowercased() {
+        case "utf-8": return String(bytes: bytes, encoding: .utf8)
+        case "iso-8859-1": return String(bytes: bytes, encoding: .isoLatin1)
+        default: return nil
+        }
+    }
+}
+
+/// A file name that is safe on every system, made of a text that a server has chosen.
+package enum SafeFileName {
+    /// Most file systems limit a name to 255 bytes; some of them are left for a number, and for the name of a part.
+    private static let longest = 200
+    /// The longest extension that is kept of a name that is cut.
+    private static let longestExtension = 20
+
+    /// Names of devices on Windows, with any extension.
+    private static let devices: Set<String> = Set(
+        ["con", "prn", "aux", "nul", "conin$", "conout$"] + (0...9).flatMap { ["com\($0)", "lpt\($0)"] }
+    )
+
+    /// The name after the last `/` or `\`, without control characters, invisible ones and those that change the direction of
+    /// text, without dots and spaces at its ends, and with `_` in place of `:*?"<>|` and before the name of a device;
+    /// `nil` if nothing is left.
+    package static func make(_ text: String) -> String? {
+        let last =
+            text.unicodeScalars.split(omittingEmptySubsequences: false) { $0 == "/" || $0 == "\\" }.last ?? [][...]
+        var name = String(String.UnicodeScalarView(last.compactMap(replacement)))
+        name = trimmed(name)
+        guard !name.isEmpty else { return nil }
+        let stem = name.prefix { $0 != "." }
+        if devices.contains(stem.trimmingCharacters(in: .whitespaces).lowercased()) { name = "_" + name }
+        return shortened(name)
+    }
+
+    private static func replacement(_ scalar: Unicode.Scalar) -> Unicode.Scalar? {
+        switch scalar.properties.generalCategory {
+        case .control, .format, .surrogate, .privateUse, .lineSeparator, .paragraphSeparator: nil
+        // Unassigned characters are kept: they may be newer than this system.
+        default: ":*?\"<>|".unicodeScalars.contains(scalar) ? "_" : scalar
+        }
+    }
+
+    /// A name that begins with a dot is hidden, and Windows removes dots and spaces at the end.
+    private static func trimmed(_ name: String) -> String {
+        let ends = CharacterSet.whitespacesAndNewlines.union(CharacterSet(charactersIn: "."))
+        return name.trimmingCharacters(in: ends)
+    }
+
+    /// The name, cut between characters, with its extension.
+    private static func shortened(_ name: String) -> String {
+        guard name.utf8.count > longest else { return name }
+        var (stem, end) = (name[...], "")
+        if let dot = name.lastIndex(of: "."), name[dot...].utf8.count <= longestExtension {
+            (stem, end) = (name[..<dot], String(name[dot...]))
+        }
+        while stem.utf8.count + end.utf8.count > longest { stem.removeLast() }
+        return trimmed(String(stem)) + end
+    }
+}

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+
+/// The SHA-256 digests of a `Repr-Digest` or `Content-Digest` field (RFC 9530 §2, §3).
+///
+/// The value is a dictionary of byte sequences (RFC 9651): `sha-256=:d435Qo+nKZ+gLcUHn7GQtQ72hiBVAgqoLsZnZPiTGPk=:`. Other
+/// algorithms are ignored.
+package enum DigestFields {
+    /// The digest, of 32 bytes; `nil` if the field has none, or is not valid.
+    package static func sha256(in field: String) -> Data? {
+        var digest: Data?
+        for member in members(of: field) {
+            let name = member.prefix { $0 != "=" }
+            // Keys are in lowercase (RFC 9651 §3.1.2), so `SHA-256` is another key. A later member replaces an earlier one.
+            guard name == "sha-256" else { continue }
+            let value = member.dropFirst(name.count + 1).prefix { $0 != ";" }
+            guard value.count > 2, value.first == ":", value.last == ":" else { return nil }
+            guard let bytes = Data(base64Encoded: String(value.dropFirst().dropLast())), bytes.count == 32 else {
+                return nil
+            }
+            digest = bytes
+        }
+        return digest
+    }
+
+    /// The members without the spaces around them. Neither base64 nor the names of algorithms contain a comma.
+    private static func members(of field: String) -> [Substring] {
+        field.split(separator: ",").map { member in
+            var member = member.drop { $0 == " " || $0 == "\t" }
+            while let last = member.last, last == " " || last == "\t" { member.removeLast() }
+            return member
+        }
+    }
+}
