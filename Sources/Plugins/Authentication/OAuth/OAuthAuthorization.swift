@@ -16,15 +16,24 @@ public struct OAuthAuthorization: Sendable, Hashable, Codable {
     /// The URL to open in a browser.
     public let url: URL
     private let redirectURI: URL
+    private let issuer: String?
     private let state: String
     private let verifier: String
 
-    init(_ endpoint: URL, clientID: String, redirectURI: URL, scope: String?, parameters: [String: String]) {
+    init(
+        _ endpoint: URL,
+        clientID: String,
+        redirectURI: URL,
+        scope: String?,
+        issuer: String?,
+        parameters: [String: String]
+    ) {
         self.init(
             endpoint,
             clientID: clientID,
             redirectURI: redirectURI,
             scope: scope,
+            issuer: issuer,
             parameters: parameters,
             state: Self.random(),
             verifier: Self.random()
@@ -36,6 +45,7 @@ public struct OAuthAuthorization: Sendable, Hashable, Codable {
         clientID: String,
         redirectURI: URL,
         scope: String?,
+        issuer: String? = nil,
         parameters: [String: String],
         state: String,
         verifier: String
@@ -53,6 +63,7 @@ public struct OAuthAuthorization: Sendable, Hashable, Codable {
         components?.percentEncodedQuery = (old.filter { !$0.isEmpty } + query).joined(separator: "&")
         url = components?.url ?? endpoint
         self.redirectURI = redirectURI
+        self.issuer = issuer
         self.state = state
         self.verifier = verifier
     }
@@ -67,6 +78,10 @@ public struct OAuthAuthorization: Sendable, Hashable, Codable {
         // Otherwise another site could sign the user in to an account of its own (RFC 6749 §10.12).
         guard value("state") == state else {
             throw .unreadable("the URL is not the response to this authorization: its state differs")
+        }
+        // Otherwise the code of one server could be sent to another one (RFC 9207 §2.4, §4).
+        guard issuer == nil || value("iss") == issuer else {
+            throw .unreadable("the URL is the response of another server: its issuer differs")
         }
         if let code = value("error") {
             let text = OAuthText(leavingOut: [state, verifier])
@@ -110,13 +125,23 @@ extension OAuthClient {
     ///   - redirectURI: The URL, registered with the server, to which it redirects the browser: a link to the app, or
     ///     `http://127.0.0.1` with a port for programs without one (RFC 8252 §7).
     ///   - scope: Names separated by spaces; default `nil`: the server's default.
+    ///   - issuer: The server's identifier, which its response must contain (RFC 9207), for an app that signs in at
+    ///     several servers; default `nil`: it is not compared.
     ///   - parameters: Further parameters of the URL, for example `prompt`; default: none.
     public func authorization(
         at url: URL,
         redirectURI: URL,
         scope: String? = nil,
+        issuer: String? = nil,
         parameters: [String: String] = [:]
     ) -> OAuthAuthorization {
-        OAuthAuthorization(url, clientID: id, redirectURI: redirectURI, scope: scope, parameters: parameters)
+        OAuthAuthorization(
+            url,
+            clientID: id,
+            redirectURI: redirectURI,
+            scope: scope,
+            issuer: issuer,
+            parameters: parameters
+        )
     }
 }

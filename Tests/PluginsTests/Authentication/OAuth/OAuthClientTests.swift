@@ -178,6 +178,23 @@ extension OAuthClientTests {
         }
     }
 
+    @Test("A response of another server, or without an issuer, has no grant (RFC 9207)")
+    func issuers() throws {
+        let client = OAuthClient(id: "app", tokenURL: .shop)
+        let authorization = client.authorization(
+            at: .shop,
+            redirectURI: Self.redirectURI,
+            issuer: "https://login.example"
+        )
+        let state = try Response(statusCode: 200, data: JSONEncoder().encode(authorization)).json()["state"].string ?? ""
+        for issuer in ["", "&iss=", "&iss=https://evil.example", "&iss=https://login.example/"] {
+            let url = try callback("state=\(state)&code=c\(issuer)")
+            #expect(throws: OAuthError.self) { try authorization.grant(from: url) }
+        }
+        let url = try callback("state=\(state)&code=c&iss=https%3A%2F%2Flogin.example")
+        #expect(throws: Never.self) { try authorization.grant(from: url) }
+    }
+
     @Test("States and verifiers are random, of the length that RFC 7636 §4.1 allows, and stored with the authorization")
     func random() throws {
         let client = OAuthClient(id: "app", tokenURL: .shop)
