@@ -50,6 +50,16 @@ let package = Package(
             ]
         ),
         .testTarget(
+            name: "ShopTests",
+            dependencies: [
+                "shop",
+                .product(name: "TargetKitPlugins", package: "TargetKit"),
+                .product(name: "TargetKitTesting", package: "TargetKit"),
+            ],
+            // Read from the source folder.
+            exclude: ["Fixtures"]
+        ),
+        .testTarget(
             name: "DistributedSpanTests",
             dependencies: [
                 "DistributedSpan",

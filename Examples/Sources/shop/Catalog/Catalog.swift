@@ -30,4 +30,11 @@ extension Catalog: ShopTarget {
             Data(#"{"total":1,"items":[{"id":"sencha","name":"Sencha","cents":890,"tags":["green"]}]}"#.utf8)
         }
     }
+
+    func sampleResponse(in scenario: String) -> SampleResponse? {
+        switch (scenario, self) {
+        case ("empty shop", .products), ("empty shop", .search): .json(#"{"total":0,"items":[]}"#)
+        default: nil
+        }
+    }
 }

@@ -186,7 +186,8 @@ extension OAuthClientTests {
             redirectURI: Self.redirectURI,
             issuer: "https://login.example"
         )
-        let state = try Response(statusCode: 200, data: JSONEncoder().encode(authorization)).json()["state"].string ?? ""
+        let state =
+            try Response(statusCode: 200, data: JSONEncoder().encode(authorization)).json()["state"].string ?? ""
         for issuer in ["", "&iss=", "&iss=https://evil.example", "&iss=https://login.example/"] {
             let url = try callback("state=\(state)&code=c\(issuer)")
             #expect(throws: OAuthError.self) { try authorization.grant(from: url) }
