@@ -52,7 +52,7 @@ package struct TextRedactor {
     }
 
     /// The text with its secrets redacted.
-    static func redacted(_ text: some StringProtocol, by redaction: Redaction, depth: Int = 0) -> String {
+    package static func redacted(_ text: some StringProtocol, by redaction: Redaction, depth: Int = 0) -> String {
         var redactor = TextRedactor(Array(text.utf8), redaction: redaction, limit: .max, depth: depth)
         redactor.run()
         return String(decoding: redactor.copy, as: UTF8.self)

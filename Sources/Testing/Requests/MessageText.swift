@@ -6,58 +6,51 @@ import TargetKit
 enum MessageText {
     /// The longest value that is shown whole, in characters.
     private static let limit = 200
-
-    /// "expected …, found …", with texts that ``shown(_:_:)`` has returned.
-    static func difference(_ expected: String, _ found: String?) -> String {
-        "expected \(expected), found \(found ?? "none")"
-    }
-
-    /// The text, cut after 200 characters.
-    static func cut(_ text: String) -> String {
-        let short = text.prefix(limit)
-        if short.endIndex == text.endIndex { return text.inOneLine }
-        return "\(String(short).inOneLine)… (\(text.utf8.count) bytes)"
-    }
+    private static let redaction = Redaction()
 
     /// The quoted texts, separated by commas.
     static func shown(_ values: [String], _ isSecret: Bool) -> String {
-        isSecret ? HeaderRedaction.placeholder : values.map { "\"\(cut($0))\"" }.joined(separator: ", ")
-    }
-
-    /// The JSON text, without the values of secret members.
-    static func shown(_ value: JSONValue, _ isSecret: Bool) -> String {
         if isSecret { return HeaderRedaction.placeholder }
-        return cut(String(decoding: value.redacted.jsonData(), as: UTF8.self))
+        return values.map { "\"\(TextRedactor.redacted($0.excerpt(limit), by: redaction).inOneLine)\"" }
+            .joined(separator: ", ")
     }
-}
 
-extension JSONValue {
-    /// The value with the members whose names are those of secrets replaced.
-    fileprivate var redacted: JSONValue {
-        switch self {
-        case .array(let elements): .array(elements.map(\.redacted))
-        case .object(var object):
-            .object(
-                {
-                    for (key, value) in object {
-                        object[key] =
-                            SecretFields.isSecret(key) ? .string(HeaderRedaction.placeholder) : value.redacted
-                    }
-                    return object
-                }()
-            )
-        default: self
+    /// The beginning of the JSON text, without the values of secret members.
+    static func shown(_ value: JSONValue, _ isSecret: Bool) -> String {
+        isSecret ? HeaderRedaction.placeholder : redacted(value).excerpt.inOneLine
+    }
+
+    /// The differences of two values that are not equal, by key path, without secrets.
+    static func differences(_ expected: JSONValue, _ found: JSONValue, subject: String) -> [String] {
+        let lines = JSONDifference.lines(redacted(expected), redacted(found), subject: subject)
+        return lines.isEmpty ? ["\(subject): a secret differs"] : lines
+    }
+
+    /// The differences of two bodies that are not equal, without secrets.
+    static func differences(_ expected: Data, _ found: Data, contentType: String?) -> [String] {
+        func content(_ data: Data) -> BodyContent {
+            BodyContent(redaction.body(data, contentType: contentType), contentType: contentType)
         }
+        let lines = content(found).differences(from: content(expected))
+        return lines.isEmpty ? ["body: a secret or the formatting differs"] : lines
+    }
+
+    private static func redacted(_ value: JSONValue) -> JSONValue {
+        (try? JSONValue(parsing: redaction.body(value.jsonData(), contentType: "application/json"))) ?? value
     }
 }
 
 extension RecordedRequest {
     /// The method, the URL and the size of the body on one line, without the values of secrets.
     package var summary: String {
-        var text = "\(method) \(RedactedURL(url))"
-        if let query = url.query(percentEncoded: true) { text += "?" + SecretFields.redacted(query: query[...]) }
+        var text = "\(method) \(Redaction().url(url.absoluteString).excerpt(500))"
         if !body.isEmpty { text += ", \(body.count) bytes" }
         if let target { text += " (\(target.name))" }
         return text.inOneLine
     }
+}
+
+extension RecordedRequest: RedactedDescription {
+    /// The method, the URL and the size of the body on one line, without the values of secrets.
+    package var redactedDescription: String { summary }
 }

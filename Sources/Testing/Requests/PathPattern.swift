@@ -41,10 +41,10 @@ struct PathPattern: Sendable {
     }
 
     private static func matchers(ofQuery query: Substring) -> [RequestMatcher] {
-        let items = RequestParts.items(String(query))
+        let items = FormItem.items(of: String(query))
         var names: [String] = []
         for item in items where !names.contains(item.name) { names.append(item.name) }
-        return names.map { name in .query(name, items.filter { $0.name == name }.map(\.value)) }
+        return names.map { name in .query(name, items.filter { $0.name == name }.compactMap(\.value)) }
     }
 
     private static func segment(_ text: Substring) -> Segment {

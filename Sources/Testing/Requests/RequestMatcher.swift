@@ -23,7 +23,7 @@ public struct RequestMatcher: Sendable {
 
     static func query(_ name: String, _ values: [String]) -> Self {
         .items("query \(name)", values, isSecret: SecretFields.isSecretParameter(name)) { request in
-            request.query.lazy.filter { $0.name == name }.map(\.value)
+            request.query.filter { $0.name == name }.map { $0.value ?? "" }
         }
     }
 
@@ -43,7 +43,7 @@ public struct RequestMatcher: Sendable {
     /// - Parameter values: The values; if there are none, a field with any value matches.
     public static func form(_ name: String, _ values: String...) -> Self {
         .items("form field \(name)", values, isSecret: SecretFields.isSecretParameter(name)) { request in
-            request.form.lazy.filter { $0.name == name }.map(\.value)
+            request.form.filter { $0.name == name }.map { $0.value ?? "" }
         }
     }
 
@@ -61,17 +61,21 @@ public struct RequestMatcher: Sendable {
         let wanted = MessageText.shown(value, isSecret)
         return Self(description: "\(name) \(wanted)") { request in
             guard let json = request.json else { return ["\(name): the body is not valid JSON"] }
-            let found = json.value(at: path)
+            guard let found = json.value(at: path) else { return ["\(name): expected \(wanted), found none"] }
             guard found != value else { return [] }
-            return ["\(name): " + MessageText.difference(wanted, found.map { MessageText.shown($0, isSecret) })]
+            guard isSecret || !value.isContainer || !found.isContainer else {
+                return MessageText.differences(value, found, subject: name)
+            }
+            return ["\(name): expected \(wanted), found \(MessageText.shown(found, isSecret))"]
         }
     }
 
     /// The body consists of the given bytes.
     public static func body(_ data: Data) -> Self {
         Self(description: "body of \(data.count) bytes") { request in
-            guard request.request.body != data else { return [] }
-            return ["body: expected \(data.count) bytes, found \(request.request.body.count) other bytes"]
+            let request = request.request
+            guard request.body != data else { return [] }
+            return MessageText.differences(data, request.body, contentType: request.headers[.contentType])
         }
     }
 
@@ -110,8 +114,8 @@ public struct RequestMatcher: Sendable {
             let found = found(request)
             if expected.isEmpty { return found.isEmpty ? ["\(name): found none"] : [] }
             guard found != expected else { return [] }
-            let shown = found.isEmpty ? nil : MessageText.shown(found, isSecret)
-            return ["\(name): " + MessageText.difference(wanted, shown)]
+            let shown = found.isEmpty ? "none" : MessageText.shown(found, isSecret)
+            return ["\(name): expected \(wanted), found \(shown)"]
         }
     }
 }
@@ -128,4 +132,7 @@ extension JSONValue {
             }
         }
     }
+
+    /// Whether this is an array or object.
+    fileprivate var isContainer: Bool { array != nil || object != nil }
 }

@@ -4,9 +4,6 @@ import TargetKit
 
 /// The parts of a recorded request that patterns compare, each read once, when a pattern needs it.
 final class RequestParts {
-    /// A decoded query item or form field.
-    typealias Item = (name: String, value: String)
-
     let request: RecordedRequest
 
     init(_ request: RecordedRequest) {
@@ -27,10 +24,10 @@ final class RequestParts {
     }()
 
     /// The decoded query items, in order. A `+` is a space.
-    lazy var query = Self.items(request.url.query(percentEncoded: true) ?? "")
+    lazy var query = FormItem.items(of: request.url.query(percentEncoded: true) ?? "")
 
     /// The decoded fields of a form in the body, in order.
-    lazy var form = Self.items(request.text)
+    lazy var form = FormItem.items(of: request.text)
 
     /// The JSON in the body; `nil` if it is not valid JSON.
     lazy var json = try? JSONValue(parsing: request.body)
@@ -42,15 +39,6 @@ extension RequestParts {
         let path = path.hasPrefix("/") ? path.dropFirst() : path[...]
         guard !path.isEmpty else { return [] }
         return path.split(separator: "/", omittingEmptySubsequences: false).map { decoded(String($0)) }
-    }
-
-    /// The decoded items of an escaped query or form.
-    static func items(_ text: String) -> [Item] {
-        text.split(separator: "&").map { item in
-            let parts = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            let texts = parts.map { decoded($0.replacingOccurrences(of: "+", with: " ")) }
-            return (texts.first ?? "", texts.count > 1 ? texts[1] : "")
-        }
     }
 
     /// The text without percent escapes; the text itself if these are not UTF-8.

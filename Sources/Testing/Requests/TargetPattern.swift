@@ -49,7 +49,7 @@ struct TargetPattern: Sendable, CustomStringConvertible {
             guard expected.isPlain, found.isPlain else { return "\(label)" }
             let isSecret = SecretFields.isSecret(label)
             let shown = [one, other].map { MessageText.shown([$0], isSecret) }
-            return "\(label): \(MessageText.difference(shown[0], shown[1]))"
+            return "\(label): expected \(shown[0]), found \(shown[1])"
         }
         return texts.joined(separator: ", ")
     }
