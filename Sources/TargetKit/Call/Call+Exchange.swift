@@ -173,9 +173,11 @@ extension Call {
     private func transport(for target: Resolved) -> any Transport {
         switch target.stub {
         case .never: configuration.transport
-        case .immediate: StubTransport(target.endpoint.sampleResponse)
+        case .immediate: StubTransport(target.endpoint.sampleResponse, clock: configuration.clock)
         case .delayed(let delay):
             StubTransport(target.endpoint.sampleResponse, delay: delay, clock: configuration.clock)
+        case .scenario(let name):
+            StubTransport(target.endpoint.sampleResponse(in: name), clock: configuration.clock)
         }
     }
 }

@@ -17,7 +17,7 @@ struct SharedExchangeKey: Hashable {
     /// A stubbed call never shares with a real one, or with one that has a different sample.
     private enum Responder: Hashable {
         case transport
-        case sample(StubBehavior, status: Int, headers: HTTPHeaders, data: Data)
+        case sample(StubBehavior, delay: Duration, status: Int, headers: HTTPHeaders, data: Data)
     }
 
     private let responder: Responder
@@ -38,8 +38,13 @@ struct SharedExchangeKey: Hashable {
         if target.stub == .never {
             responder = .transport
         } else {
-            guard case .response(let status, let headers, let data) = target.endpoint.sampleResponse else { return nil }
-            responder = .sample(target.stub, status: status, headers: headers, data: data)
+            let sample =
+                if case .scenario(let name) = target.stub { target.endpoint.sampleResponse(in: name) } else {
+                    target.endpoint.sampleResponse
+                }
+            let (delay, result) = sample.withDelay
+            guard case .response(let status, let headers, let data) = result else { return nil }
+            responder = .sample(target.stub, delay: delay, status: status, headers: headers, data: data)
         }
         switch request.body {
         case .none: body = .none

@@ -33,6 +33,14 @@ public struct Endpoint: Sendable {
         set { sample = .given(newValue) }
     }
 
+    /// The response of a call stubbed for a scenario: that of the target, if it has one for the scenario.
+    func sampleResponse(in scenario: String) -> SampleResponse {
+        switch sample {
+        case .of(let target): target.sampleResponse(in: scenario) ?? target.sampleResponse
+        case .given(let response): response
+        }
+    }
+
     private var sample: Sample
 
     private enum Sample: Sendable {

@@ -5,12 +5,12 @@ import UniformTypeIdentifiers
 #endif
 
 /// The media type of a file by its extension.
-enum MIMEType {
+package enum MIMEType {
     /// The type of unknown files (RFC 7578 §4.4).
     static let unknown = "application/octet-stream"
 
     /// The type of the first name with a known extension, compared case-insensitively.
-    static func forFile(named names: String...) -> String {
+    package static func forFile(named names: String...) -> String {
         for name in names {
             if let type = type(forExtension: fileExtension(of: name)) { return type }
         }

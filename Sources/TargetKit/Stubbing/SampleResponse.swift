@@ -2,11 +2,51 @@
 import Foundation
 
 /// The result of a stubbed call.
+///
+/// ```swift
+/// var sampleResponse: SampleResponse {
+///     switch self {
+///     case .product: .json(#"{"id":7,"name":"Green tea"}"#)
+///     case .order: .json(#"{"error":"sold out"}"#, status: 409)
+///     case .search: .delayed(.seconds(1), .json("[]"))
+///     case .remove: .status(204)
+///     }
+/// }
+/// ```
 public enum SampleResponse: Sendable {
     /// A response with a status, header fields and a body.
     case response(status: Int, headers: HTTPHeaders = [:], data: Data)
     /// The failure of a transport, without a response.
     case failure(any Error & Sendable)
+    /// Another result, after a time that the provider's or the ``StubTransport``'s clock measures. The request's timeout
+    /// applies.
+    indirect case delayed(Duration, SampleResponse)
+
+    /// A response with JSON text as its body, and the content type `application/json`. The text is not checked.
+    public static func json(_ text: String, status: Int = 200) -> SampleResponse {
+        .response(status: status, headers: ["Content-Type": "application/json"], data: Data(text.utf8))
+    }
+
+    /// A response without a body.
+    public static func status(_ status: Int) -> SampleResponse {
+        .response(status: status, data: Data())
+    }
+}
+
+extension SampleResponse {
+    /// Whether the result comes after a delay.
+    var isDelayed: Bool {
+        if case .delayed = self { true } else { false }
+    }
+
+    /// The whole delay, and the result after it.
+    package var withDelay: (delay: Duration, result: SampleResponse) {
+        var (delay, result) = (Duration.zero, self)
+        while case .delayed(let more, let next) = result {
+            (delay, result) = (LongestWait.limited(delay + LongestWait.limited(more)), next)
+        }
+        return (delay, result)
+    }
 }
 
 extension SampleResponse: RedactedDescription {
@@ -15,6 +55,7 @@ extension SampleResponse: RedactedDescription {
         switch self {
         case .response(let status, _, let data): "HTTP \(status), \(data.count) bytes"
         case .failure(let error): "a failure: \(ErrorDescription(error))"
+        case .delayed(let delay, let sample): "\(sample.redactedDescription), after \(delay)"
         }
     }
 }

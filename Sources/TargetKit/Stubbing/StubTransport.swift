@@ -16,7 +16,10 @@ import FoundationNetworking
 public struct StubTransport: Transport {
     private enum Answer: Sendable {
         case sample(SampleResponse)
-        case closure(@Sendable (TransportRequest) async throws -> SampleResponse)
+        case closure(
+            @Sendable (TransportRequest) async throws -> SampleResponse,
+            owner: (any AnyObject & Sendable)?
+        )
     }
 
     private let answer: Answer
@@ -34,7 +37,7 @@ public struct StubTransport: Transport {
         clock: any Clock<Duration> = ContinuousClock(),
         respond: @escaping @Sendable (TransportRequest) async throws -> SampleResponse
     ) {
-        self.init(.closure(respond), delay, clock)
+        self.init(.closure(respond, owner: nil), delay, clock)
     }
 
     /// Creates a transport that returns the same sample for every request.
@@ -48,6 +51,21 @@ public struct StubTransport: Transport {
         self.clock = clock
     }
 
+    /// Creates a transport whose closure has an owner, which ``owner`` returns.
+    package init(
+        clock: any Clock<Duration>,
+        owner: any AnyObject & Sendable,
+        respond: @escaping @Sendable (TransportRequest) async throws -> SampleResponse
+    ) {
+        self.init(.closure(respond, owner: owner), nil, clock)
+    }
+
+    /// The object that the closure belongs to; `nil` if there is none.
+    package var owner: (any AnyObject & Sendable)? {
+        guard case .closure(_, let owner) = answer else { return nil }
+        return owner
+    }
+
     /// Reads the request's body, as if it were sent, and returns the sample after the delay.
     ///
     /// - Throws: The sample's failure; an error of the body's source; a `URLError` such as `.fileDoesNotExist` if a
@@ -56,17 +74,29 @@ public struct StubTransport: Transport {
     public func send(_ request: TransportRequest) async throws -> TransportResponse {
         try Task.checkCancellation()
         let sent = try byteCount(of: request.body)
-        if let delay {
-            try await wait(delay, timeout: request.timeout)
-            try Task.checkCancellation()
-        }
+        var timeout = request.timeout
+        if let delay { try await wait(delay, timeout: &timeout) }
         switch answer {
-        case .sample(let sample): return try response(sample, to: request, sent)
-        case .closure(let respond):
+        case .sample(let sample): return try await response(sample, to: request, sent, timeout)
+        case .closure(let respond, _):
             let sample = try await respond(request)
             try Task.checkCancellation()
-            return try response(sample, to: request, sent)
+            return try await response(sample, to: request, sent, timeout)
         }
+    }
+
+    /// The response after the sample's own delay.
+    private func response(
+        _ sample: SampleResponse,
+        to request: TransportRequest,
+        _ sent: Int64?,
+        _ timeout: Duration?
+    ) async throws -> TransportResponse {
+        guard case .delayed = sample else { return try response(sample, to: request, sent) }
+        let (delay, result) = sample.withDelay
+        var timeout = timeout
+        try await wait(delay, timeout: &timeout)
+        return try response(result, to: request, sent)
     }
 
     private func response(
@@ -84,15 +114,22 @@ public struct StubTransport: Transport {
             var response = TransportResponse(head: ResponseHead(statusCode: status, headers: headers), body: body)
             response.isSample = true
             return response
+        case .delayed(_, let sample):
+            return try response(sample, to: request, sent)
         }
     }
 
-    private func wait(_ delay: Duration, timeout: Duration?) async throws {
-        if let timeout, timeout < delay {
-            try await clock.wait(for: timeout)
-            throw URLError(.timedOut)
+    /// Waits for the delay, and subtracts it from the timeout.
+    private func wait(_ delay: Duration, timeout: inout Duration?) async throws {
+        if let limit = timeout {
+            if limit < delay {
+                try await clock.wait(for: limit)
+                throw URLError(.timedOut)
+            }
+            timeout = limit - delay
         }
         try await clock.wait(for: delay)
+        try Task.checkCancellation()
     }
 }
 
@@ -102,7 +139,7 @@ extension StubTransport {
         _ request: TransportRequest,
         cancelledBy handle: RequestHandle
     ) async throws -> TransportResponse {
-        guard delay == nil, case .sample(let sample) = answer, !request.body.isStream else {
+        guard delay == nil, case .sample(let sample) = answer, !sample.isDelayed, !request.body.isStream else {
             return try await sendInTask(request, cancelledBy: handle)
         }
         // There is nothing to wait for, so no task is needed.

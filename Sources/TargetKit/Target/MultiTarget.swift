@@ -37,6 +37,8 @@ public struct MultiTarget: TargetType {
     public var sampleData: Data { target.sampleData }
     /// The inner target's sample response.
     public var sampleResponse: SampleResponse { target.sampleResponse }
+    /// The inner target's sample response for a scenario.
+    public func sampleResponse(in scenario: String) -> SampleResponse? { target.sampleResponse(in: scenario) }
 }
 
 extension MultiTarget: ReflectsDescription {

@@ -46,6 +46,9 @@ public protocol TargetType: Sendable {
     var sampleData: Data { get }
     /// The response of a stubbed call; default: status 200 with ``sampleData``.
     var sampleResponse: SampleResponse { get }
+    /// Returns the response of a call stubbed by ``StubBehavior/scenario(_:)``, for example in an empty cart; default
+    /// `nil`: the ordinary ``sampleResponse``.
+    func sampleResponse(in scenario: String) -> SampleResponse?
 }
 
 extension TargetType {
@@ -63,6 +66,8 @@ extension TargetType {
     public var sampleData: Data { Data() }
     /// Status 200 with ``sampleData``.
     public var sampleResponse: SampleResponse { .response(status: 200, data: sampleData) }
+    /// No sample of its own for any scenario.
+    public func sampleResponse(in scenario: String) -> SampleResponse? { nil }
 }
 
 extension TargetType {
