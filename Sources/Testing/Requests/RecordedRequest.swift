@@ -57,7 +57,7 @@ extension RecordedRequest {
 extension TransportRequest.Body {
     /// All bytes, read from the file or source if needed.
     ///
-    /// - Throws: The error of the file or source.
+    /// - Throws: The error of the file or source; `CancellationError`.
     package func bytes() throws -> Data {
         switch self {
         case .none: return Data()
@@ -70,6 +70,7 @@ extension TransportRequest.Body {
             while true {
                 let count = try buffer.withUnsafeMutableBytes { try reader.read(into: $0) }
                 guard count > 0 else { return bytes }
+                try Task.checkCancellation()
                 bytes.append(contentsOf: buffer[..<count])
             }
         }
