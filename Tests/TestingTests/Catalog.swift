@@ -45,3 +45,17 @@ enum Uploads: TargetType {
     var baseURL: URL { URL(string: "https://upload.example") ?? URL(fileURLWithPath: "/") }
     var path: RequestPath { "/uploads" }
 }
+
+extension Provider {
+    /// The result of a call.
+    func result(
+        _ target: Target,
+        options: CallOptions = CallOptions()
+    ) async -> Result<Response, TargetKitError> {
+        do {
+            return .success(try await request(target, options: options))
+        } catch {
+            return .failure(error)
+        }
+    }
+}

@@ -10,7 +10,9 @@ import TargetKit
 public struct RequestMatcher: Sendable {
     /// The condition in words, for messages.
     let description: String
-    /// The differences between the condition and a request; empty if the request meets it.
+    /// Whether a request meets the condition.
+    let isMet: @Sendable (RequestParts) -> Bool
+    /// The differences between the condition and a request that does not meet it.
     let differences: @Sendable (RequestParts) -> [String]
 
     /// The URL's query has an item, and the values of all items with that name are the given ones, in order. Names and
@@ -59,24 +61,30 @@ public struct RequestMatcher: Sendable {
         let isSecret = path.keys.contains { SecretFields.isSecret($0) }
         let name = keyPath.isEmpty ? "JSON" : "JSON \(keyPath)"
         let wanted = MessageText.shown(value, isSecret)
-        return Self(description: "\(name) \(wanted)") { request in
-            guard let json = request.json else { return ["\(name): the body is not valid JSON"] }
-            guard let found = json.value(at: path) else { return ["\(name): expected \(wanted), found none"] }
-            guard found != value else { return [] }
-            guard isSecret || !value.isContainer || !found.isContainer else {
-                return MessageText.differences(value, found, subject: name)
+        return Self(
+            description: "\(name) \(wanted)",
+            isMet: { $0.json?.value(at: path) == value },
+            differences: { request in
+                guard let json = request.json else { return ["\(name): the body is not valid JSON"] }
+                guard let found = json.value(at: path) else { return ["\(name): expected \(wanted), found none"] }
+                guard isSecret || !value.isContainer || !found.isContainer else {
+                    return MessageText.differences(value, found, subject: name)
+                }
+                return ["\(name): expected \(wanted), found \(MessageText.shown(found, isSecret))"]
             }
-            return ["\(name): expected \(wanted), found \(MessageText.shown(found, isSecret))"]
-        }
+        )
     }
 
     /// The body consists of the given bytes.
     public static func body(_ data: Data) -> Self {
-        Self(description: "body of \(data.count) bytes") { request in
-            let request = request.request
-            guard request.body != data else { return [] }
-            return MessageText.differences(data, request.body, contentType: request.headers[.contentType])
-        }
+        Self(
+            description: "body of \(data.count) bytes",
+            isMet: { $0.request.body == data },
+            differences: { request in
+                let request = request.request
+                return MessageText.differences(data, request.body, contentType: request.headers[.contentType])
+            }
+        )
     }
 
     /// The body is the given text, in UTF-8.
@@ -93,14 +101,20 @@ public struct RequestMatcher: Sendable {
         _ condition: String,
         _ isMet: @escaping @Sendable (RecordedRequest) -> Bool
     ) -> Self {
-        Self(description: condition) { isMet($0.request) ? [] : ["condition not met: \(condition)"] }
+        Self(
+            description: condition,
+            isMet: { isMet($0.request) },
+            differences: { _ in ["condition not met: \(condition)"] }
+        )
     }
 
     /// The request does not meet a condition: `.not(.header(.authorization))`.
     public static func not(_ matcher: RequestMatcher) -> Self {
-        Self(description: "no \(matcher.description)") { request in
-            matcher.differences(request).isEmpty ? ["unexpected \(matcher.description)"] : []
-        }
+        Self(
+            description: "no \(matcher.description)",
+            isMet: { !matcher.isMet($0) },
+            differences: { _ in ["unexpected \(matcher.description)"] }
+        )
     }
 
     private static func items(
@@ -110,13 +124,17 @@ public struct RequestMatcher: Sendable {
         _ found: @escaping @Sendable (RequestParts) -> [String]
     ) -> Self {
         let wanted = MessageText.shown(expected, isSecret)
-        return Self(description: expected.isEmpty ? name : "\(name) \(wanted)") { request in
-            let found = found(request)
-            if expected.isEmpty { return found.isEmpty ? ["\(name): found none"] : [] }
-            guard found != expected else { return [] }
-            let shown = found.isEmpty ? "none" : MessageText.shown(found, isSecret)
-            return ["\(name): expected \(wanted), found \(shown)"]
-        }
+        return Self(
+            description: expected.isEmpty ? name : "\(name) \(wanted)",
+            isMet: { expected.isEmpty ? !found($0).isEmpty : found($0) == expected },
+            differences: { request in
+                let found = found(request)
+                if expected.isEmpty { return ["\(name): found none"] }
+                return [
+                    "\(name): expected \(wanted), found \(found.isEmpty ? "none" : MessageText.shown(found, isSecret))"
+                ]
+            }
+        )
     }
 }
 

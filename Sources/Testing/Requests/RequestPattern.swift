@@ -108,11 +108,6 @@ extension RequestPattern {
         captures(request) != nil
     }
 
-    /// What differs between the pattern and a request, one sentence each; empty if the request matches.
-    package func mismatches(_ request: RecordedRequest, in state: String?) -> [String] {
-        mismatch(RequestParts(request), in: state).differences
-    }
-
     /// The pattern without its state.
     package var ignoringState: Self {
         var pattern = self
@@ -132,37 +127,46 @@ extension RequestPattern {
         case .target(let target):
             guard target.difference(request.request.target) == nil else { return nil }
         }
-        return matchers.allSatisfy { $0.differences(request).isEmpty } ? captures : nil
+        return matchers.allSatisfy { $0.isMet(request) } ? captures : nil
     }
 
-    /// What differs, and how much: the distance is 0 for a match, and grows by about 1 with each difference.
-    func mismatch(_ request: RequestParts, in state: String?) -> (differences: [String], distance: Double) {
+    /// What differs between the pattern and a request, one sentence each; empty if the request matches.
+    ///
+    /// - Parameter state: The state of the stubs.
+    package func mismatches(_ request: RecordedRequest, in state: String?) -> [String] {
+        mismatches(RequestParts(request), in: state)
+    }
+
+    func mismatches(_ request: RequestParts, in state: String?) -> [String] {
         var differences: [String] = []
-        var distance = 0.0
         switch subject {
         case .any: break
         case .path(let path, let method):
             if let method, method != request.request.method {
                 differences.append("method: expected \(method), found \(request.request.method)")
-                distance += 1
             }
-            let pathDistance = path.distance(to: request)
-            if pathDistance > 0 { differences.append(path.difference(from: request)) }
-            distance += pathDistance
+            if path.captures(request) == nil { differences.append(path.difference(from: request)) }
         case .target(let target):
-            if let difference = target.difference(request.request.target) {
-                differences.append(difference.text)
-                distance += difference.distance
-            }
+            if let difference = target.difference(request.request.target) { differences.append(difference.text) }
         }
-        let others = matchers.flatMap { $0.differences(request) }
-        distance += Double(others.count) * 0.5
-        differences += others
+        differences += matchers.filter { !$0.isMet(request) }.flatMap { $0.differences(request) }
         if let expected = self.state, expected != state {
             differences.append("state: expected \"\(expected)\", found \(state.map { "\"\($0)\"" } ?? "none")")
-            distance += 0.25
         }
-        return (differences, distance)
+        return differences
+    }
+
+    /// How much a request differs from the pattern: 0 if it matches, and about 1 more for each difference.
+    func distance(to request: RequestParts, in state: String?) -> Double {
+        var distance = 0.0
+        switch subject {
+        case .any: break
+        case .path(let path, let method):
+            distance = path.distance(to: request) + (method == nil || method == request.request.method ? 0 : 1)
+        case .target(let target): distance = target.difference(request.request.target)?.distance ?? 0
+        }
+        distance += 0.5 * Double(matchers.count { !$0.isMet(request) })
+        return distance + (self.state == nil || self.state == state ? 0 : 0.25)
     }
 }
 

@@ -110,14 +110,13 @@ private final class StubRoutes: Sendable {
     /// The error with the three closest routes, and what differs from each.
     private func unmatched(_ request: RequestParts) -> StubError {
         let state = progress.withLock { $0.state }
-        let routes = routes.map { (pattern: $0.pattern, mismatch: $0.pattern.mismatch(request, in: state)) }
-        let closest = routes.enumerated().sorted { one, other in
-            (one.element.mismatch.distance, one.offset) < (other.element.mismatch.distance, other.offset)
-        }
+        let distances = routes.map { $0.pattern.distance(to: request, in: state) }
+        let closest = routes.indices.sorted { (distances[$0], $0) < (distances[$1], $1) }
         let summary = "No route matches \(request.request.summary)."
         guard !routes.isEmpty else { return StubError("\(summary) There are no routes.") }
-        let lines = closest.prefix(3).map { index, route in
-            "\(index + 1). \(route.pattern): " + route.mismatch.differences.joined(separator: "; ")
+        let lines = closest.prefix(3).map { index in
+            let pattern = routes[index].pattern
+            return "\(index + 1). \(pattern): \(pattern.mismatches(request, in: state).joined(separator: "; "))"
         }
         return StubError("\(summary) \(routes.count > 3 ? "The closest routes" : "The routes"):", lines)
     }
