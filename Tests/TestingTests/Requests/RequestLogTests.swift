@@ -187,9 +187,9 @@ struct RequestLogTests {
 
     @Test("A message stays short for huge bodies and many requests")
     func shortMessages() async throws {
-        let items = (0..<100_000).map { "\"\($0)\"" }.joined(separator: ",")
-        let others = (0..<100_000).map { "\"\($0 + 1)\"" }.joined(separator: ",")
-        for index in 0..<200 { try add(.post, "/a/\(index)", body: "[\(items)]") }
+        let items = (0..<20_000).map { "\"\($0)\"" }.joined(separator: ",")
+        let others = (0..<20_000).map { "\"\($0 + 1)\"" }.joined(separator: ",")
+        for index in 0..<30 { try add(.post, "/a/\(index)", body: "[\(items)]") }
         let json = try JSONValue(parsing: "[\(others)]")
         for matcher in [
             RequestMatcher.json("", json), .body("[\(others)]"), .body(Data(repeating: 0, count: 5_000_000)),
@@ -199,7 +199,7 @@ struct RequestLogTests {
             #expect(message.utf8.count < 20_000)
         }
         let message = await message { try log.expect(.get("/b"), times: 1) }
-        #expect(message.contains("… and 180 other requests"))
+        #expect(message.contains("… and 10 other requests"))
         #expect(message.utf8.count < 10_000)
     }
 
