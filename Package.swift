@@ -38,6 +38,7 @@ let package = Package(
         .target(name: "TargetKitTesting", dependencies: ["TargetKit"], path: "Sources/Testing"),
         .target(
             name: "Fixtures",
+            dependencies: ["TargetKitTesting"],
             path: "Fixtures",
             exclude: ["README.md"],
             sources: ["Fixture.swift"],

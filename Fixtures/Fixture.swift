@@ -1,32 +1,10 @@
 // SPDX-License-Identifier: MIT
 import Foundation
+import TargetKitTesting
 
-/// A file of this folder's `Files`, by the name that the README's table lists.
-public struct Fixture: Sendable, Hashable {
-    /// The file's name, its extension included.
-    public let name: String
-
-    /// A fixture of that name; nothing is read yet.
-    public init(_ name: String) {
-        self.name = name
-    }
-
-    /// Where the file lies.
-    public var url: URL {
-        Bundle.module.bundleURL.appendingPathComponent("Files").appendingPathComponent(name)
-    }
-
-    /// The file's bytes.
-    ///
-    /// - Throws: Foundation's error when there is no such file.
-    public func data() throws -> Data {
-        try Data(contentsOf: url)
-    }
-
-    /// The file's text.
-    ///
-    /// - Throws: Foundation's error when there is no such file, or it is not UTF-8.
-    public func text() throws -> String {
-        try String(contentsOf: url, encoding: .utf8)
+extension Fixture {
+    /// Creates a fixture of this folder's `Files`, by the name that the README's table lists.
+    public init(shared name: String) {
+        self.init(name, in: Bundle.module.bundleURL.appendingPathComponent("Files"))
     }
 }

@@ -2,6 +2,7 @@
 import Fixtures
 import Foundation
 import TargetKit
+import TargetKitTesting
 import TestSupport
 import Testing
 
@@ -13,7 +14,7 @@ struct GoldenForm: Sendable, CustomTestStringConvertible {
 
     var testDescription: String { file }
     var form: MultipartForm { MultipartForm(parts: parts, boundary: boundary) }
-    func bytes() throws -> Data { try Fixture(file).data() }
+    func bytes() throws -> Data { try Fixture(shared: file).data() }
 
     private struct User: Encodable {
         var name = "汉字"
@@ -174,7 +175,7 @@ struct MultipartGoldenTests {
             ],
             boundary: "----WebKitFormBoundary7MA4YWxkTrZu0gW"
         )
-        let expected = try Fixture("multipart-browser.bin").data()
+        let expected = try Fixture(shared: "multipart-browser.bin").data()
         let source = try form.bodySource()
         #expect(source.length == Int64(expected.count))
         #expect(try source.readAll { 5 } == expected)

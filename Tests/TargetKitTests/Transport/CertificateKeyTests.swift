@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Fixtures
 import Foundation
+import TargetKitTesting
 import Testing
 
 @testable import TargetKit
@@ -17,16 +18,17 @@ struct CertificateKeyTests {
         arguments: ["certificate-p256", "certificate-rsa2048"]
     )
     func key(name: String) throws {
-        let certificates = CertificateKey.certificates(inPEM: try Fixture(name + ".pem").data())
+        let certificates = CertificateKey.certificates(inPEM: try Fixture(shared: name + ".pem").data())
         let certificate = try #require(certificates.first)
         #expect(certificates.count == 1)
-        #expect(CertificateKey.subjectPublicKeyInfo(ofCertificate: certificate) == (try Fixture(name + ".spki").data()))
+        let expected = try Fixture(shared: name + ".spki").data()
+        #expect(CertificateKey.subjectPublicKeyInfo(ofCertificate: certificate) == expected)
     }
 
     @Test("Several certificates in PEM text are read, and other blocks are ignored")
     func chain() throws {
-        let one = try Fixture("certificate-p256.pem").text()
-        let other = try Fixture("certificate-rsa2048.pem").text()
+        let one = try Fixture(shared: "certificate-p256.pem").text()
+        let other = try Fixture(shared: "certificate-rsa2048.pem").text()
         let text = "comment\n" + one + "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n" + other
         #expect(CertificateKey.certificates(inPEM: Data(text.utf8)).count == 2)
         #expect(CertificateKey.certificates(inPEM: Data("none".utf8)).isEmpty)
@@ -35,7 +37,7 @@ struct CertificateKeyTests {
     @Test("Truncated bytes are not a certificate, and are harmless")
     func truncated() throws {
         let certificate = try #require(
-            CertificateKey.certificates(inPEM: try Fixture("certificate-p256.pem").data()).first
+            CertificateKey.certificates(inPEM: try Fixture(shared: "certificate-p256.pem").data()).first
         )
         for count in 0..<certificate.count {
             #expect(CertificateKey.subjectPublicKeyInfo(ofCertificate: certificate.prefix(count)) == nil)

@@ -146,7 +146,7 @@ struct SampleResponseTests {
     @Test("Calls with equal delayed samples share an exchange, and those of other scenarios do not")
     func sharing() async throws {
         let clock = ManualClock()
-        let scenarios = TestLock(["slow", "slow", "other"])
+        let scenarios = Locked(["slow", "slow", "other"])
         let provider = Provider<Sampled>(
             stubClosure: { _ in .scenario(scenarios.withLock { $0.removeFirst() }) },
             options: .setting(\.sharesInFlight, true),

@@ -316,9 +316,9 @@ private struct Zeros: BodySource {
     func open() throws -> any BodyReader { Reader(rest: count) }
 
     private final class Reader: BodyReader {
-        private let rest: TestLock<Int>
+        private let rest: Locked<Int>
 
-        init(rest: Int) { self.rest = TestLock(rest) }
+        init(rest: Int) { self.rest = Locked(rest) }
 
         func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
             rest.withLock { rest in
