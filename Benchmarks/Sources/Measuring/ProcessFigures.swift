@@ -27,6 +27,11 @@ public enum ProcessFigures {
         return names.compactMap { try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)") }
     }
 
+    /// The number of threads.
+    public static var threadCount: Int {
+        (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task"))?.count ?? 0
+    }
+
     private static func statusBytes(_ name: String) -> Int {
         guard let text = try? String(contentsOfFile: "/proc/self/status", encoding: .utf8),
             let line = text.split(separator: "\n").first(where: { $0.hasPrefix(name) }),

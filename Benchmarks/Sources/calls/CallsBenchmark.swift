@@ -11,6 +11,7 @@ struct CallsBenchmark {
         try await StubbedFigures(base: base).add(to: table)
         try await PluginFigures(base: base).add(to: table)
         try await FlightFigures().add(to: table)
+        try await TestFigures().add(to: table)
         table.finish()
     }
 }
