@@ -70,6 +70,10 @@ package struct FormItem: Sendable, Hashable {
     }
 
     private static func decoded(_ text: Substring) -> String {
+        // Most texts have no escapes.
+        guard text.utf8.contains(where: { $0 == UInt8(ascii: "+") || $0 == UInt8(ascii: "%") }) else {
+            return String(text)
+        }
         let text = text.replacingOccurrences(of: "+", with: " ")
         return text.removingPercentEncoding ?? text
     }

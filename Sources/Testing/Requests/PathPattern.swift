@@ -29,8 +29,8 @@ struct PathPattern: Sendable {
             queryMatchers = []
         }
         self.text = String(rest)
-        if let scheme = rest.range(of: "://") {
-            let end = rest[scheme.upperBound...].firstIndex(of: "/") ?? rest.endIndex
+        if let scheme = ["https://", "http://"].first(where: rest.hasPrefix) {
+            let end = rest.dropFirst(scheme.count).firstIndex(of: "/") ?? rest.endIndex
             origin = Origin(String(rest[..<end]))
             rest = rest[end...]
         } else {

@@ -8,8 +8,8 @@ import TargetKit
 /// .post("/orders").with(.header(.contentType, "application/json"), .json("items.0.id", 3))
 /// ```
 public struct RequestMatcher: Sendable {
-    /// The condition in words, for messages.
-    let description: String
+    /// Returns the condition in words, for messages.
+    let description: @Sendable () -> String
     /// Whether a request meets the condition.
     let isMet: @Sendable (RequestParts) -> Bool
     /// The differences between the condition and a request that does not meet it.
@@ -60,12 +60,12 @@ public struct RequestMatcher: Sendable {
         let path = JSONPath(keyPath)
         let isSecret = path.keys.contains { SecretFields.isSecret($0) }
         let name = keyPath.isEmpty ? "JSON" : "JSON \(keyPath)"
-        let wanted = MessageText.shown(value, isSecret)
         return Self(
-            description: "\(name) \(wanted)",
+            description: { "\(name) \(MessageText.shown(value, isSecret))" },
             isMet: { $0.json?.value(at: path) == value },
             differences: { request in
                 guard let json = request.json else { return ["\(name): the body is not valid JSON"] }
+                let wanted = MessageText.shown(value, isSecret)
                 guard let found = json.value(at: path) else { return ["\(name): expected \(wanted), found none"] }
                 guard isSecret || !value.isContainer || !found.isContainer else {
                     return MessageText.differences(value, found, subject: name)
@@ -78,7 +78,7 @@ public struct RequestMatcher: Sendable {
     /// The body consists of the given bytes.
     public static func body(_ data: Data) -> Self {
         Self(
-            description: "body of \(data.count) bytes",
+            description: { "body of \(data.count) bytes" },
             isMet: { $0.request.body == data },
             differences: { request in
                 let request = request.request
@@ -102,7 +102,7 @@ public struct RequestMatcher: Sendable {
         _ isMet: @escaping @Sendable (RecordedRequest) -> Bool
     ) -> Self {
         Self(
-            description: condition,
+            description: { condition },
             isMet: { isMet($0.request) },
             differences: { _ in ["condition not met: \(condition)"] }
         )
@@ -111,9 +111,9 @@ public struct RequestMatcher: Sendable {
     /// The request does not meet a condition: `.not(.header(.authorization))`.
     public static func not(_ matcher: RequestMatcher) -> Self {
         Self(
-            description: "no \(matcher.description)",
+            description: { "no \(matcher.description())" },
             isMet: { !matcher.isMet($0) },
-            differences: { _ in ["unexpected \(matcher.description)"] }
+            differences: { _ in ["unexpected \(matcher.description())"] }
         )
     }
 
@@ -123,16 +123,14 @@ public struct RequestMatcher: Sendable {
         isSecret: Bool,
         _ found: @escaping @Sendable (RequestParts) -> [String]
     ) -> Self {
-        let wanted = MessageText.shown(expected, isSecret)
-        return Self(
-            description: expected.isEmpty ? name : "\(name) \(wanted)",
+        Self(
+            description: { expected.isEmpty ? name : "\(name) \(MessageText.shown(expected, isSecret))" },
             isMet: { expected.isEmpty ? !found($0).isEmpty : found($0) == expected },
             differences: { request in
                 let found = found(request)
                 if expected.isEmpty { return ["\(name): found none"] }
-                return [
-                    "\(name): expected \(wanted), found \(found.isEmpty ? "none" : MessageText.shown(found, isSecret))"
-                ]
+                let shown = found.isEmpty ? "none" : MessageText.shown(found, isSecret)
+                return ["\(name): expected \(MessageText.shown(expected, isSecret)), found \(shown)"]
             }
         )
     }

@@ -35,14 +35,15 @@ final class RequestParts {
 
 extension RequestParts {
     /// The decoded segments of an escaped path. The paths `""` and `"/"` have none.
-    static func segments(ofPath path: some StringProtocol) -> [String] {
-        let path = path.hasPrefix("/") ? path.dropFirst() : path[...]
+    static func segments(ofPath path: String) -> [String] {
+        let path = path.utf8.first == UInt8(ascii: "/") ? path.dropFirst() : path[...]
         guard !path.isEmpty else { return [] }
         return path.split(separator: "/", omittingEmptySubsequences: false).map { decoded(String($0)) }
     }
 
     /// The text without percent escapes; the text itself if these are not UTF-8.
     static func decoded(_ text: String) -> String {
-        text.removingPercentEncoding ?? text
+        guard text.utf8.contains(UInt8(ascii: "%")) else { return text }
+        return text.removingPercentEncoding ?? text
     }
 }

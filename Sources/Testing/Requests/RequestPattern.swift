@@ -125,7 +125,7 @@ extension RequestPattern {
             }
             captures = found
         case .target(let target):
-            guard target.difference(request.request.target) == nil else { return nil }
+            guard target.matches(request.request.target) else { return nil }
         }
         return matchers.allSatisfy { $0.isMet(request) } ? captures : nil
     }
@@ -177,9 +177,9 @@ extension RequestPattern: CustomStringConvertible {
             switch subject {
             case .any: "any request"
             case .path(let path, let method): "\(method?.rawValue ?? "any method") \(path.text)"
-            case .target(let target): target.description
+            case .target(let target): target.description()
             }
-        let conditions = matchers.isEmpty ? "" : " with " + matchers.map(\.description).joined(separator: ", ")
+        let conditions = matchers.isEmpty ? "" : " with " + matchers.map { $0.description() }.joined(separator: ", ")
         return (subject + conditions + (state.map { " when \"\($0)\"" } ?? "")).inOneLine
     }
 }

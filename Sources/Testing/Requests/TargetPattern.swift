@@ -2,17 +2,20 @@
 import TargetKit
 
 /// A pattern for the target of a request.
-struct TargetPattern: Sendable, CustomStringConvertible {
-    /// The target's type and case.
-    let description: String
+struct TargetPattern: Sendable {
+    /// Returns the target's type and case, for messages.
+    let description: @Sendable () -> String
+    /// Whether the target of a request matches.
+    let matches: @Sendable ((any TargetType)?) -> Bool
     /// What differs from the target of a request, and how much; `nil` if it matches.
     let difference: @Sendable ((any TargetType)?) -> (text: String, distance: Double)?
 
     /// A target that is equal to the given one.
     init<Target: TargetType & Equatable>(_ target: Target) {
-        let name = target.name
-        description = name
+        description = { target.name }
+        matches = { Self.target($0, as: Target.self) == target }
         difference = { other in
+            let name = target.name
             guard let found = Self.target(other, as: Target.self) else { return Self.difference(name, other) }
             guard found != target else { return nil }
             guard found.name == name else { return ("target: expected \(name), found \(found.name)", 1) }
@@ -22,10 +25,10 @@ struct TargetPattern: Sendable, CustomStringConvertible {
 
     /// A target of the type for which the closure returns `true`.
     init<Target: TargetType>(_ type: Target.Type, _ isIncluded: @escaping @Sendable (Target) -> Bool) {
-        let name = "\(type)"
-        description = "a target of \(name)"
+        description = { "a target of \(type)" }
+        matches = { Self.target($0, as: type).map(isIncluded) ?? false }
         difference = { other in
-            guard let found = Self.target(other, as: type) else { return Self.difference(name, other) }
+            guard let found = Self.target(other, as: type) else { return Self.difference("\(type)", other) }
             return isIncluded(found) ? nil : ("target: \(found.name) does not meet the condition", 0.75)
         }
     }

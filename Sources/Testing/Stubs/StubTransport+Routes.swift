@@ -29,7 +29,17 @@ extension StubTransport {
         log: RequestLog? = nil,
         clock: any Clock<Duration> = ContinuousClock()
     ) {
-        let routes = StubRoutes(routes.map { ($0.key, $0.value) }, log)
+        self.init(routes: Array(routes), log: log, clock: clock)
+    }
+
+    /// Creates a transport with the routes of an array, for example of those of one test and those of all tests:
+    /// `Array(routes) + Array(common)`.
+    public init(
+        routes: [(key: RequestPattern, value: StubAnswer)],
+        log: RequestLog? = nil,
+        clock: any Clock<Duration> = ContinuousClock()
+    ) {
+        let routes = StubRoutes(routes, log)
         self.init(clock: clock, owner: routes) { try await routes.response(to: $0) }
     }
 
@@ -48,11 +58,11 @@ private final class StubRoutes: Sendable {
         var state: String?
     }
 
-    private let routes: [(pattern: RequestPattern, answer: StubAnswer)]
+    private let routes: [(key: RequestPattern, value: StubAnswer)]
     private let log: RequestLog?
     private let progress: Locked<Progress>
 
-    init(_ routes: [(pattern: RequestPattern, answer: StubAnswer)], _ log: RequestLog?) {
+    init(_ routes: [(key: RequestPattern, value: StubAnswer)], _ log: RequestLog?) {
         self.routes = routes
         self.log = log
         progress = Locked(Progress(counts: Array(repeating: 0, count: routes.count)))
@@ -61,7 +71,7 @@ private final class StubRoutes: Sendable {
     /// The patterns of the routes without an answer.
     var unused: [RequestPattern] {
         let counts = progress.withLock { $0.counts }
-        return zip(routes, counts).filter { $0.1 == 0 }.map(\.0.pattern)
+        return zip(routes, counts).filter { $0.1 == 0 }.map(\.0.key)
     }
 
     func response(to request: TransportRequest) async throws -> SampleResponse {
@@ -79,9 +89,9 @@ private final class StubRoutes: Sendable {
     private func matches(_ request: RequestParts) -> [Match] {
         var matches: [Match] = []
         for (index, route) in routes.enumerated() {
-            guard let captures = route.pattern.captures(request) else { continue }
+            guard let captures = route.key.captures(request) else { continue }
             matches.append((index, captures))
-            if route.pattern.state == nil { break }
+            if route.key.state == nil { break }
         }
         return matches
     }
@@ -102,7 +112,7 @@ private final class StubRoutes: Sendable {
         }
         guard let taken else { return nil }
         guard let step = taken.step else {
-            throw StubError("The sequence of \(routes[taken.match.index].pattern) has no answers.")
+            throw StubError("The sequence of \(routes[taken.match.index].key) has no answers.")
         }
         return (step, taken.match.captures)
     }
@@ -110,12 +120,12 @@ private final class StubRoutes: Sendable {
     /// The error with the three closest routes, and what differs from each.
     private func unmatched(_ request: RequestParts) -> StubError {
         let state = progress.withLock { $0.state }
-        let distances = routes.map { $0.pattern.distance(to: request, in: state) }
+        let distances = routes.map { $0.key.distance(to: request, in: state) }
         let closest = routes.indices.sorted { (distances[$0], $0) < (distances[$1], $1) }
         let summary = "No route matches \(request.request.summary)."
         guard !routes.isEmpty else { return StubError("\(summary) There are no routes.") }
         let lines = closest.prefix(3).map { index in
-            let pattern = routes[index].pattern
+            let pattern = routes[index].key
             return "\(index + 1). \(pattern): \(pattern.mismatches(request, in: state).joined(separator: "; "))"
         }
         return StubError("\(summary) \(routes.count > 3 ? "The closest routes" : "The routes"):", lines)

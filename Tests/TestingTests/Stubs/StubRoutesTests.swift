@@ -76,6 +76,15 @@ struct StubRoutesTests {
         #expect(error?.description.hasSuffix("/v1/products/1 (Catalog.product). There are no routes.") == true)
     }
 
+    @Test("Routes of two places are put together")
+    func combined() async throws {
+        let common: KeyValuePairs<RequestPattern, StubAnswer> = [.any: .status(404), .get("/never"): .status(500)]
+        let special: KeyValuePairs<RequestPattern, StubAnswer> = [.get("/products/:id"): .status(204)]
+        let transport = StubTransport(routes: Array(special) + Array(common))
+        #expect(try await Provider<Catalog>(transport: transport).request(.product(id: 1)).statusCode == 204)
+        #expect(transport.unusedRoutes.map(\.description) == ["any request", "GET /never"])
+    }
+
     @Test("A sequence answers call after call, and its last answer repeats")
     func sequence() async throws {
         let provider = provider([
@@ -278,6 +287,48 @@ struct StubRoutesTests {
         #expect(order.target as? Catalog == .order(count: 2))
         _ = try await task.value
     }
+
+    #if os(Linux)
+    @Test("1,000 stubbed tests leave no thread, file or waiter behind")
+    func nothingIsLeft() async throws {
+        func entries(_ folder: String) -> Int {
+            (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/\(folder)").count) ?? 0
+        }
+        func test() async throws -> Weak {
+            let log = RequestLog()
+            let transport = StubTransport(
+                routes: [.get("/products/:id"): .sequence(.status(503), .json("{}")), .any: .status(201)],
+                log: log
+            )
+            let provider = Provider<Catalog>(transport: transport)
+            async let order = log.next(.post("/orders"))
+            _ = await provider.result(.product(id: 1))
+            _ = try await provider.request(.order(count: 1))
+            _ = try await order
+            await #expect(throws: (any Error).self) { try await log.next(.get("/never"), within: .zero) }
+            let waiting = Task { try await log.next(.get("/never"), within: .seconds(600)) }
+            waiting.cancel()
+            await #expect(throws: CancellationError.self) { try await waiting.value }
+            try log.expect([.get("/products/1"), .post("/orders")])
+            return Weak(log)
+        }
+        for _ in 0..<100 { _ = try await test() }
+        let (threads, files) = (entries("task"), entries("fd"))
+        var logs: [Weak] = []
+        for _ in 0..<1000 { logs.append(try await test()) }
+        // Other suites run beside this one, so a few threads and files can come and go.
+        #expect(entries("task") <= threads + 20)
+        #expect(entries("fd") <= files + 100)
+        for _ in 0..<10_000 where logs.contains(where: { $0.log != nil }) { await Task.yield() }
+        #expect(logs.allSatisfy { $0.log == nil })
+    }
+
+    private struct Weak: Sendable {
+        weak var log: RequestLog?
+
+        init(_ log: RequestLog) { self.log = log }
+    }
+    #endif
 
     @Test("A streamed body of 100 MB is recorded and compared")
     func hugeBody() async throws {
