@@ -22,16 +22,23 @@ extension Call {
         _ context: inout RequestContext
     ) async throws -> Result<Response, TargetKitError> {
         context.bodyOutsideRequest = prepared.body.isStreamed ? prepared.body : nil
-        var request = prepared
-        if plugins.signs {
-            request = try await sign(prepared, to: target.endpoint, context)
-            context.sentRequest = request.urlRequest
-        }
-        if target.stub == .never, let cookies = configuration.cookies { cookies.add(to: &request) }
+        let request = try await signed(prepared, to: target, context)
+        if plugins.signs { context.sentRequest = request.urlRequest }
         plugins.willSend(request.urlRequest, context: context)
         let result = await result(of: request, with: target)
         plugins.didReceive(result, context: context)
         return result
+    }
+
+    /// The request as it is sent: with the changes of signing plugins, and with cookies.
+    func signed(
+        _ prepared: TransportRequest,
+        to target: Resolved,
+        _ context: RequestContext
+    ) async throws -> TransportRequest {
+        var request = plugins.signs ? try await sign(prepared, to: target.endpoint, context) : prepared
+        if target.stub == .never, let cookies = configuration.cookies { cookies.add(to: &request) }
+        return request
     }
 
     private func sign(

@@ -139,7 +139,7 @@ final class Call: Sendable {
 // MARK: - The stages
 
 extension Call {
-    private func resolved(_ resolve: () throws -> Resolved) throws -> Resolved {
+    func resolved(_ resolve: () throws -> Resolved) throws -> Resolved {
         do {
             try checkCancellation()
             if let type = plugins.repeatedType { throw InvalidRequest.twoPlugins(type: type) }
@@ -150,7 +150,7 @@ extension Call {
     }
 
     /// Returns the endpoint's request, from which each attempt starts.
-    private func originalRequest(of endpoint: Endpoint) async throws -> URLRequest {
+    func originalRequest(of endpoint: Endpoint) async throws -> URLRequest {
         var request =
             if let requestClosure = configuration.requestClosure {
                 try await cancellable { try await requestClosure(endpoint) }
@@ -164,7 +164,7 @@ extension Call {
         return request
     }
 
-    private func prepare(
+    func prepare(
         _ original: URLRequest,
         for target: Resolved,
         _ context: RequestContext

@@ -108,6 +108,28 @@ final class PluginChain: Sendable {
     /// Whether no plugin would refuse a call to a URL's server now.
     func admits(_ url: URL) -> Bool { admitting.allSatisfy { $0.admits(url) } }
 
+    /// Returns this chain for a request that is not sent: without the plugins that only count, delay, admit or observe
+    /// calls.
+    func withoutObservers() -> PluginChain {
+        func changing(_ plugins: [any Plugin]) -> [any Plugin] { plugins.filter { $0.place.changesRequests } }
+        let rounds = Rounds(
+            preparing: changing(rounds.preparing),
+            signing: changing(rounds.signing),
+            sending: [],
+            receiving: [],
+            retrying: [],
+            processing: [],
+            finishing: changing(rounds.finishing)
+        )
+        return PluginChain(
+            rounds,
+            isEmpty: isEmpty,
+            repeatedType: repeatedType,
+            secretHeaders: secretHeaders,
+            admitting: admitting
+        )
+    }
+
     var prepares: Bool { !rounds.preparing.isEmpty }
     /// Whether plugins change a request after it has been compared for sharing.
     var signs: Bool { !rounds.signing.isEmpty }
@@ -170,6 +192,16 @@ package protocol AdmittingPlugin: Plugin {
 
 /// A plugin whose hooks wait only in ``RequestContext/cancellable(_:)``, or not at all. They need no task of their own.
 package protocol ImmediatePlugin: Plugin {}
+
+extension PluginPlace {
+    /// Whether plugins at this place can change a request, instead of counting, delaying, admitting or observing calls.
+    fileprivate var changesRequests: Bool {
+        switch self {
+        case .start, .connectivity, .admission, .rateLimit, .concurrencyLimit: false
+        default: self < .errorHandling
+        }
+    }
+}
 
 extension [any Plugin] {
     fileprivate var canWait: Bool { contains { !($0 is any ImmediatePlugin) } }

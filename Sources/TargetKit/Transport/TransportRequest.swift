@@ -42,6 +42,7 @@ public struct TransportRequest: Sendable {
         var hasStoredCookies = false
         var target: (any TargetType)?
         var scope: RequestScope?
+        var secretHeaders: Set<HTTPHeaderName> = []
     }
 
     private var fields: Boxed<Fields>
@@ -81,6 +82,12 @@ public struct TransportRequest: Sendable {
         get { fields.value.scope }
         set { fields.value.scope = newValue }
     }
+    /// The header fields in which the plugins of the provider put secrets; empty for a request that was not made by a
+    /// provider.
+    package internal(set) var secretHeaders: Set<HTTPHeaderName> {
+        get { fields.value.secretHeaders }
+        set { fields.value.secretHeaders = newValue }
+    }
     /// Whether the `Cookie` field is from the cookie store, and so is replaced when a redirect is followed.
     var hasStoredCookies: Bool {
         get { fields.value.hasStoredCookies }
@@ -117,7 +124,8 @@ public struct TransportRequest: Sendable {
                 timeout: timeout,
                 progress: progress,
                 target: context.target,
-                scope: context.scope
+                scope: context.scope,
+                secretHeaders: context.secretHeaders
             )
         )
     }

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// The request of a call that is not sent, and its endpoint.
+package struct UnsentRequest: Sendable {
+    package let endpoint: Endpoint
+    package let request: TransportRequest
+}
+
+extension Provider {
+    /// Builds the request of a target as it would be sent: closures → plugins' `prepare` → cookies.
+    ///
+    /// Nothing is sent, shared or retried, and the scope does not know of it. Plugins that count, delay, admit or observe
+    /// calls, by their place, are not called. The other ones that prepare the request end with `didFinish` and a
+    /// cancellation.
+    ///
+    /// - Parameter hasPlugins: Whether the plugins prepare the request; default: yes.
+    package func unsentRequest(
+        of target: Target,
+        options: CallOptions = CallOptions(),
+        hasPlugins: Bool = true
+    ) async throws(TargetKitError) -> UnsentRequest {
+        let resolved = resolved(options, for: target)
+        let plugins = hasPlugins ? configuration.plugins.withoutObservers() : PluginChain([])
+        let context = RequestContext(
+            inner: target.innermost,
+            scope: scope,
+            options: resolved,
+            secretHeaders: plugins.secretHeaders,
+            handle: RequestHandle(deadline: resolved.timeout.deadline(by: configuration.elapsedTime))
+        )
+        let call = Call(configuration, plugins: plugins, context: context, exchangeTimeout: options.timeout.exchange)
+        defer { call.endUnsent() }
+        do {
+            return try await call.unsentRequest {
+                let endpoint = try endpointClosure(target)
+                let headers = resolved.headers
+                return headers.isEmpty ? endpoint : endpoint.adding(headers: headers)
+            }
+        } catch {
+            throw call.mapped(call.failure(error, at: .request))
+        }
+    }
+
+    /// Returns a provider with the same closures and options, and another transport, without plugins, redirects and
+    /// cookies. Downloads go to memory.
+    package func replacing(transport: any Transport) -> Provider {
+        Provider(
+            endpointClosure: { [endpointClosure] target in
+                var endpoint = try endpointClosure(target)
+                endpoint.task.destination = .memory()
+                return endpoint
+            },
+            requestClosure: configuration.requestClosure,
+            transport: transport,
+            options: options,
+            redirects: .none
+        )
+    }
+}
+
+extension Call {
+    fileprivate func unsentRequest(_ endpoint: () throws -> Endpoint) async throws -> UnsentRequest {
+        try context.options.timeout.check()
+        let target = try resolved { Resolved(endpoint: try endpoint(), stub: .never) }
+        let original = try await originalRequest(of: target.endpoint)
+        let prepared = try await prepare(original, for: target, context)
+        return UnsentRequest(endpoint: target.endpoint, request: try await signed(prepared, to: target, context))
+    }
+
+    fileprivate func endUnsent() {
+        let cancelled = TargetKitError(stage: .cancelled, target: context.target, underlying: CancellationError())
+        plugins.didFinish(FinishedCall(result: .failure(cancelled), duration: .zero), context: context)
+        handle.releaseAtEnd()
+    }
+
+    fileprivate func mapped(_ error: TargetKitError) -> TargetKitError {
+        if case .failure(let error) = mapped(.failure(error)) { error } else { error }
+    }
+}
