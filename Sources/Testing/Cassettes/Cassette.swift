@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+
+/// The entries of a cassette's folder, and which of them have been used. The folder is read at the first use.
+final class Cassette: Sendable {
+    /// An entry that a call has taken, which no other call gets.
+    struct Claim: Sendable {
+        let id: Int
+        let item: CassetteFolder.Item
+        /// Whether the call is to be sent and the entry to be replaced.
+        let isRerecorded: Bool
+    }
+
+    fileprivate struct State: Sendable {
+        var isLoaded = false
+        var items: [CassetteFolder.Item] = []
+        /// The entries of each key, in order, and how many of the first ones have been used.
+        var index: [String: (ids: [Int], usedCount: Int)] = [:]
+        var used: Set<Int> = []
+        var rerecorded: Set<String> = []
+        var missing: [String] = []
+    }
+
+    let folder: CassetteFolder
+    let comparison: RequestComparison
+    private let state = Locked(State())
+
+    init(_ folder: URL, matching parts: [RequestPart]) {
+        self.folder = CassetteFolder(url: folder)
+        comparison = RequestComparison(parts)
+    }
+
+    var entries: [CassetteEntry] {
+        get throws { try withState { $0.items.map(\.entry) } }
+    }
+
+    var unusedEntries: [CassetteEntry] {
+        get throws {
+            try withState { state in
+                state.items.enumerated().filter { !state.used.contains($0.offset) }.map(\.element.entry)
+            }
+        }
+    }
+
+    var missingRequests: [String] { state.withLock { $0.missing } }
+
+    func rerecord(_ entry: CassetteEntry) {
+        state.withLock { state in
+            _ = state.rerecorded.insert(entry.name)
+            guard let id = state.items.firstIndex(where: { $0.name == entry.name }) else { return }
+            state.release(id, key: key(of: state.items[id]))
+        }
+    }
+
+    /// Takes the first unused entry that matches; `nil` if there is none.
+    ///
+    /// - Parameter repeats: Whether the last used entry is returned if there is no other.
+    func claim(_ request: RedactedRequest, repeats: Bool) throws -> Claim? {
+        let key = comparison.key(request)
+        var last = -1
+        while let (id, item) = try withState({ $0.nextUnused(key, after: last) }) {
+            last = id
+            guard try matches(request, item) else { continue }
+            let claim = state.withLock { state -> Claim? in
+                guard state.used.insert(id).inserted else { return nil }
+                return Claim(id: id, item: item, isRerecorded: state.rerecorded.remove(item.name) != nil)
+            }
+            if let claim { return claim }
+        }
+        guard repeats else { return nil }
+        let used = try withState { state in (state.index[key]?.ids ?? []).map { ($0, state.items[$0]) } }
+        return try used.last { try matches(request, $0.1) }.map { Claim(id: $0.0, item: $0.1, isRerecorded: false) }
+    }
+
+    /// Returns an entry whose call was not recorded after all.
+    func release(_ claim: Claim) {
+        state.withLock { state in
+            state.release(claim.id, key: key(of: claim.item))
+            if claim.isRerecorded { state.rerecorded.insert(claim.item.name) }
+        }
+    }
+
+    /// Writes a call as a new entry, or in place of the claimed one.
+    func write(_ request: RedactedRequest, _ outcome: RecordedOutcome, to claim: Claim?) throws {
+        let item = try folder.write(request, outcome, replacing: claim?.item)
+        state.withLock { state in
+            if let claim { state.items[claim.id] = item } else { state.append(item, key: key(of: item), isUsed: true) }
+        }
+    }
+
+    /// The recorded result of an entry, with its bodies.
+    func outcome(of item: CassetteFolder.Item) throws -> RecordedOutcome {
+        var outcome = RecordedOutcome(response: item.document.response, failure: item.document.failure)
+        if let name = item.document.responseBody { outcome.response?.body = try folder.read(name) }
+        return outcome
+    }
+
+    private func matches(_ request: RedactedRequest, _ item: CassetteFolder.Item) throws -> Bool {
+        comparison.differences(of: request, from: try self.request(of: item)).isEmpty
+    }
+
+    private func request(of item: CassetteFolder.Item) throws -> RedactedRequest {
+        var request = item.request
+        if comparison.comparesBody, let name = item.document.requestBody { request.body = try folder.read(name) }
+        return request
+    }
+
+    private func key(of item: CassetteFolder.Item) -> String { comparison.key(item.request) }
+
+    private func withState<Value>(_ body: (inout State) throws -> Value) throws -> Value {
+        try state.withLock { state in
+            if !state.isLoaded {
+                for item in try folder.items() { state.append(item, key: key(of: item), isUsed: false) }
+                state.isLoaded = true
+            }
+            return try body(&state)
+        }
+    }
+}
+
+extension Cassette.State {
+    fileprivate mutating func append(_ item: CassetteFolder.Item, key: String, isUsed: Bool) {
+        if isUsed { used.insert(items.count) }
+        index[key, default: ([], 0)].ids.append(items.count)
+        items.append(item)
+    }
+
+    /// The first unused entry of a key after another one.
+    fileprivate mutating func nextUnused(_ key: String, after last: Int) -> (Int, CassetteFolder.Item)? {
+        guard let (ids, count) = index[key] else { return nil }
+        // Many calls can have one key, so the entries that were used first are not visited again.
+        var usedCount = count
+        while usedCount < ids.count, used.contains(ids[usedCount]) { usedCount += 1 }
+        index[key]?.usedCount = usedCount
+        guard let id = ids[usedCount...].first(where: { $0 > last && !used.contains($0) }) else { return nil }
+        return (id, items[id])
+    }
+
+    fileprivate mutating func release(_ id: Int, key: String) {
+        used.remove(id)
+        index[key]?.usedCount = 0
+    }
+}
+
+extension CassetteFolder.Item {
+    var entry: CassetteEntry {
+        CassetteEntry(
+            name: name,
+            method: HTTPMethod(rawValue: document.method),
+            url: document.url,
+            statusCode: document.response?.status
+        )
+    }
+
+    /// The request without its body.
+    var request: RedactedRequest {
+        RedactedRequest(method: document.method, url: document.url, headers: document.requestHeaders, body: Data())
+    }
+}
+
+// MARK: - Missing entries
+
+extension Cassette {
+    /// The number of entries that are compared completely to find the closest one.
+    private static let comparedCount = 50
+
+    /// The error for a request without an entry, which is counted as missing.
+    func missing(_ request: RedactedRequest) throws -> CassetteError {
+        let items = try withState { state in
+            state.missing.append(request.line)
+            return state.items
+        }
+        let line = "the cassette \(folder.url.path) has no entry for \(request.line)"
+        guard !items.isEmpty else { return CassetteError("\(line); it is empty") }
+        // Those with the same method and path come first.
+        let likely = items.enumerated()
+            .sorted { one, other in
+                let ranks = (rank(one.element, request), rank(other.element, request))
+                return ranks.0 == ranks.1 ? one.offset < other.offset : ranks.0 > ranks.1
+            }
+            .prefix(Self.comparedCount)
+        var closest: (name: String, lines: [String])?
+        for (_, item) in likely {
+            let lines = comparison.differences(of: request, from: try self.request(of: item))
+            if lines.isEmpty {
+                return CassetteError("\(line): each matching entry has been used once; the last is \(item.name)")
+            }
+            if closest.map({ lines.count < $0.lines.count }) ?? true { closest = (item.name, lines) }
+        }
+        guard let closest else { return CassetteError(line) }
+        return CassetteError([line + "; the closest is \(closest.name):"] + closest.lines.map { "  " + $0 })
+    }
+
+    private func rank(_ item: CassetteFolder.Item, _ request: RedactedRequest) -> Int {
+        (item.request.path == request.path ? 2 : 0) + (item.document.method == request.method ? 1 : 0)
+    }
+}

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+
+/// A transport that records calls in a folder, and replays them without a network.
+///
+/// ```swift
+/// let cassette = CassetteTransport(.auto, folder: folder)
+/// let provider = Provider<Catalog>(transport: cassette)
+/// ```
+///
+/// The folder has one readable JSON document for each call, for example `001-GET-products.json`, and its bodies beside
+/// it, byte for byte as they were received after decoding. Secrets are redacted in both requests and responses by the
+/// rules of `Redaction`; the caller of a recorded call gets the original response. Two redacted values are equal.
+///
+/// Identical requests are answered in the order in which they were recorded, each entry once. A request without an entry
+/// fails with the closest entry and what differs. Failures with a `URLError` are recorded, too. A cancelled call leaves
+/// nothing. To record a call again, delete its document, or use ``rerecord(_:)``.
+///
+/// Bodies are read into memory. Durations are not recorded: combine the transport with ``NetworkConditions``.
+public struct CassetteTransport: Transport {
+    /// Whether calls are sent.
+    public enum Mode: Sendable, Hashable {
+        /// Calls are answered from the folder, whose files are not changed; those without an entry fail.
+        case replay
+        /// All calls are sent. They replace the entries that match, in order, and are added if none matches.
+        case record
+        /// Calls are answered from the folder; those without an entry are sent and added.
+        case auto
+    }
+
+    private let mode: Mode
+    private let recorded: any Transport
+    private let redaction: Redaction
+    private let repeats: Bool
+    private let cassette: Cassette
+
+    /// Creates a transport for a folder, which is read at the first call.
+    ///
+    /// - Parameters:
+    ///   - mode: Whether calls are sent.
+    ///   - folder: The folder, which is created when a call is recorded.
+    ///   - transport: Sends the calls that are recorded; default: the system's transport.
+    ///   - parts: The parts of a request that must be as recorded; default: method, URL, query and body.
+    ///   - redaction: The secrets to redact; default: `Redaction()`.
+    ///   - repeats: Whether the last entry answers more requests than were recorded, for previews and UI tests; default:
+    ///     no, they fail.
+    public init(
+        _ mode: Mode,
+        folder: URL,
+        recording transport: any Transport = SystemTransport.shared,
+        matching parts: [RequestPart] = [.method, .url, .query, .body],
+        redaction: Redaction = Redaction(),
+        repeats: Bool = false
+    ) {
+        self.mode = mode
+        recorded = transport
+        self.redaction = redaction
+        self.repeats = repeats
+        cassette = Cassette(folder, matching: parts)
+    }
+
+    /// The entries, in order.
+    ///
+    /// - Throws: An error that names a file that cannot be read, and what is wrong with it.
+    public var entries: [CassetteEntry] {
+        get throws { try cassette.entries }
+    }
+
+    /// The entries that no call of this transport has used, in order.
+    ///
+    /// - Throws: An error that names a file that cannot be read, and what is wrong with it.
+    public var unusedEntries: [CassetteEntry] {
+        get throws { try cassette.unusedEntries }
+    }
+
+    /// The method and URL of each request that had no entry, in order, with secrets redacted.
+    public var missingRequests: [String] { cassette.missingRequests }
+
+    /// Records an entry again: the next call that matches it is sent in every mode, and replaces the entry if it
+    /// succeeds or fails with a `URLError`.
+    public func rerecord(_ entry: CassetteEntry) {
+        cassette.rerecord(entry)
+    }
+
+    /// Answers a request from the folder, or sends and records it, depending on the mode.
+    ///
+    /// - Throws: The recorded failure or that of the transport; an error that describes what is missing or cannot be
+    ///   read or written.
+    public func send(_ request: TransportRequest) async throws -> TransportResponse {
+        try Task.checkCancellation()
+        let whole = try RecordedRequest(request)
+        let redacted = RedactedRequest(whole, by: redaction.adding(request.secretHeaders))
+        let claim = try cassette.claim(redacted, repeats: repeats && mode != .record)
+        if let claim, mode != .record, !claim.isRerecorded {
+            return try await replay(claim.item, to: request, body: whole.body)
+        }
+        if claim == nil, mode == .replay { throw try cassette.missing(redacted) }
+        return try await record(request, redacted, claim)
+    }
+}
+
+// MARK: - Replaying
+
+extension CassetteTransport {
+    private func replay(
+        _ item: CassetteFolder.Item,
+        to request: TransportRequest,
+        body: Data
+    ) async throws -> TransportResponse {
+        let outcome = try cassette.outcome(of: item)
+        var request = request
+        // It has been read already.
+        if case .none = request.body {} else { request.body = .data(body) }
+        guard let response = outcome.response, outcome.error == nil || request.isStreamed else {
+            return try await StubTransport(.failure(outcome.error ?? URLError(.unknown))).send(request)
+        }
+        let sample = SampleResponse.response(status: response.status, headers: response.headers, data: response.body)
+        var replayed = try await StubTransport(sample).send(request)
+        replayed.head = ResponseHead(
+            statusCode: response.status,
+            headers: response.headers,
+            httpVersion: response.httpVersion
+        )
+        if let error = outcome.error, case .stream(let body) = replayed.body {
+            replayed.body = .stream(body.failing(with: error))
+        }
+        return replayed
+    }
+}
+
+// MARK: - Recording
+
+extension CassetteTransport {
+    private func record(
+        _ request: TransportRequest,
+        _ redacted: RedactedRequest,
+        _ claim: Cassette.Claim?
+    ) async throws -> TransportResponse {
+        let recording = Recording(
+            cassette: cassette,
+            request: redacted,
+            claim: claim,
+            redaction: redaction.adding(request.secretHeaders)
+        )
+        let response: TransportResponse
+        do {
+            response = try await recorded.send(request)
+        } catch {
+            try recording.end(with: error)
+            throw error
+        }
+        var result = response
+        switch response.body {
+        case .data(let data): try recording.end(response.head, data)
+        case .file(let file): try recording.end(response.head, try Data(contentsOf: file))
+        case .stream(let body): result.body = .stream(recording.recorded(body, of: response.head))
+        }
+        return result
+    }
+}
+
+/// A call that is being recorded.
+private final class Recording: Sendable {
+    private let cassette: Cassette
+    private let request: RedactedRequest
+    private let claim: Cassette.Claim?
+    private let redaction: Redaction
+    private let isEnded = Locked(false)
+
+    init(cassette: Cassette, request: RedactedRequest, claim: Cassette.Claim?, redaction: Redaction) {
+        self.cassette = cassette
+        self.request = request
+        self.claim = claim
+        self.redaction = redaction
+    }
+
+    /// A stream that was released before its end is not recorded.
+    deinit {
+        if let claim, !isEnded.withLock({ $0 }) { cassette.release(claim) }
+    }
+
+    func end(_ head: ResponseHead, _ body: Data, failure: Int? = nil) throws {
+        isEnded.withLock { $0 = true }
+        let outcome = RecordedOutcome(response: RecordedResponse(head, body, by: redaction), failure: failure)
+        try cassette.write(request, outcome, to: claim)
+    }
+
+    /// Records a failure of the network. Other errors, such as that of a file on this device, are not recorded.
+    func end(with error: any Error) throws {
+        guard let code = error.recordedCode else { return }
+        isEnded.withLock { $0 = true }
+        try cassette.write(request, RecordedOutcome(failure: code), to: claim)
+    }
+
+    /// The same body, which is recorded when it has been read to its end.
+    func recorded(_ body: ResponseBody, of head: ResponseHead) -> ResponseBody {
+        let bytes = Locked(Data())
+        return ResponseBody { [self] in
+            if isEnded.withLock({ $0 }) { return nil }
+            do {
+                var iterator = body.makeAsyncIterator()
+                if let piece = try await iterator.next() {
+                    bytes.withLock { $0.append(piece) }
+                    return piece
+                }
+            } catch {
+                if let code = error.recordedCode { try end(head, bytes.withLock { $0 }, failure: code) }
+                throw error
+            }
+            try end(head, bytes.withLock { $0 })
+            return nil
+        }
+    }
+}
+
+extension Error {
+    /// The code of a failure of the network; `nil` for a cancellation, and for other errors.
+    fileprivate var recordedCode: Int? {
+        guard let error = self as? URLError else { return nil }
+        switch error.code {
+        case .cancelled, .fileDoesNotExist, .fileIsDirectory, .noPermissionsToReadFile, .cannotCreateFile,
+            .cannotOpenFile, .cannotWriteToFile, .cannotMoveFile, .cannotCloseFile, .cannotRemoveFile:
+            return nil
+        default: return error.code.rawValue
+        }
+    }
+}
+
+extension TransportRequest {
+    fileprivate var isStreamed: Bool {
+        if case .stream = destination { true } else { false }
+    }
+}
+
+extension ResponseBody {
+    /// The same body, which ends with an error.
+    fileprivate func failing(with error: URLError) -> ResponseBody {
+        ResponseBody {
+            var iterator = makeAsyncIterator()
+            guard let piece = try await iterator.next() else { throw error }
+            return piece
+        }
+    }
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+
+/// A part of a request that must be the same as in the recorded one.
+public struct RequestPart: Sendable, Hashable {
+    fileprivate enum Kind: Sendable, Hashable {
+        case method, url, path, query, body
+        case header(HTTPHeaderName)
+    }
+
+    fileprivate let kind: Kind
+
+    /// The method.
+    public static let method = RequestPart(kind: .method)
+    /// The scheme, host, port and path of the URL.
+    public static let url = RequestPart(kind: .url)
+    /// The path of the URL, for servers whose host or port varies.
+    public static let path = RequestPart(kind: .path)
+    /// The items of the query, decoded. The order of items with different names does not matter.
+    public static let query = RequestPart(kind: .query)
+    /// The body: JSON, forms and multipart bodies by their values, other bodies byte for byte.
+    public static let body = RequestPart(kind: .body)
+
+    /// A header field.
+    public static func header(_ name: HTTPHeaderName) -> RequestPart {
+        RequestPart(kind: .header(name))
+    }
+}
+
+/// Compares requests by the parts that a cassette declares.
+struct RequestComparison: Sendable {
+    private let parts: Set<RequestPart>
+    private let headers: [HTTPHeaderName]
+
+    init(_ parts: [RequestPart]) {
+        self.parts = Set(parts)
+        headers = parts.compactMap { if case .header(let name) = $0.kind { name } else { nil } }
+    }
+
+    var comparesBody: Bool { parts.contains(.body) }
+
+    /// The text of the parts that cost least to compare. Requests with different keys do not match.
+    func key(_ request: RedactedRequest) -> String {
+        var key = parts.contains(.method) ? request.method : ""
+        if parts.contains(.url) {
+            key += " " + request.address
+        } else if parts.contains(.path) {
+            key += " " + request.path
+        }
+        return key
+    }
+
+    /// The differences in the declared parts, a line each.
+    func differences(of found: RedactedRequest, from expected: RedactedRequest) -> [String] {
+        var (found, expected) = (found, expected)
+        let paths = (expected.path, found.path)
+        if !parts.contains(.method) { found.method = expected.method }
+        var lines: [String] = []
+        if !parts.contains(.url) {
+            (found.url, expected.url) = (found.query.map { "?" + $0 } ?? "", expected.query.map { "?" + $0 } ?? "")
+            if parts.contains(.path), paths.0 != paths.1 { lines.append("path: expected \(paths.0), found \(paths.1)") }
+        }
+        if !parts.contains(.query) { (found.url, expected.url) = (found.address, expected.address) }
+        if !parts.contains(.body) { (found.body, expected.body) = (Data(), Data()) }
+        return lines + found.differences(from: expected, headers: headers)
+    }
+}
+
+extension RedactedRequest {
+    /// The path of the URL.
+    package var path: String {
+        guard let scheme = address.range(of: "://") else { return address }
+        let path = address[scheme.upperBound...].drop { $0 != "/" }
+        return path.isEmpty ? "/" : String(path)
+    }
+
+    /// The method and the URL, on one line.
+    package var line: String { "\(method) \(url)".inOneLine }
+}
