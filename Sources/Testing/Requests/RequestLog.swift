@@ -2,7 +2,7 @@
 import Foundation
 import TargetKit
 
-/// The requests that a ``StubTransport``, a ``TestServer`` or a ``RecordingPlugin`` has received, in order.
+/// The requests that a `StubTransport`, a ``TestServer`` or a ``RecordingPlugin`` has received, in order.
 ///
 /// ```swift
 /// let calls = RequestLog()

@@ -18,7 +18,7 @@ public struct Fixture: Sendable, Hashable {
     }
 
     /// The path of the file, relative to the bundle or folder.
-    public let name: String
+    package let name: String
     private let place: Place
 
     /// Creates a fixture in a bundle: in its resources, or in a folder `Fixtures` or `Resources` of these.
@@ -87,7 +87,7 @@ public struct Fixture: Sendable, Hashable {
     }
 
     /// The media type of the file's extension; `application/octet-stream` if that is unknown.
-    public var contentType: String { MIMEType.forFile(named: name) }
+    package var contentType: String { MIMEType.forFile(named: name) }
 }
 
 // MARK: - Searching

@@ -20,9 +20,9 @@ import TargetKit
 /// | text | calls |
 /// |---|---|
 /// | `never` | use the network, as without a selection |
-/// | `immediate` | return the targets' samples: ``StubBehavior/immediate`` |
+/// | `immediate` | return the targets' samples: `StubBehavior.immediate` |
 /// | `delayed=1.5` | return the samples after so many seconds |
-/// | `scenario=empty cart` | return the samples for the scenario: ``StubBehavior/scenario(_:)`` |
+/// | `scenario=empty cart` | return the samples for the scenario: `StubBehavior.scenario` |
 /// | `cassette=/path/of/folder` | are answered by a ``CassetteTransport`` that replays the folder, repeatedly |
 ///
 /// Any other text is written to the standard error, and every call then fails with an error that says so: a misspelled
