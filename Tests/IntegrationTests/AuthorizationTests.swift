@@ -119,16 +119,16 @@ struct AuthorizationTests {
 
     @Test("A 401 signs out once and cancels the other calls", arguments: Engine.allCases)
     func signOut(engine: Engine) async throws {
-        let log = RecordingPlugin.Log()
+        let recorder = RecordingPlugin()
         let signedOut = Recorder<RequestContext.ID>()
         let plugin = UnauthorizedPlugin { signedOut.append($0.id) }
-        let plugins: [any Plugin] = [RecordingPlugin(log: log), plugin]
+        let plugins: [any Plugin] = [recorder, plugin]
         let provider = Provider<ServerCall>(transport: engine.ownTransport, plugins: plugins)
         let waiting = (0..<20).map { _ in
             Task { await provider.failure(of: .endless) }
         }
         // Each call writes down two hooks before it is on its way.
-        await log.events.waitForCount(40)
+        await recorder.waitForEvents(40)
         let rejected = ServerCall.httpbin(.get, "/status/401").with { $0.headers = ["Authorization": "Bearer old"] }
         let response = try await provider.request(rejected) as Response
         #expect(response.statusCode == 401)

@@ -45,10 +45,10 @@ struct EndingTests {
         arguments: Engine.allCases
     )
     func cancelAll(engine: Engine) async throws {
-        let log = RecordingPlugin.Log()
+        let recorder = RecordingPlugin()
         let scope = RequestScope()
         let transport = engine.ownTransport
-        let providers = [[RecordingPlugin(log: log)], []].map { plugins in
+        let providers = [[recorder], []].map { plugins in
             Provider<ServerCall>(transport: transport, plugins: plugins, scope: scope)
         }
         let endings = Recorder<TargetKitError?>()
@@ -58,7 +58,7 @@ struct EndingTests {
             }
         }
         #expect(scope.inFlightCount == 50)
-        await log.events.waitForCount(50)
+        await recorder.waitForEvents(50)
         scope.cancelAll()
         let stages = await endings.waitForCount(50).map { $0?.stage }
         #expect(stages == Array(repeating: .cancelled, count: 50))

@@ -21,10 +21,10 @@ struct RetryTests {
         _ engine: Engine,
         _ plugins: any Plugin...
     ) async -> (sent: Int, status: Int?, error: TargetKitError?, waits: Int) {
-        let log = RecordingPlugin.Log()
+        let recorder = RecordingPlugin()
         let provider = Provider<ServerCall>(
             transport: engine.ownTransport,
-            plugins: plugins + [RecordingPlugin(log: log)],
+            plugins: plugins + [recorder],
             clock: clock
         )
         // The timeout of an exchange would be one more sleep on the clock.
@@ -45,7 +45,7 @@ struct RetryTests {
             failure = error
         }
         stepper.cancel()
-        let sent = log.events.elements.filter { if case .willSend = $0.event { true } else { false } }.count
+        let sent = recorder.events.count { if case .willSend = $0 { true } else { false } }
         return (sent, status ?? failure?.response?.statusCode, failure, await stepper.value)
     }
 

@@ -6,84 +6,80 @@ import TargetKit
 import FoundationNetworking
 #endif
 
-/// A plugin that records each hook, and does at each what the test says.
+/// A plugin that records its hooks, the requests that were sent, and how calls finished. Closures can stand for a plugin
+/// that changes a request, retries or replaces a result.
+///
+/// ```swift
+/// let recorder = RecordingPlugin(retry: { _, context in context.attempt == 0 ? .retry(after: .zero) : .doNotRetry })
+/// let provider = Provider<Catalog>(stubClosure: { _ in .immediate }, plugins: [recorder])
+/// _ = try await provider.request(.search("tea"))
+/// #expect(recorder.events.last == .process(.status(200)))
+/// try recorder.log.expect(.target(Catalog.search("tea")), times: 2)
+/// #expect(recorder.finishedCalls.count == 1)
+/// ```
 public struct RecordingPlugin: Plugin {
-    /// A hook that was called.
-    public enum Event: Sendable, Equatable {
-        /// `prepare`, at that attempt.
+    /// The result of an attempt or call.
+    public enum Outcome: Sendable, Hashable {
+        /// A response with the status code.
+        case status(Int)
+        /// An error at the stage.
+        case failure(TargetKitError.Stage)
+
+        package init(_ result: Result<Response, TargetKitError>) {
+            switch result {
+            case .success(let response): self = .status(response.statusCode)
+            case .failure(let error): self = .failure(error.stage)
+            }
+        }
+    }
+
+    /// A hook that was called. The attempts of a call are counted from 0.
+    public enum Event: Sendable, Hashable {
+        /// `prepare`.
         case prepare(attempt: Int)
-        /// `willSend`, at that attempt.
+        /// `willSend`.
         case willSend(attempt: Int)
-        /// `didReceive`, at that attempt, with a status code or the stage of the error.
+        /// `didReceive`, with the attempt's result.
         case didReceive(attempt: Int, Outcome)
-        /// `retry`, at that attempt.
+        /// `retry`.
         case retry(attempt: Int)
-        /// `process`, with a status code or the stage of the error.
+        /// `process`, with the call's result.
         case process(Outcome)
     }
 
-    /// A result in short.
-    public enum Outcome: Sendable, Equatable {
-        /// A response of that status.
-        case status(Int)
-        /// An error of that stage.
-        case failure(TargetKitError.Stage)
+    /// A closure for `prepare`.
+    public typealias Prepare = @Sendable (URLRequest, RequestContext) async throws -> URLRequest
+    /// A closure for `retry`.
+    public typealias Retry = @Sendable (Result<Response, TargetKitError>, RequestContext) async -> RetryDecision
+    /// A closure for `process`.
+    public typealias Process =
+        @Sendable (Result<Response, TargetKitError>, RequestContext) async -> Result<Response, TargetKitError>
 
-        /// The result in short.
-        public init(_ result: Result<Response, TargetKitError>) {
-            self =
-                switch result {
-                case .success(let response): .status(response.statusCode)
-                case .failure(let error): .failure(error.stage)
-                }
-        }
-    }
-
-    /// Events in the order they came, each with the plugin's name.
-    public struct Log: Sendable {
-        /// The events.
-        package let events = Recorder<(name: String, event: Event)>()
-        /// How the calls have ended, each with the plugin's name.
-        package let ends = Recorder<(name: String, call: FinishedCall)>()
-
-        /// An empty log.
-        public init() {}
-
-        /// The events of one plugin.
-        public func events(of name: String) -> [Event] {
-            events.elements.filter { $0.name == name }.map(\.event)
-        }
-    }
-
-    /// The name under which the events are written down.
-    public let name: String
-    /// Where the events are written down; several plugins may share it.
-    public let log: Log
-    /// Where the plugin stands among the others.
+    /// The place of the plugin.
     public let place: PluginPlace
-    private let onPrepare: @Sendable (URLRequest, RequestContext) async throws -> URLRequest
-    private let onRetry: @Sendable (Result<Response, TargetKitError>, RequestContext) async -> RetryDecision
-    private let onProcess:
-        @Sendable (Result<Response, TargetKitError>, RequestContext) async -> Result<
-            Response, TargetKitError
-        >
+    /// The requests that were passed to `willSend`. A body is included if it is in memory.
+    public let log: RequestLog
+    private let recordedEvents = Recorder<Event>()
+    private let recordedCalls = Recorder<FinishedCall>()
+    private let onPrepare: Prepare
+    private let onRetry: Retry
+    private let onProcess: Process
 
-    /// A plugin that leaves everything as it is, unless told otherwise.
+    /// Creates a plugin.
+    ///
+    /// - Parameters:
+    ///   - place: The place of the plugin; default: `.standard`.
+    ///   - log: The log for the requests; default: a new one.
+    ///   - prepare: Returns the request to send; default: the same one.
+    ///   - retry: Returns whether to retry; default: never.
+    ///   - process: Returns the result of the call; default: the same one.
     public init(
-        _ name: String = "plugin",
         place: PluginPlace = .standard,
-        log: Log = Log(),
-        prepare: @escaping @Sendable (URLRequest, RequestContext) async throws -> URLRequest = { request, _ in request
-        },
-        retry: @escaping @Sendable (Result<Response, TargetKitError>, RequestContext) async -> RetryDecision = { _, _ in
-            .doNotRetry
-        },
-        process:
-            @escaping @Sendable (Result<Response, TargetKitError>, RequestContext) async -> Result<
-                Response, TargetKitError
-            > = { result, _ in result }
+        log: RequestLog = RequestLog(),
+        prepare: @escaping Prepare = { request, _ in request },
+        retry: @escaping Retry = { _, _ in .doNotRetry },
+        process: @escaping Process = { result, _ in result }
     ) {
-        self.name = name
         self.place = place
         self.log = log
         onPrepare = prepare
@@ -91,45 +87,59 @@ public struct RecordingPlugin: Plugin {
         onProcess = process
     }
 
-    /// The events of this plugin.
-    public var events: [Event] { log.events(of: name) }
+    /// The hooks that were called, in order. `didFinish` is not included; see ``finishedCalls``.
+    public var events: [Event] { recordedEvents.elements }
 
-    /// How the calls have ended.
-    public var ends: [FinishedCall] { log.ends.elements.filter { $0.name == name }.map(\.call) }
+    /// The calls that have finished, in order.
+    public var finishedCalls: [FinishedCall] { recordedCalls.elements }
 
-    /// Writes down, and does what the test says.
+    /// Returns when a number of hooks have been called.
+    package func waitForEvents(_ count: Int) async {
+        await recordedEvents.waitForCount(count)
+    }
+
+    /// Records the hook, and calls the closure.
     public func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
-        log.events.append((name, .prepare(attempt: context.attempt)))
+        recordedEvents.append(.prepare(attempt: context.attempt))
         return try await onPrepare(request, context)
     }
 
-    /// Writes down.
+    /// Records the hook and the request.
     public func willSend(_ request: URLRequest, context: RequestContext) {
-        log.events.append((name, .willSend(attempt: context.attempt)))
+        recordedEvents.append(.willSend(attempt: context.attempt))
+        log.append(
+            RecordedRequest(
+                method: HTTPMethod(rawValue: request.httpMethod ?? "GET"),
+                url: request.url ?? context.target.baseURL,
+                headers: HTTPHeaders(request.allHTTPHeaderFields ?? [:]),
+                body: request.httpBody ?? Data(),
+                target: context.target
+            )
+        )
     }
 
-    /// Writes down.
+    /// Records the hook and the result.
     public func didReceive(_ result: Result<Response, TargetKitError>, context: RequestContext) {
-        log.events.append((name, .didReceive(attempt: context.attempt, Outcome(result))))
+        recordedEvents.append(.didReceive(attempt: context.attempt, Outcome(result)))
     }
 
-    /// Writes down, and does what the test says.
+    /// Records the hook, and calls the closure.
     public func retry(_ result: Result<Response, TargetKitError>, context: RequestContext) async -> RetryDecision {
-        log.events.append((name, .retry(attempt: context.attempt)))
+        recordedEvents.append(.retry(attempt: context.attempt))
         return await onRetry(result, context)
     }
 
-    /// Writes down, and does what the test says.
+    /// Records the hook and the result, and calls the closure.
     public func process(
         _ result: Result<Response, TargetKitError>,
         context: RequestContext
     ) async -> Result<Response, TargetKitError> {
-        log.events.append((name, .process(Outcome(result))))
+        recordedEvents.append(.process(Outcome(result)))
         return await onProcess(result, context)
     }
 
-    /// Writes down how the call has ended; it is not one of the events.
+    /// Records the call.
     public func didFinish(_ call: FinishedCall, context: RequestContext) {
-        log.ends.append((name, call))
+        recordedCalls.append(call)
     }
 }

@@ -123,7 +123,7 @@ struct WaitsForConnectivityPluginTests {
         let held = RecordingPlugin(place: .environment)
         let (source, reachability) = (source, reachability)
         async let result = provider([plugin, held]).result(PluginTarget())
-        await held.log.events.waitForCount(1)
+        await held.waitForEvents(1)
         _ = reachability
         source.set(Self.online)
         #expect(await result.failure == nil)

@@ -123,8 +123,7 @@ struct RequestSigningPluginTests {
         arguments: 0...1
     )
     func failure(attempt: Int) async {
-        let log = RecordingPlugin.Log()
-        let again = RecordingPlugin(log: log, retry: { _, _ in .retry(after: .zero) })
+        let again = RecordingPlugin(retry: { _, _ in .retry(after: .zero) })
         let signer = RequestSigningPlugin(fields: [Self.field]) { _, context in
             if context.attempt == attempt { throw Boom() }
             return [:]
@@ -132,7 +131,7 @@ struct RequestSigningPluginTests {
         let error = await Provider<PluginTarget>.stubbed(signer, again).result(PluginTarget()).failure
         #expect(error?.stage == .request)
         #expect(error?.underlying is Boom)
-        let events = log.events.elements.map(\.event)
+        let events = again.events
         #expect(events.filter { if case .willSend = $0 { true } else { false } }.count == attempt)
         #expect(events.filter { if case .didReceive = $0 { true } else { false } }.count == attempt)
         #expect(events.last == .process(.failure(.request)))

@@ -113,7 +113,7 @@ struct ErrorHandlingPluginTests {
 
     @Test("A failure that another plugin makes of a response can be replaced")
     func madeInProcess() async {
-        let first = RecordingPlugin("p", process: { _, _ in .failure(TargetKitError(stage: .envelope)) })
+        let first = RecordingPlugin(process: { _, _ in .failure(TargetKitError(stage: .envelope)) })
         let plugin = ErrorHandlingPlugin(handler("a") { _, _ in .fail(Self.other) })
         let provider = Provider<PluginTarget>.stubbed(first, plugin)
         #expect(await provider.result(PluginTarget()).failure?.stage == .shutDown)
@@ -221,18 +221,18 @@ struct ErrorHandlingPluginTests {
 
     @Test("What the handlers make of an error is seen by observers, and not by plugins that react to the original one")
     func order() async {
-        let log = RecordingPlugin.Log()
+        let observer = RecordingPlugin(place: .observation)
+        let other = RecordingPlugin(process: { _, _ in .failure(TargetKitError(stage: .envelope)) })
         let plugins: [any Plugin] = [
             ErrorHandlingPlugin(handler("a") { _, _ in .fail(Self.other) }),
-            RecordingPlugin("observer", place: .observation, log: log),
-            RecordingPlugin("other", log: log, process: { _, _ in .failure(TargetKitError(stage: .envelope)) }),
+            observer, other,
         ]
         for plugins in [plugins, plugins.reversed()] {
             let provider = Provider<PluginTarget>(stubClosure: { _ in .immediate }, plugins: plugins)
             #expect(await provider.result(PluginTarget()).failure?.stage == .shutDown)
         }
-        #expect(log.events(of: "other").contains(.process(.status(200))))
-        #expect(log.events(of: "observer").filter { $0 == .process(.failure(.shutDown)) }.count == 2)
+        #expect(other.events.contains(.process(.status(200))))
+        #expect(observer.events.filter { $0 == .process(.failure(.shutDown)) }.count == 2)
     }
 
     @Test("Handlers are not asked about successful or cancelled calls")

@@ -182,12 +182,11 @@ struct RetryPluginTests {
     @Test("A call that failed before it was sent is not repeated")
     func beforeSending() async {
         let script = ScriptedTransport(.status(200))
-        let log = RecordingPlugin.Log()
-        let broken = RecordingPlugin(log: log, prepare: { _, _ in throw URLError(.timedOut) })
+        let broken = RecordingPlugin(prepare: { _, _ in throw URLError(.timedOut) })
         let result = await provider(script, broken).result(SturdyTarget())
         #expect(result.failure?.stage == .request)
         #expect(script.requests.count == 0)
-        #expect(log.events(of: "plugin").contains(.prepare(attempt: 1)) == false)
+        #expect(broken.events.contains(.prepare(attempt: 1)) == false)
     }
 
     @Test("A call that is cancelled during its delay is not sent again")

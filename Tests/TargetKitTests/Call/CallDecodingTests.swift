@@ -112,7 +112,7 @@ struct CallDecodingTests {
         }
         #expect(error.stage == .decoding)
         #expect(seen.elements.map(\.hook) == ["retry", "process"])
-        for error in seen.elements.map(\.error) + [plugin.ends.first?.result.failure] {
+        for error in seen.elements.map(\.error) + [plugin.finishedCalls.first?.result.failure] {
             #expect(error?.stage == .decoding)
             #expect(error?.response?.statusCode == 200)
             #expect(error?.target is TestTarget)
@@ -158,7 +158,7 @@ struct CallDecodingTests {
         #expect(plugin.seen.elements.map(\.stage) == [.envelope])
         #expect(recorder.events.contains(.didReceive(attempt: 0, .failure(.status))))
         #expect(recorder.events.contains(.process(.failure(.envelope))))
-        #expect(recorder.ends.first?.result.failure?.stage == .envelope)
+        #expect(recorder.finishedCalls.first?.result.failure?.stage == .envelope)
     }
 
     /// What a plugin's `process` does with a response.
@@ -195,7 +195,7 @@ struct CallDecodingTests {
             #expect(value == expected[change]?.value)
             #expect(Counted.count.value == expected[change]?.count)
         }
-        #expect(plugin.ends.first?.result.failure == nil)
+        #expect(plugin.finishedCalls.first?.result.failure == nil)
     }
 
     @Test("A response that a plugin makes is decoded by the call's decoder, and its errors name the target")
@@ -217,7 +217,7 @@ struct CallDecodingTests {
         }
         #expect(error.stage == .decoding)
         #expect(error.target is TestTarget)
-        #expect(plugin.ends.last?.result.failure?.stage == .decoding)
+        #expect(plugin.finishedCalls.last?.result.failure?.stage == .decoding)
     }
 
     struct Strict: ErrorMappingTarget {
@@ -245,7 +245,7 @@ struct CallDecodingTests {
         }
         #expect(error.stage == .decoding)
         #expect(error.appError as? Strict.Failure == .unreadable)
-        #expect(plugin.ends.first?.result.failure?.appError as? Strict.Failure == .unreadable)
+        #expect(plugin.finishedCalls.first?.result.failure?.appError as? Strict.Failure == .unreadable)
     }
 
     @Test("didFinish and an ErrorMappingTarget see the failure of a stream's body; retry and process see its head")
@@ -268,10 +268,10 @@ struct CallDecodingTests {
         #expect(error.stage == .transport)
         #expect(error.appError as? Strict.Failure == .lost)
         #expect(plugin.events.suffix(2) == [.retry(attempt: 0), .process(.status(200))])
-        let end = try #require(plugin.ends.first)
+        let end = try #require(plugin.finishedCalls.first)
         #expect(end.result.failure?.kind == .connectionLost)
         #expect(end.result.failure?.appError as? Strict.Failure == .lost)
         #expect(end.streamedByteCount == 7)
-        #expect(plugin.ends.count == 1)
+        #expect(plugin.finishedCalls.count == 1)
     }
 }

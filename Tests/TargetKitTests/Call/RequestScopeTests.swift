@@ -91,7 +91,7 @@ struct RequestScopeTests {
         let error = await #expect(throws: TargetKitError.self) { try await provider.request(target) }
         #expect(error?.stage == .shutDown)
         #expect(error?.kind == .shutDown)
-        #expect(plugin.log.events(of: "plugin") == [.process(.failure(.shutDown))])
+        #expect(plugin.events == [.process(.failure(.shutDown))])
         #expect(scope.isShutDown && scope.inFlightCount == 0)
         scope.reopen()
         #expect(try await provider.request(target).statusCode == 200)

@@ -34,7 +34,6 @@ extension SharedExchangeTests {
     /// Repeats the first attempt when the gate opens.
     private static func retrying(_ gate: Gate) -> RecordingPlugin {
         RecordingPlugin(
-            "retrying",
             place: .retrying,
             retry: { _, context in
                 guard context.attempt == 0 else { return .doNotRetry }
@@ -49,7 +48,6 @@ extension SharedExchangeTests {
         let transport = StubTransport { _ in .response(status: 200, data: Data()) }
         let (identical, statuses) = (Recorder<@Sendable () async throws -> Int>(), Recorder<Int>())
         let repeating = RecordingPlugin(
-            "repeating",
             retry: { _, _ in
                 guard statuses.count == 0 else { return .doNotRetry }
                 statuses.append(0)
@@ -167,7 +165,6 @@ extension SharedExchangeTests {
     func signing() async throws {
         let signed = Recorder<RequestContext.ID>()
         let signing = RecordingPlugin(
-            "signing",
             place: .signing,
             prepare: { request, context in
                 signed.append(context.id)
@@ -196,7 +193,6 @@ extension SharedExchangeTests {
     func failedSigning() async throws {
         let gate = Gate()
         let signing = RecordingPlugin(
-            "signing",
             place: .signing,
             prepare: { _, _ in
                 await gate.wait()

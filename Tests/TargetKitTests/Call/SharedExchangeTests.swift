@@ -47,7 +47,7 @@ struct SharedExchangeTests {
     }
 
     func count(_ event: (RecordingPlugin.Event) -> Bool) -> Int {
-        plugin.log.events(of: "plugin").count(where: event)
+        plugin.events.count(where: event)
     }
 
     /// Returns when that many calls wait for what they share.
@@ -202,7 +202,6 @@ struct SharedExchangeTests {
         let provider = provider(
             plugins: [
                 RecordingPlugin(
-                    "refusing",
                     prepare: { request, _ in
                         if refuses.count == 1 { throw Boom() }
                         return request
@@ -252,7 +251,6 @@ struct SharedExchangeTests {
             plugins: [
                 plugin,
                 RecordingPlugin(
-                    "retrying",
                     retry: { _, context in context.attempt == 0 ? .retry(after: .zero) : .doNotRetry },
                     process: { result, _ in result }
                 ),

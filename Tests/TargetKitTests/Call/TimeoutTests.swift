@@ -44,7 +44,7 @@ struct TimeoutTests {
         #expect(error?.stage == .transport)
         #expect(error?.kind == .timedOut)
         #expect((error?.underlying as? URLError)?.code == .timedOut)
-        #expect(plugin.log.events(of: "plugin").last == .process(.failure(.transport)))
+        #expect(plugin.events.last == .process(.failure(.transport)))
         #expect(clock.sleeperCount == 0)
     }
 
@@ -77,7 +77,7 @@ struct TimeoutTests {
         }
         let error = await #expect(throws: TargetKitError.self) { try await call.value }
         #expect(error?.kind == .timedOut)
-        #expect(plugin.log.events(of: "plugin").contains(.didReceive(attempt: 1, .failure(.transport))))
+        #expect(plugin.events.contains(.didReceive(attempt: 1, .failure(.transport))))
     }
 
     enum Engine: CaseIterable, Sendable { case network, stubTransport, delayedStub }

@@ -84,8 +84,8 @@ struct DidFinishTests {
         if ending == .shutDown { await scope.shutdown(grace: .zero) }
         let target = TestTarget(.example).with { $0.validation = .successCodes }
         try await perform(target, form, by: provider, isSuccess: ending.outcome == .status(200))
-        let end = try #require(plugin.ends.first)
-        #expect(plugin.ends.count == 1)
+        let end = try #require(plugin.finishedCalls.first)
+        #expect(plugin.finishedCalls.count == 1)
         #expect(RecordingPlugin.Outcome(end.result) == ending.outcome)
         #expect(hooks.hooks.count { $0 == "didFinish" } == 1)
         #expect(hooks.hooks.last == "didFinish")
@@ -209,7 +209,7 @@ struct DidFinishTests {
         var stream: ResponseStream? = try await provider.stream(TestTarget(.example))
         var pieces = stream?.makeAsyncIterator()
         #expect(try await pieces?.next() == Data("tea ".utf8))
-        #expect(recorder.ends.isEmpty)
+        #expect(recorder.finishedCalls.isEmpty)
         #expect(hooks.hooks.last == "process")
         await clock.waitForSleepers(1)
         #expect(clock.sleeperCount == 1)
@@ -231,8 +231,8 @@ struct DidFinishTests {
         _ = (pieces, stream)
         await provider.scope.shutdown(grace: .seconds(600))
         #expect(hooks.hooks.last == "didFinish")
-        #expect(recorder.ends.count == 1)
-        let finished = try #require(recorder.ends.first)
+        #expect(recorder.finishedCalls.count == 1)
+        let finished = try #require(recorder.finishedCalls.first)
         #expect(finished.streamedByteCount == (end == .read ? 8 : 4))
         let kinds: [StreamEnd: TargetKitError.Kind] = [
             .cancelled: .cancelled, .released: .cancelled, .timedOut: .timedOut,

@@ -117,9 +117,8 @@ struct PluginHookTests {
     @Test("A round that ends early leaves the hooks of later plugins as they are")
     func early() async throws {
         let refusals = Recorder<Int>()
-        let later = RecordingPlugin("later")
+        let later = RecordingPlugin()
         let first = RecordingPlugin(
-            "first",
             prepare: { request, _ in
                 refusals.append(1)
                 if refusals.count == 1 { throw Boom() }
@@ -131,7 +130,7 @@ struct PluginHookTests {
         await #expect(throws: TargetKitError.self) { try await provider.request(TestTarget(.example)) }
         _ = try await provider.request(TestTarget(.example))
         _ = try await provider.request(TestTarget(.example))
-        let events = later.log.events(of: "later")
+        let events = later.events
         #expect(events.count { $0 == .prepare(attempt: 0) } == 2)
         #expect(events.count { $0 == .prepare(attempt: 1) } == 1)
         #expect(events.count { $0 == .retry(attempt: 1) } == 1)

@@ -120,13 +120,12 @@ struct UnimplementedHookTests {
         let refusals = Recorder<Int>()
         let (first, later) = (
             RecordingPlugin(
-                "first",
                 prepare: { request, _ in
                     refusals.append(1)
                     if refusals.count == 1 { throw URLError(.userAuthenticationRequired) }
                     return request
                 }
-            ), RecordingPlugin("later")
+            ), RecordingPlugin()
         )
         let provider = Provider<TestTarget>(transport: Self.transport, plugins: [first, Idle(), later])
         await #expect(throws: TargetKitError.self) { try await provider.request(TestTarget(.example)) }

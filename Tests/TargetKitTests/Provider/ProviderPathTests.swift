@@ -64,7 +64,7 @@ struct ProviderPathTests {
     func prepare(_ backend: Backend) async throws {
         let running = try RunningBackend(backend)
         let plugins = ["first", "second"].map { name in
-            RecordingPlugin(name) { request, _ in
+            RecordingPlugin { request, _ in
                 var request = request
                 let soFar = request.value(forHTTPHeaderField: "X-Seen").map { $0 + "," } ?? ""
                 request.setValue(soFar + name, forHTTPHeaderField: "X-Seen")

@@ -33,7 +33,7 @@ struct ProviderStreamTests {
         let stream = try await provider().stream(TestTarget(server.baseURL))
         #expect(stream.response.statusCode == 200)
         #expect(
-            plugin.log.events(of: "plugin") == [
+            plugin.events == [
                 .prepare(attempt: 0), .willSend(attempt: 0), .didReceive(attempt: 0, .status(200)), .retry(attempt: 0),
                 .process(.status(200)),
             ]
