@@ -1,34 +1,56 @@
 // SPDX-License-Identifier: MIT
-
 import TargetKit
 
-/// A clock that stands still until the test moves it.
+/// A clock whose time a test moves, so that timeouts, delays and retries take no real time.
 ///
-/// A test waits with ``waitForSleepers(_:)`` until the code under test sleeps, and then advances. Each task that is due
-/// is resumed in the order of its deadline, those with one deadline in the order in which they fell asleep; they all
-/// read the time that the clock was moved to. To see every step of a loop that sleeps again, use
-/// ``advanceToNextDeadline()``.
+/// A test waits until the code under test sleeps, then advances the time:
+///
+/// ```swift
+/// import TargetKit
+/// import TargetKitTesting
+/// import Testing
+///
+/// @Test("A search fails after 10 seconds without a response")
+/// func timeout() async throws {
+///     let clock = ManualClock()
+///     let provider = Provider<Catalog>(
+///         stubClosure: { _ in .delayed(.seconds(60)) },
+///         options: .setting(\.timeout, .wholeCall(.seconds(10))),
+///         clock: clock
+///     )
+///     let call = Task { try await provider.request(.search("tea")) }
+///     await clock.waitForSleepers(2)          // the delay of the stub, and the timeout
+///     clock.advance(by: .seconds(10))
+///     await #expect(throws: TargetKitError.self) { try await call.value }
+/// }
+/// ```
+///
+/// Sleeping tasks are resumed in the order of their deadlines, and for the same deadline in the order in which they began
+/// to sleep. After ``advance(by:)``, ``now`` is the new time for all of them. To see each step of a loop that sleeps again,
+/// use ``advanceToNextDeadline()``; to skip all sleeps, ``runUntilIdle(limit:)``.
 public final class ManualClock: Clock, Sendable {
-    /// A point in time, counted from the moment at which the clock was made.
+    /// A time of the clock.
     public struct Instant: InstantProtocol, CustomStringConvertible {
-        /// The time since the clock was made.
+        /// The time since the clock's start.
         public var offset: Duration
 
-        /// The instant that lies so far after the start.
+        /// Creates a time.
+        ///
+        /// - Parameter offset: The time since the clock's start; default: zero.
         public init(offset: Duration = .zero) {
             self.offset = offset
         }
 
-        /// The instant that lies so much later.
+        /// Returns the time after a duration.
         public func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
 
-        /// The time from this instant to the other one.
+        /// Returns the duration from this time to another.
         public func duration(to other: Instant) -> Duration { other.offset - offset }
 
-        /// Whether the first instant is the earlier one.
+        /// Whether the first time is earlier.
         public static func < (one: Instant, other: Instant) -> Bool { one.offset < other.offset }
 
-        /// The time since the start, for messages.
+        /// The time since the clock's start, as text.
         public var description: String { "start + \(offset)" }
     }
 
@@ -36,30 +58,31 @@ public final class ManualClock: Clock, Sendable {
         var now = Instant()
         var sleepers = Waiters<Instant>()
         var watchers = Waiters<Int>()
+        var startedSleepCount = 0
     }
 
     private let state = Locked(State())
 
-    /// A clock whose time is zero.
+    /// Creates a clock whose time is zero.
     public init() {}
 
-    /// The time that the test has set.
+    /// The current time of the clock.
     public var now: Instant { state.withLock { $0.now } }
 
-    /// The smallest step: none, every duration counts.
+    /// Zero, because every duration counts.
     public var minimumResolution: Duration { .zero }
 
-    /// How many tasks sleep on this clock.
+    /// The number of tasks that sleep on this clock.
     public var sleeperCount: Int { state.withLock { $0.sleepers.count } }
 
-    /// How long each sleeping task has still to sleep, the shortest first.
+    /// How long each task still sleeps, the shortest first.
     public var remainingSleeps: [Duration] {
         state.withLock { state in
             state.sleepers.conditions.map { state.now.duration(to: $0) }.sorted()
         }
     }
 
-    /// Moves the time forward and resumes every task that is due.
+    /// Moves the time forward, and resumes the tasks whose deadlines are reached. A negative duration has no effect.
     public func advance(by duration: Duration) {
         let due = state.withLock { state in
             Self.move(&state, to: state.now.advanced(by: duration))
@@ -67,19 +90,30 @@ public final class ManualClock: Clock, Sendable {
         for continuation in due { continuation.resume() }
     }
 
-    /// Moves the time to the earliest deadline and resumes the tasks that wait for it. Does nothing when nobody sleeps.
+    /// Moves the time to the earliest deadline, and resumes the tasks that wait for it. Without effect if no task sleeps.
     ///
-    /// - Returns: how far the time was moved.
+    /// - Returns: How far the time was moved.
     @discardableResult
     public func advanceToNextDeadline() -> Duration {
-        let (due, step) = state.withLock { state -> ([Waiters<Instant>.Continuation], Duration) in
-            guard let deadline = state.sleepers.conditions.min() else { return ([], .zero) }
-            let step = state.now.duration(to: deadline)
-            return (Self.move(&state, to: deadline), step)
+        let start = now
+        _ = advanceAndCount()
+        return start.duration(to: now)
+    }
+
+    /// Moves the time to the earliest deadline.
+    ///
+    /// - Returns: The number of sleeps that had begun before, and the number of tasks that are resumed.
+    func advanceAndCount() -> (startedSleeps: Int, resumed: Int) {
+        let (due, started) = state.withLock { state -> ([Waiters<Instant>.Continuation], Int) in
+            guard let deadline = state.sleepers.conditions.min() else { return ([], state.startedSleepCount) }
+            return (Self.move(&state, to: deadline), state.startedSleepCount)
         }
         for continuation in due { continuation.resume() }
-        return step
+        return (started, due.count)
     }
+
+    /// The number of sleeps that have begun since the clock's start.
+    var startedSleepCount: Int { state.withLock { $0.startedSleepCount } }
 
     private static func move(_ state: inout State, to instant: Instant) -> [Waiters<Instant>.Continuation] {
         state.now = max(state.now, instant)
@@ -89,23 +123,24 @@ public final class ManualClock: Clock, Sendable {
 }
 
 extension ManualClock {
-    /// Suspends until the test has moved the time to the deadline; the tolerance is of no account.
+    /// Suspends the task until the time is moved to the deadline. The tolerance is ignored.
     ///
-    /// - Throws: `CancellationError` when the task is cancelled before, at once.
+    /// - Throws: `CancellationError`, immediately when the task is cancelled.
     public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
         try Task.checkCancellation()
         let id = state.withLock { $0.sleepers.announce() }
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
-                fallAsleep(id, until: deadline, continuation)
+                suspend(id, until: deadline, continuation)
             }
         } onCancel: {
             state.withLock { $0.sleepers.cancel(id) }?.resume(throwing: CancellationError())
         }
     }
 
-    private func fallAsleep(_ id: Int, until deadline: Instant, _ continuation: Waiters<Instant>.Continuation) {
+    private func suspend(_ id: Int, until deadline: Instant, _ continuation: Waiters<Instant>.Continuation) {
         let (outcome, watchers) = state.withLock { state -> (Result<Void, any Error>?, [Waiters<Int>.Continuation]) in
+            state.startedSleepCount += 1
             if deadline <= state.now {
                 state.sleepers.withdraw(id)
                 return (.success(()), [])
@@ -120,7 +155,7 @@ extension ManualClock {
         for watcher in watchers { watcher.resume() }
     }
 
-    /// Returns when at least that many tasks sleep on this clock. Returns early when the task is cancelled.
+    /// Waits until at least a number of tasks sleep on this clock; default: 1. Returns early if the task is cancelled.
     public func waitForSleepers(_ count: Int = 1) async {
         guard let id = state.withLock({ $0.sleepers.count >= count ? nil : $0.watchers.announce() }) else { return }
         try? await withTaskCancellationHandler {

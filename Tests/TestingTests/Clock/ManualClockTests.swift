@@ -3,9 +3,9 @@
 import TargetKitTesting
 import Testing
 
-@Suite("ManualClock and signals")
+@Suite("ManualClock, and what tests use to wait")
 struct ManualClockTests {
-    @Test("Sleepers are resumed when, and only when, their time has come", .timeLimit(.minutes(3)))
+    @Test("Tasks are resumed exactly when their deadlines are reached", .timeLimit(.minutes(3)))
     func advance() async throws {
         let clock = ManualClock()
         let woken = Recorder<Int>()
@@ -27,7 +27,7 @@ struct ManualClockTests {
         #expect(clock.now.offset == .seconds(3))
     }
 
-    @Test("A cancelled sleeper throws at once and is forgotten", .timeLimit(.minutes(3)))
+    @Test("A cancelled sleep throws immediately, and is no longer counted", .timeLimit(.minutes(3)))
     func cancel() async {
         let clock = ManualClock()
         let task = Task { try await clock.sleep(for: .seconds(1)) }
@@ -37,7 +37,7 @@ struct ManualClockTests {
         #expect(clock.sleeperCount == 0)
     }
 
-    @Test("A loop that sleeps again is seen step by step", .timeLimit(.minutes(3)))
+    @Test("A loop can be run step by step", .timeLimit(.minutes(3)))
     func nextDeadline() async throws {
         let clock = ManualClock()
         let task = Task {
@@ -52,14 +52,14 @@ struct ManualClockTests {
         #expect(clock.advanceToNextDeadline() == .zero)
     }
 
-    @Test("It stands in for any clock of durations, and does not sleep for what is past")
+    @Test("It can be used as any clock, and does not sleep until a time that has passed")
     func existential() async throws {
         let clock: any Clock<Duration> = ManualClock()
         try await clock.sleep(for: .zero)
         try await clock.sleep(for: .seconds(-1))
     }
 
-    @Test("Cancel and advance may race: each sleeper ends exactly once", .timeLimit(.minutes(3)))
+    @Test("A sleep that is cancelled while the time is moved ends exactly once", .timeLimit(.minutes(3)))
     func race() async {
         for _ in 0..<500 {
             let clock = ManualClock()
@@ -72,7 +72,7 @@ struct ManualClockTests {
         }
     }
 
-    @Test("A gate lets everybody through once it is open, cancelled or not", .timeLimit(.minutes(3)))
+    @Test("An open gate lets all tasks pass, cancelled or not", .timeLimit(.minutes(3)))
     func gate() async throws {
         let gate = Gate()
         let deaf = Task { await gate.wait() }
@@ -87,7 +87,7 @@ struct ManualClockTests {
         try await gate.waitUnlessCancelled()
     }
 
-    @Test("A tally wakes its waiters at their numbers, and all of them when it closes", .timeLimit(.minutes(3)))
+    @Test("A counter resumes tasks at their values, and all of them when it is closed", .timeLimit(.minutes(3)))
     func tally() async throws {
         let tally = Tally()
         let reached = Task { try await tally.wait(for: 3) }
@@ -116,7 +116,7 @@ struct ManualClockTests {
         #expect(expectation.fulfilledCount == 1_000)
     }
 
-    @Test("A seed gives the numbers of the published SplitMix64")
+    @Test("A seed results in the numbers of the published SplitMix64")
     func splitMix() {
         // The first outputs of the reference code by Vigna (prng.di.unimi.it/splitmix64.c) for the seed 1234567.
         var generator = SeededGenerator(seed: 1_234_567)
