@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
 
-/// How a piece of work ended that was cancelled when the caller had yielded so many times, or at its end if that came sooner.
+/// Runs a function in a task, and cancels the task after the caller has yielded a number of times, or when it has ended.
 ///
-/// With more turns from round to round the cancel moves from the beginning to the end, without a look at the clock. Turns after
-/// the end are not waited for: beside many other tests each of them takes its time.
+/// With a number that grows from round to round, the cancellation moves from the start of the function to its end.
 package func ending<Value: Sendable>(
     cancelledAfter turns: Int,
     _ work: @escaping @Sendable () async throws -> Value

@@ -1,31 +1,33 @@
 // SPDX-License-Identifier: MIT
 
-/// Something that has to happen a number of times before the test goes on.
+/// Waits until something has happened a number of times.
 package final class Expectation: Sendable {
     private let fulfilled = Tally()
     private let count: Int
 
-    /// Expects ``fulfill()`` that many times, once unless told.
+    /// Creates an expectation.
+    ///
+    /// - Parameter count: The number of calls of ``fulfill()`` to wait for; default: 1.
     package init(count: Int = 1) {
         self.count = count
     }
 
-    /// How often it has happened; may be more than was expected.
+    /// The number of calls of ``fulfill()``, which can exceed the expected one.
     package var fulfilledCount: Int { fulfilled.value }
 
-    /// Says that it has happened once more.
+    /// Counts one call.
     package func fulfill() {
         fulfilled.add()
     }
 
-    /// Returns when it has happened as often as expected. Returns early when the task is cancelled.
+    /// Waits for the expected number of calls. Returns early if the task is cancelled.
     package func wait() async {
         try? await fulfilled.wait(for: count)
     }
 
-    /// Returns when it has happened as often as expected.
+    /// Waits for the expected number of calls.
     ///
-    /// - Throws: `CancellationError` when the task is cancelled first.
+    /// - Throws: `CancellationError` if the task is cancelled.
     package func waitUnlessCancelled() async throws {
         try await fulfilled.wait(for: count)
     }

@@ -2,28 +2,28 @@
 
 import TargetKit
 
-/// A list that any thread may append to, and whose length a test can wait for.
+/// A list to which any thread can append, and for whose length a test can wait.
 package final class Recorder<Element: Sendable>: Sendable {
     private let list = Locked<[Element]>([])
     private let appended = Tally()
 
-    /// An empty list.
+    /// Creates an empty list.
     package init() {}
 
-    /// All elements so far, in the order in which they came.
+    /// The elements, in the order in which they were appended.
     package var elements: [Element] { list.withLock { $0 } }
 
-    /// How many elements there are.
+    /// The number of elements.
     package var count: Int { list.withLock { $0.count } }
 
-    /// Adds an element at the end.
+    /// Appends an element.
     package func append(_ element: Element) {
         list.withLock { $0.append(element) }
         appended.add()
     }
 
-    /// Waits until at least that many elements are there, and returns all of them. Returns early, with what there is,
-    /// when the task is cancelled.
+    /// Waits until there is at least a number of elements, and returns all of them. Returns early if the task is
+    /// cancelled.
     @discardableResult
     package func waitForCount(_ count: Int) async -> [Element] {
         try? await appended.wait(for: count)

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MIT
 
-/// Random numbers that are the same for the same seed on every system, so that a failing case can be run again.
+/// A random number generator whose numbers depend on the seed only, so that a failing test can be repeated.
 ///
-/// It is SplitMix64 (Steele, Lea and Flood, 2014): any seed will do, zero included.
+/// The algorithm is SplitMix64 (Steele, Lea and Flood, 2014). Every seed is valid.
 package struct SeededGenerator: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
-    /// A generator that starts from that seed.
+    /// Creates a generator.
     package init(seed: UInt64) {
         state = seed
     }
 
-    /// The next number.
+    /// Returns the next number.
     package mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15
         var mixed = state

@@ -2,7 +2,7 @@
 
 import TargetKit
 
-/// A number that only grows, and that a test can wait for without polling.
+/// A counter whose value a test can wait for.
 package final class Tally: Sendable {
     private struct State: Sendable {
         var value = 0
@@ -12,13 +12,13 @@ package final class Tally: Sendable {
 
     private let state = Locked(State())
 
-    /// A tally that starts at 0.
+    /// Creates a counter with the value 0.
     package init() {}
 
-    /// The number now.
+    /// The current value.
     package var value: Int { state.withLock { $0.value } }
 
-    /// Adds that many and wakes everybody whose number is reached, the lowest number first.
+    /// Increases the value, and resumes the tasks whose value is reached, the lowest value first.
     package func add(_ count: Int = 1) {
         let due = state.withLock { state in
             state.value += count
@@ -29,7 +29,7 @@ package final class Tally: Sendable {
         for continuation in due { continuation.resume() }
     }
 
-    /// Says that the number will not grow any more: who waits in vain gets a `CancellationError`, now and later.
+    /// Ends the counting. Tasks that wait for a higher value, now or later, get a `CancellationError`.
     package func close() {
         let due = state.withLock { state in
             state.isClosed = true
@@ -38,9 +38,9 @@ package final class Tally: Sendable {
         for continuation in due { continuation.resume(throwing: CancellationError()) }
     }
 
-    /// Returns as soon as the number is at least `count`.
+    /// Waits until the value is at least a count.
     ///
-    /// - Throws: `CancellationError` when the task is cancelled first, or the tally is closed below that number.
+    /// - Throws: `CancellationError` if the task is cancelled, or the counter is closed below the count.
     package func wait(for count: Int) async throws {
         guard let id = state.withLock({ $0.value >= count ? nil : $0.waiters.announce() }) else { return }
         try await withTaskCancellationHandler {
@@ -50,7 +50,7 @@ package final class Tally: Sendable {
         }
     }
 
-    /// Returns when the number is at least `count` or the tally is closed; cancelling the task does not end it.
+    /// Waits until the value is at least a count or the counter is closed, even if the task is cancelled.
     package func waitRegardless(for count: Int) async {
         guard let id = state.withLock({ $0.value >= count ? nil : $0.waiters.announce() }) else { return }
         try? await suspend(id, until: count)

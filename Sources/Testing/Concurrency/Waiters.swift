@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 
-/// The suspended callers of one signal, each with the condition it waits for. It lives inside a lock.
+/// Suspended tasks, each with the condition for which it waits. It is used with a lock.
 ///
-/// A waiter is announced first and parked later, so that a cancel that comes in between is not lost.
+/// A task is announced before it is suspended, so that a cancellation between the two is not lost.
 struct Waiters<Condition: Sendable>: Sendable {
     typealias Continuation = CheckedContinuation<Void, any Error>
 
@@ -16,26 +16,26 @@ struct Waiters<Condition: Sendable>: Sendable {
     private var cancelled: Set<Int> = []
     private var parked: [Int: Parked] = [:]
 
-    /// How many callers are suspended.
+    /// The number of suspended tasks.
     var count: Int { parked.count }
 
-    /// The conditions of all suspended callers, in no order.
+    /// The conditions of all suspended tasks, in any order.
     var conditions: [Condition] { parked.values.map(\.condition) }
 
-    /// A number for a caller that is about to be suspended.
+    /// Returns an identifier for a task that is about to be suspended.
     mutating func announce() -> Int {
         nextID += 1
         announced.insert(nextID)
         return nextID
     }
 
-    /// Takes the announcement back: the caller is not going to be suspended.
+    /// Removes a task that was announced and is not going to be suspended.
     mutating func withdraw(_ id: Int) {
         announced.remove(id)
         cancelled.remove(id)
     }
 
-    /// Keeps the continuation, or says `false` when the caller has been cancelled since it was announced.
+    /// Stores the continuation of a suspended task. Returns `false` if the task was cancelled after it was announced.
     mutating func park(_ id: Int, until condition: Condition, _ continuation: Continuation) -> Bool {
         announced.remove(id)
         if cancelled.remove(id) != nil { return false }
@@ -43,13 +43,13 @@ struct Waiters<Condition: Sendable>: Sendable {
         return true
     }
 
-    /// Takes a caller out because its task was cancelled; the continuation is there if it was parked already.
+    /// Removes a cancelled task, and returns its continuation if it is suspended.
     mutating func cancel(_ id: Int) -> Continuation? {
         if announced.contains(id) { cancelled.insert(id) }
         return parked.removeValue(forKey: id)?.continuation
     }
 
-    /// Takes out everybody whose condition is met, the order being by condition and then by arrival.
+    /// Removes the tasks whose conditions are met, and returns their continuations ordered by condition and arrival.
     mutating func takeAll(
         orderedBy isBefore: (Condition, Condition) -> Bool,
         where isMet: (Condition) -> Bool
