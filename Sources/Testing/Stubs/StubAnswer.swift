@@ -14,7 +14,7 @@ import TargetKit
 /// ```
 public struct StubAnswer: Sendable {
     /// One answer of a sequence.
-    struct Step: Sendable {
+    struct Step: RouteStep {
         fileprivate let kind: Kind
         fileprivate var delay = Duration.zero
         fileprivate var headers = HTTPHeaders()

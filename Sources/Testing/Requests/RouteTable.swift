@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+import TargetKit
+
+/// One answer of a route.
+protocol RouteStep: Sendable {
+    /// The state after the answer; `nil`: unchanged.
+    var state: String? { get }
+}
+
+/// The routes of a stub transport or a server, the number of answers of each, and their state.
+final class RouteTable<Step: RouteStep>: Sendable {
+    private struct Progress: Sendable {
+        /// The number of answers of each route.
+        var counts: [Int]
+        /// The state that an answer has set.
+        var state: String?
+    }
+
+    private typealias Match = (index: Int, captures: [String: String])
+
+    /// The patterns, with their answers in order. The last one repeats.
+    private let routes: [(pattern: RequestPattern, steps: [Step])]
+    private let progress: Locked<Progress>
+
+    init(_ routes: [(pattern: RequestPattern, steps: [Step])]) {
+        self.routes = routes
+        progress = Locked(Progress(counts: Array(repeating: 0, count: routes.count)))
+    }
+
+    /// The patterns of the routes without an answer.
+    var unused: [RequestPattern] {
+        let counts = progress.withLock { $0.counts }
+        return zip(routes, counts).filter { $0.1 == 0 }.map(\.0.pattern)
+    }
+
+    /// Takes the next answer of the first route that matches, with the captured path segments.
+    ///
+    /// - Throws: ``StubError`` if no route matches, or its sequence has no answers.
+    func next(for request: RecordedRequest) throws -> (step: Step, captures: [String: String]) {
+        let parts = RequestParts(request)
+        guard let next = try take(matches(parts)) else { throw unmatched(parts) }
+        return next
+    }
+
+    /// The routes that match, up to the first one that matches in every state. Patterns call the test's own closures, so
+    /// they are compared without the lock.
+    private func matches(_ request: RequestParts) -> [Match] {
+        var matches: [Match] = []
+        for (index, route) in routes.enumerated() {
+            guard let captures = route.pattern.captures(request) else { continue }
+            matches.append((index, captures))
+            if route.pattern.state == nil { break }
+        }
+        return matches
+    }
+
+    /// Takes the next answer of the first route that matches in the current state, and changes the state.
+    private func take(_ matches: [Match]) throws -> (Step, captures: [String: String])? {
+        let taken = progress.withLock { progress -> (match: Match, step: Step?)? in
+            for match in matches {
+                let (pattern, steps) = routes[match.index]
+                guard pattern.state == nil || pattern.state == progress.state else { continue }
+                let count = progress.counts[match.index]
+                progress.counts[match.index] = count + 1
+                let step = count < steps.count ? steps[count] : steps.last
+                if let state = step?.state { progress.state = state }
+                return (match, step)
+            }
+            return nil
+        }
+        guard let taken else { return nil }
+        guard let step = taken.step else {
+            throw StubError("The sequence of \(routes[taken.match.index].pattern) has no answers.")
+        }
+        return (step, taken.match.captures)
+    }
+
+    /// The error with the three closest routes, and what differs from each.
+    private func unmatched(_ request: RequestParts) -> StubError {
+        let state = progress.withLock { $0.state }
+        let distances = routes.map { $0.pattern.distance(to: request, in: state) }
+        let closest = routes.indices.sorted { (distances[$0], $0) < (distances[$1], $1) }
+        let summary = "No route matches \(request.request.summary)."
+        guard !routes.isEmpty else { return StubError("\(summary) There are no routes.") }
+        let lines = closest.prefix(3).map { index in
+            let pattern = routes[index].pattern
+            return "\(index + 1). \(pattern): \(pattern.mismatches(request, in: state).joined(separator: "; "))"
+        }
+        return StubError("\(summary) \(routes.count > 3 ? "The closest routes" : "The routes"):", lines)
+    }
+}
