@@ -7,22 +7,21 @@ import TargetKitTesting
 import FoundationNetworking
 #endif
 
-/// What answers a test's calls: a stub, or a real transport over a loopback server. A test that is written against this runs
-/// over both alike.
+/// What answers the calls of a test: a stub, or a transport with a server. A test with this parameter runs with each.
 public enum Backend: String, Sendable, CaseIterable {
     /// ``StubTransport``.
     case stub
-    /// The system's transport, over a ``TestServer``.
+    /// The system's transport, with a ``TestServer``.
     case system
-    /// `URLSessionTransport`, over a ``TestServer``.
+    /// `URLSessionTransport`, with a ``TestServer``.
     case urlSession
 }
 
-/// One request as it was received.
+/// A request as it was received.
 public struct ReceivedRequest: Sendable {
     /// The method.
     public var method: String
-    /// Path and query, as they were sent.
+    /// The path and query, as they were sent.
     public var target: String
     /// The header fields.
     public var headers: HTTPHeaders
@@ -33,11 +32,11 @@ public struct ReceivedRequest: Sendable {
     public var text: String { String(decoding: body, as: UTF8.self) }
 }
 
-/// A ``Backend`` that is running: a transport to give to a provider, and what has arrived at its other end.
+/// A running ``Backend``: a transport for a provider, and the requests that arrived.
 public final class RunningBackend: Sendable {
-    /// Where a target of the test has to point to.
+    /// The base URL for the targets of the test.
     public let baseURL: URL
-    /// What a provider of the test sends with.
+    /// The transport for the providers of the test.
     public let transport: any Transport
     private let received: Recorder<ReceivedRequest>
     private let server: TestServer?
@@ -45,14 +44,14 @@ public final class RunningBackend: Sendable {
     /// The requests that have arrived, in order.
     public var requests: [ReceivedRequest] { received.elements }
 
-    /// Waits for that many requests.
+    /// Waits for a number of requests.
     public func waitForRequests(_ count: Int) async -> [ReceivedRequest] {
         await received.waitForCount(count)
     }
 
     /// Starts the backend.
     ///
-    /// - Parameter answer: Answers each request; a failure is a connection that is reset.
+    /// - Parameter answer: Returns the response to a request. For a failure, the connection is reset.
     public init(
         _ backend: Backend,
         answer: @escaping @Sendable (ReceivedRequest) async throws -> SampleResponse = { _ in
@@ -85,7 +84,7 @@ public final class RunningBackend: Sendable {
 extension ReceivedRequest {
     fileprivate init(_ request: TestServer.Request) {
         self.init(
-            method: request.method,
+            method: request.method.rawValue,
             target: request.target,
             headers: request.headers,
             body: request.body
@@ -112,7 +111,7 @@ extension ReceivedRequest {
 }
 
 extension BodySource {
-    /// Every byte of the source, read anew.
+    /// All bytes of the source.
     public func allBytes() throws -> Data {
         let reader = try open()
         var bytes = Data()

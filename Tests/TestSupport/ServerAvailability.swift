@@ -11,17 +11,17 @@ import Glibc
 import Musl
 #endif
 
-/// A real server that integration tests need, and whether it is running now.
+/// A server that integration tests require, and whether it is running.
 ///
 /// ```swift
 /// @Suite(.enabled(if: ServerAvailability.httpbin.isRunning, Comment(rawValue: ServerAvailability.httpbin.skipReason)))
 /// ```
 public struct ServerAvailability: Sendable, Hashable {
-    /// What the server is called in messages.
+    /// The name of the server in messages.
     public let name: String
-    /// The environment variable that says where it is.
+    /// The environment variable with its URL.
     public let variable: String
-    /// Where it is expected.
+    /// The URL of the server.
     public let baseURL: URL
 
     /// httpbin, at `TARGETKIT_HTTPBIN`.
@@ -36,20 +36,20 @@ public struct ServerAvailability: Sendable, Hashable {
     /// The OAuth server of `.ci/oauth_server.py`, at `TARGETKIT_OAUTH`.
     public static let oauth = ServerAvailability("the OAuth server", variable: "TARGETKIT_OAUTH")
 
-    /// A port is no name: what listens at a usual one may be somebody else's. So the variable has to say it.
+    /// There is no default URL, because another program can listen on the usual port.
     private init(_ name: String, variable: String) {
         let text = ProcessInfo.processInfo.environment[variable] ?? ""
         self.init(name, variable: variable, baseURL: URL(string: text) ?? URL(fileURLWithPath: "/"))
     }
 
-    /// A server at that place.
+    /// Creates a server with a URL.
     public init(_ name: String, variable: String, baseURL: URL) {
         self.name = name
         self.variable = variable
         self.baseURL = baseURL
     }
 
-    /// Whether something accepts a connection there now. Places other than this machine count as not running.
+    /// Whether the server accepts a connection. A server on another machine counts as not running.
     public var isRunning: Bool {
         guard let address, let port = UInt16(exactly: baseURL.port ?? 80),
             let descriptor = try? Socket.connected(to: address, port: port)
@@ -58,7 +58,7 @@ public struct ServerAvailability: Sendable, Hashable {
         return true
     }
 
-    /// What a skipped test says.
+    /// The message of a skipped test.
     public var skipReason: String {
         baseURL.isFileURL
             ? "skipped: \(variable) does not say where \(name) is running; .ci/run starts it"

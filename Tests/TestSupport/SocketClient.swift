@@ -12,23 +12,22 @@ import Glibc
 import Musl
 #endif
 
-/// A bare connection, for tests that must send or see bytes which no HTTP client would. It waits on a thread of its own
-/// queue.
+/// A connection for tests that send or receive bytes that an HTTP client would not. It waits on its own queue.
 public final class SocketClient: Sendable {
     private let descriptor: Int32
     private let queue = DispatchQueue(label: "TestSupport.SocketClient")
     private let unread = Locked(Data())
 
-    /// Connects to that server.
+    /// Connects to a server.
     ///
-    /// - Throws: ``SocketError`` when the connection is refused.
+    /// - Throws: ``SocketError`` if the connection is refused.
     public convenience init(to server: TestServer) throws {
         try self.init(address: server.listeningAddress, port: server.port)
     }
 
-    /// Connects to that place; the port is of no account for a Unix-domain socket.
+    /// Connects to an address. The port is ignored for a Unix domain socket.
     ///
-    /// - Throws: ``SocketError`` when the connection is refused.
+    /// - Throws: ``SocketError`` if the connection is refused.
     public init(address: TestServer.Address = .ipv4, port: Int) throws {
         guard let port = UInt16(exactly: port) else { throw SocketError(call: "connect", code: EINVAL) }
         descriptor = try Socket.connected(to: address, port: port)
@@ -38,16 +37,16 @@ public final class SocketClient: Sendable {
         close(descriptor)
     }
 
-    /// Sends all of the text, waiting for the kernel if need be.
+    /// Sends a text as UTF-8.
     ///
-    /// - Throws: ``SocketError`` when the server has closed the connection.
+    /// - Throws: ``SocketError`` if the server has closed the connection.
     public func send(_ text: String) async throws {
         try await send(Data(text.utf8))
     }
 
-    /// Sends all of the bytes, waiting for the kernel if need be.
+    /// Sends bytes.
     ///
-    /// - Throws: ``SocketError`` when the server has closed the connection.
+    /// - Throws: ``SocketError`` if the server has closed the connection.
     public func send(_ data: Data) async throws {
         try await perform { [descriptor] in
             var rest = data[...]
@@ -59,14 +58,14 @@ public final class SocketClient: Sendable {
         }
     }
 
-    /// Reads until that many bytes are there, or the server closes.
+    /// Receives a number of bytes, or fewer if the server closes the connection.
     ///
     /// - Throws: ``SocketError``, with `ECONNRESET` for a reset.
     public func receive(_ count: Int) async throws -> Data {
         try await receive { $0.count >= count ? count : nil }
     }
 
-    /// Reads up to and including that text, or until the server closes.
+    /// Receives until and including a text, or until the server closes the connection.
     ///
     /// - Throws: ``SocketError``, with `ECONNRESET` for a reset.
     public func receive(through text: String) async throws -> String {
@@ -75,19 +74,19 @@ public final class SocketClient: Sendable {
         return String(decoding: data, as: UTF8.self)
     }
 
-    /// Reads until the server closes.
+    /// Receives until the server closes the connection.
     ///
     /// - Throws: ``SocketError``, with `ECONNRESET` for a reset.
     public func receiveAll() async throws -> String {
         String(decoding: try await receive { _ in nil }, as: UTF8.self)
     }
 
-    /// Closes the client's half (FIN).
+    /// Closes the client's half of the connection (TCP FIN).
     public func finishSending() {
         Socket.shutdownWriting(descriptor)
     }
 
-    /// Ends both directions at once, so that the server sees the client go; the descriptor is freed with this object.
+    /// Closes both halves of the connection. The descriptor is released with this object.
     public func disconnect() {
         _ = shutdown(descriptor, Int32(SHUT_RDWR))
     }
@@ -113,7 +112,7 @@ public final class SocketClient: Sendable {
 
     private func perform<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
         try await withCheckedThrowingContinuation { continuation in
-            // The queue's work keeps the client, so that the descriptor stays open.
+            // The work retains the client, so that the descriptor stays open.
             queue.async { continuation.resume(with: Result { try withExtendedLifetime(self) { try work() } }) }
         }
     }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 
-/// An empty folder of its own, which goes with its last reference.
+/// An empty folder, which is removed with its last reference.
 public final class TemporaryFolder: Sendable {
-    /// Where it lies.
+    /// The URL of the folder.
     public let url: URL
 
-    /// Makes the folder.
+    /// Creates the folder.
     ///
-    /// - Throws: Foundation's error when it cannot be made.
+    /// - Throws: Foundation's error if it cannot be created.
     public init() throws {
         url = FileManager.default.temporaryDirectory.appendingPathComponent("targetkit-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
@@ -18,12 +18,12 @@ public final class TemporaryFolder: Sendable {
         try? FileManager.default.removeItem(at: url)
     }
 
-    /// The names of what lies in it.
+    /// The names of the files in the folder.
     public var names: [String] { (try? FileManager.default.contentsOfDirectory(atPath: url.path)) ?? [] }
 
-    /// A file of those bytes in it.
+    /// Creates a file in the folder.
     ///
-    /// - Throws: Foundation's error when it cannot be written.
+    /// - Throws: Foundation's error if it cannot be written.
     public func file(_ name: String, _ bytes: Data = Data()) throws -> URL {
         let file = url.appendingPathComponent(name)
         try bytes.write(to: file)

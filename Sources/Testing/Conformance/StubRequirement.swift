@@ -2,20 +2,19 @@
 import Foundation
 import TargetKit
 
-/// One requirement of ``Transport`` as a transport keeps it that reaches no network, but is told what to answer.
+/// A requirement of ``Transport``, for a transport that makes no connections but is given the responses.
 ///
 /// ```swift
-/// @Test("My stub keeps the requirements", .timeLimit(.minutes(3)), arguments: TransportConformance.answers)
+/// @Test("It meets each requirement", arguments: TransportConformance.stubRequirements)
 /// func conforms(requirement: StubRequirement) async throws {
-///     try await requirement.check { answer in MyStub(answer) }
+///     try await requirement.check { respond in MyStub(respond: respond) }
 /// }
 /// ```
 public struct StubRequirement: Sendable, CustomStringConvertible {
-    /// Gives the answer to a request, or throws the error that the call has to end with.
-    public typealias Answer = @Sendable (TransportRequest) async throws -> SampleResponse
+    typealias Answer = @Sendable (TransportRequest) async throws -> SampleResponse
     typealias Check = @Sendable (_ make: @Sendable (@escaping Answer) -> any Transport) async throws -> Void
 
-    /// The requirement, as a sentence.
+    /// The requirement as a sentence.
     public let description: String
     private let body: Check
 
@@ -24,10 +23,16 @@ public struct StubRequirement: Sendable, CustomStringConvertible {
         self.body = body
     }
 
-    /// Puts transports to the check that give the answers they are made with.
+    /// Checks transports.
     ///
-    /// - Throws: ``UnmetRequirement``, saying what was expected and what happened.
-    public func check(_ make: @escaping @Sendable (@escaping Answer) -> any Transport) async throws {
+    /// - Parameter make: Creates a transport that responds with the results of the closure, or fails with its error.
+    /// - Throws: An error whose description is the requirement, what was expected, and what happened.
+    public func check(
+        _ make:
+            @escaping @Sendable (
+                _ respond: @escaping @Sendable (TransportRequest) async throws -> SampleResponse
+            ) -> any Transport
+    ) async throws {
         try await UnmetRequirement.named(description) { [body] in try await body(make) }
     }
 }

@@ -6,7 +6,7 @@ import TargetKit
 import FoundationNetworking
 #endif
 
-/// A call that a test or a check makes, with what it leaves out filled in.
+/// A call of a test or check, with defaults.
 package struct TestCall: Sendable {
     package var path: String
     package var method: String
@@ -36,7 +36,7 @@ package struct TestCall: Sendable {
 
     package func request(to base: URL) throws -> TransportRequest {
         guard let url = URL(string: base.absoluteString + path) else {
-            throw UnmetRequirement("the check's own URL is no URL: \(base.absoluteString + path)")
+            throw UnmetRequirement("the check's own URL is invalid: \(base.absoluteString + path)")
         }
         var request = URLRequest(url: url)
         request.httpMethod = method
@@ -55,7 +55,7 @@ package struct TestCall: Sendable {
         try await transport.send(request(to: server.baseURL))
     }
 
-    /// The code of the `URLError` that the call ends with; `nil` when it ends otherwise.
+    /// The code of the call's `URLError`; otherwise `nil`.
     package func failure(at base: URL, with transport: any Transport) async -> URLError.Code? {
         do {
             _ = try await transport.send(request(to: base))
@@ -65,7 +65,9 @@ package struct TestCall: Sendable {
         }
     }
 
-    /// The error that the call has to end with.
+    /// The error of the call.
+    ///
+    /// - Throws: ``UnmetRequirement`` if the call returns a response.
     func error(at base: URL, with transport: any Transport) async throws -> any Error {
         let response: TransportResponse
         do {
@@ -73,10 +75,10 @@ package struct TestCall: Sendable {
         } catch {
             return error
         }
-        throw UnmetRequirement("the call came back with \(response.head.statusCode), where an error was expected")
+        throw UnmetRequirement("the call returned the status \(response.head.statusCode), expected an error")
     }
 
-    /// Expects the call to fail with one of those codes, and the next call to work all the same.
+    /// Checks that the call fails with one of the codes, and that the next call works.
     func expectFailure(_ codes: URLError.Code..., at server: TestServer, with transport: any Transport) async throws {
         try expect(await error(at: server.baseURL, with: transport), isOneOf: codes)
         try await expectNextCallWorks(transport)
@@ -105,12 +107,12 @@ package struct TestCall: Sendable {
 }
 
 extension TransportResponse {
-    /// The body as bytes, also when it is in a file.
+    /// The bytes of the body, even if it is in a file.
     package var bytes: Data {
         switch body {
         case .data(let data): data
         case .file(let url): (try? Data(contentsOf: url)) ?? Data()
-        // None of these calls asks for a stream.
+        // These calls do not request a stream.
         case .stream: Data()
         }
     }
@@ -118,12 +120,12 @@ extension TransportResponse {
     package var text: String { String(decoding: bytes, as: UTF8.self) }
 }
 
-/// Whether the error is one of the two spellings of "cancelled".
+/// Whether the error is one of the two cancellation errors.
 func isCancellation(_ error: any Error) -> Bool {
     error is CancellationError || (error as? URLError)?.code == .cancelled
 }
 
-/// Bytes that are known and do not repeat soon.
+/// Pseudorandom bytes, the same for each count.
 func noise(_ count: Int) -> Data {
     var generator = SeededGenerator(seed: UInt64(count))
     var data = Data(capacity: count + 8)
@@ -133,7 +135,7 @@ func noise(_ count: Int) -> Data {
     return data.prefix(count)
 }
 
-/// A place for a file that goes with its last reference.
+/// A file that is removed with its last reference.
 final class ConformanceFile: Sendable {
     let url: URL
 
@@ -151,19 +153,19 @@ final class ConformanceFile: Sendable {
 
     var content: Data? { try? Data(contentsOf: url) }
 
-    /// The names of what lies in its folder.
+    /// The names of the files in its folder.
     var neighbours: [String] {
         (try? FileManager.default.contentsOfDirectory(atPath: url.deletingLastPathComponent().path)) ?? []
     }
 }
 
-/// A body that is made as it is read.
+/// A body source that generates bytes.
 struct ConformanceSource: BodySource {
     struct Failure: Error {}
 
     var bytes: Data
     var length: Int64?
-    /// Fails when so many bytes have been read.
+    /// The number of bytes after which reading fails.
     var failsAfter: Int?
 
     func open() throws -> any BodyReader { Reader(source: self) }
@@ -178,7 +180,7 @@ struct ConformanceSource: BodySource {
 
         func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
             if let limit = source.failsAfter, offset >= limit { throw Failure() }
-            // Odd pieces, smaller than what is asked for: a reader may give less.
+            // A reader may return fewer bytes than requested.
             let count = min(buffer.count, 4_099, source.bytes.count - offset)
             source.bytes.dropFirst(offset).prefix(count).withUnsafeBytes { buffer.copyMemory(from: $0) }
             offset += count

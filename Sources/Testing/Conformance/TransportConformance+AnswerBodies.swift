@@ -4,33 +4,37 @@ import TargetKit
 
 extension TransportConformance {
     static let answerBodies: [StubRequirement] = [
-        StubRequirement("It takes an answer of just the limit, and refuses one byte more") { make in
+        StubRequirement("It accepts a response of the limit's size, and refuses one with a byte more") { make in
             let transport = make { _ in .response(status: 200, data: noise(1_000)) }
             let exact = TestCall(destination: .memory(limit: 1_000))
-            try expect("the bytes", try await transport.send(exact.request(to: nowhere)).bytes.count, is: 1_000)
+            try expect(
+                "the number of bytes",
+                try await transport.send(exact.request(to: nowhere)).bytes.count,
+                is: 1_000
+            )
             let call = TestCall(destination: .memory(limit: 999))
             let error = try await call.error(at: nowhere, with: transport)
             try call.expect(error, isOneOf: [.dataLengthExceedsMaximum])
         },
-        StubRequirement("It puts the answer into a file, in the place of what was there") { make in
+        StubRequirement("It writes the response to a file, and replaces an existing one") { make in
             for size in [0, 10, 300_000] {
                 let transport = make { _ in .response(status: 200, data: noise(size)) }
                 let file = try ConformanceFile(Data("old".utf8))
                 let response = try await transport.send(TestCall(destination: .file(file.url)).request(to: nowhere))
                 guard case .file(let url) = response.body else { throw UnmetRequirement("the body is not in a file") }
                 try expect("the file", url.standardizedFileURL.path, is: file.url.standardizedFileURL.path)
-                try expect(file.content == noise(size), "the file holds other bytes than the answer")
-                try expect("the names in the folder", file.neighbours, is: ["file"])
+                try expect(file.content == noise(size), "the file has other bytes than the response")
+                try expect("the files in the folder", file.neighbours, is: ["file"])
             }
         },
-        StubRequirement("It leaves the file alone when the call fails") { make in
+        StubRequirement("It does not change the file if the call fails") { make in
             let file = try ConformanceFile(Data("old".utf8))
             let transport = make { _ in .failure(URLError(.networkConnectionLost)) }
             _ = try await TestCall(destination: .file(file.url)).error(at: nowhere, with: transport)
             try expect("the file", file.content, is: Data("old".utf8))
-            try expect("the names in the folder", file.neighbours, is: ["file"])
+            try expect("the files in the folder", file.neighbours, is: ["file"])
         },
-        StubRequirement("A file that cannot be written, or is not there to be sent, is a URLError") { make in
+        StubRequirement("A file that cannot be written, or a missing body file, is a URLError") { make in
             let transport = make { _ in .response(status: 200, data: Data("x".utf8)) }
             let nothing = FileManager.default.temporaryDirectory.appendingPathComponent("none-\(UUID().uuidString)")
             let download = TestCall(destination: .file(nothing.appendingPathComponent("file")))
@@ -39,36 +43,36 @@ extension TransportConformance {
             let upload = TestCall(method: "PUT", body: .file(nothing))
             try upload.expect(try await upload.error(at: nowhere, with: transport), isOneOf: [.fileDoesNotExist])
         },
-        StubRequirement("It gives the answer to a reader piece by piece, none larger than was asked for") { make in
+        StubRequirement("It streams the response in pieces that are not larger than the buffer") { make in
             for (size, buffer, pieces) in [(0, 10, 0), (1, 10, 1), (1_000, 100, 10), (1_001, 100, 11), (5, 0, 5)] {
                 let transport = make { _ in .response(status: 200, data: noise(size)) }
                 let call = TestCall(destination: .stream(buffer: buffer))
                 let response = try await transport.send(call.request(to: nowhere))
-                guard case .stream(let body) = response.body else { throw UnmetRequirement("the body is no stream") }
+                guard case .stream(let body) = response.body else { throw UnmetRequirement("the body is not a stream") }
                 var read: [Data] = []
                 var iterator = body.makeAsyncIterator()
                 while let piece = try await iterator.next() { read.append(piece) }
                 try expect("the number of pieces", read.count, is: pieces)
-                try expect(Data(read.joined()) == noise(size), "the pieces hold other bytes than the answer")
+                try expect(Data(read.joined()) == noise(size), "the pieces have other bytes than the response")
                 try expect("a piece after the end", try await iterator.next(), is: nil)
             }
         },
-        StubRequirement("A cancel while a stream is read ends the reading as cancelled") { make in
+        StubRequirement("Reading a stream ends as cancelled if its task is cancelled") { make in
             let transport = make { _ in .response(status: 200, data: noise(1_000)) }
             let response = try await transport.send(TestCall(destination: .stream(buffer: 1)).request(to: nowhere))
-            guard case .stream(let body) = response.body else { throw UnmetRequirement("the body is no stream") }
+            guard case .stream(let body) = response.body else { throw UnmetRequirement("the body is not a stream") }
             try await expectCancelledBeforeReading(body)
         },
-        StubRequirement("It opens a body's source, reads it to its end, and lets go of its reader") { make in
+        StubRequirement("It opens a body's source once, reads it to the end, and releases its reader") { make in
             let watched = WatchedSource(byteCount: 200_000)
             let transport = make { _ in .response(status: 200, data: Data()) }
             let call = TestCall(method: "PUT", body: .stream(watched))
             _ = try await transport.send(call.request(to: nowhere))
-            try expect("the times it was opened", watched.opened.count, is: 1)
-            try expect("the readers that are gone", watched.closed.count, is: 1)
-            try expect("the bytes that were read", watched.read.elements.reduce(0, +), is: 200_000)
+            try expect("the number of times it was opened", watched.opened.count, is: 1)
+            try expect("the number of released readers", watched.closed.count, is: 1)
+            try expect("the number of bytes that were read", watched.read.elements.reduce(0, +), is: 200_000)
         },
-        StubRequirement("It fails with a source's own error") { make in
+        StubRequirement("It throws the error of a body's source") { make in
             let transport = make { _ in .response(status: 200, data: Data()) }
             for failsAfter in [0, 50_000] {
                 let source = ConformanceSource(bytes: noise(100_000), length: 100_000, failsAfter: failsAfter)
@@ -79,7 +83,7 @@ extension TransportConformance {
     ]
 }
 
-/// A body that keeps count of its readers.
+/// A body source that counts its readers.
 private struct WatchedSource: BodySource {
     let byteCount: Int
     let opened = Recorder<Int>()

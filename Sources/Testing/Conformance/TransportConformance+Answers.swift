@@ -3,18 +3,18 @@ import Foundation
 import TargetKit
 
 extension TransportConformance {
-    /// The requirements of a transport that answers by itself.
-    public static let answers = answering + answerEndings + answerBodies
+    /// The requirements of a transport that creates its responses itself, for example a stub or a cache.
+    public static let stubRequirements = answering + answerEndings + answerBodies
 
     private static let answering: [StubRequirement] = [
-        StubRequirement("It brings back the answer's status, header fields and body") { make in
+        StubRequirement("It returns the response's status, header fields and body") { make in
             let transport = make { _ in .response(status: 418, headers: ["X-One": "1"], data: Data("teapot".utf8)) }
             let response = try await transport.send(TestCall().request(to: nowhere))
             try expect("the status", response.head.statusCode, is: 418)
             try expect("X-One", response.head.headers["x-one"], is: "1")
             try expect("the body", response.text, is: "teapot")
         },
-        StubRequirement("It asks for the answer to the request as it is") { make in
+        StubRequirement("It passes on the request unchanged") { make in
             let asked = Recorder<TransportRequest>()
             let transport = make { request in
                 asked.append(request)
@@ -22,16 +22,16 @@ extension TransportConformance {
             }
             let call = TestCall(path: "/a%2Fb?c=d", method: "PUT", headers: ["X-A": "b"], body: .data(Data("e".utf8)))
             _ = try await transport.send(call.request(to: nowhere))
-            try expect("the number of questions", asked.count, is: 1)
+            try expect("the number of requested responses", asked.count, is: 1)
             let request = asked.elements[0].urlRequest
             try expect("the URL", request.url?.absoluteString, is: nowhere.absoluteString + "/a%2Fb?c=d")
             try expect("the method", request.httpMethod, is: "PUT")
             try expect("X-A", request.value(forHTTPHeaderField: "X-A"), is: "b")
             guard case .data(Data("e".utf8)) = asked.elements[0].body else {
-                throw UnmetRequirement("the body is another")
+                throw UnmetRequirement("the body is a different one")
             }
         },
-        StubRequirement("It gives each of many calls at once its own answer") { make in
+        StubRequirement("It returns each of many concurrent calls its own response") { make in
             let transport = make { request in
                 await Task.yield()
                 return .response(status: 200, data: Data((request.urlRequest.url?.path ?? "").utf8))
@@ -46,7 +46,7 @@ extension TransportConformance {
                 try await group.waitForAll()
             }
         },
-        StubRequirement("Progress is told both ways, the last report before the call returns") { make in
+        StubRequirement("Upload and download progress is reported completely before the call returns") { make in
             let answer = noise(300_000)
             let transport = make { _ in .response(status: 200, data: answer) }
             let sent = noise(100_000)
@@ -63,7 +63,7 @@ extension TransportConformance {
     ]
 
     private static let answerEndings: [StubRequirement] = [
-        StubRequirement("A failure ends the call as it is") { make in
+        StubRequirement("It throws an error unchanged") { make in
             struct Failure: Error, Equatable { let number: Int }
             let isThrown = Locked(false)
             let transport = make { _ in
@@ -76,7 +76,7 @@ extension TransportConformance {
                 try expect("the error", error as? Failure, is: Failure(number: 7))
             }
         },
-        StubRequirement("A call of a task that was cancelled before ends as cancelled, and asks for no answer") {
+        StubRequirement("A call in a cancelled task ends as cancelled, without asking for a response") {
             make in
             let asked = Recorder<Int>()
             let transport = make { _ in
@@ -91,9 +91,9 @@ extension TransportConformance {
             call.cancel()
             gate.open()
             try await expectCancelled(call)
-            try expect("the number of questions", asked.count, is: 0)
+            try expect("the number of requested responses", asked.count, is: 0)
         },
-        StubRequirement("A cancel while it waits for the answer ends the call as cancelled") { make in
+        StubRequirement("Cancelling while it waits for the response ends the call as cancelled") { make in
             let gate = Gate()
             let transport = make { _ in
                 try await gate.waitUnlessCancelled()
@@ -104,7 +104,7 @@ extension TransportConformance {
             call.cancel()
             try await expectCancelled(call)
         },
-        StubRequirement("A cancel that the answer takes no notice of ends the call as cancelled all the same") { make in
+        StubRequirement("Cancelling ends the call as cancelled even if the response ignores it") { make in
             let gate = Gate()
             let transport = make { _ in
                 await gate.wait()
@@ -118,6 +118,6 @@ extension TransportConformance {
         },
     ]
 
-    /// Nobody is there, and nobody has to be.
+    /// A URL for requests that are not sent.
     static let nowhere = URL(string: "http://127.0.0.1:1") ?? URL(fileURLWithPath: "/")
 }

@@ -4,7 +4,7 @@ import TargetKit
 
 extension TransportConformance {
     static let cancelling: [TransportRequirement] = [
-        TransportRequirement("A call of a task that was cancelled before ends as cancelled") { transport in
+        TransportRequirement("A call in a cancelled task ends as cancelled") { transport in
             let server = try TestServer(reply: .text("x"))
             let gate = Gate()
             let call = Task {
@@ -16,27 +16,27 @@ extension TransportConformance {
             try await expectCancelled(call)
             try expect("the number of requests", server.requestCount, is: 0)
         },
-        TransportRequirement("A cancel before the head ends the call and the connection") { transport in
+        TransportRequirement("Cancelling before the head ends the call and the connection") { transport in
             try await expectCancel(reply: .hang, with: transport)
         },
-        TransportRequirement("A cancel within the body ends the call and the connection") { transport in
+        TransportRequirement("Cancelling within the body ends the call and the connection") { transport in
             let reply: TestServer.Reply = [
                 .head(status: 200, headers: ["Content-Length": "1000"]), .body(noise(100)), .hang,
             ]
             try await expectCancel(reply: reply, with: transport)
         },
-        TransportRequirement("A cancel of a download to a file leaves nothing behind") { transport in
+        TransportRequirement("Cancelling a download to a file leaves no file behind") { transport in
             let file = try ConformanceFile()
             let reply: TestServer.Reply = [
                 .head(status: 200, headers: ["Content-Length": "1000"]), .body(noise(100)), .hang,
             ]
             try await expectCancel(TestCall(destination: .file(file.url)), reply: reply, with: transport)
-            try expect("the names in the folder", file.neighbours, is: [])
+            try expect("the files in the folder", file.neighbours, is: [])
         },
-        TransportRequirement("A cancel while the body goes out ends the call and the connection") { transport in
+        TransportRequirement("Cancelling while the body is sent ends the call and the connection") { transport in
             let isCancelled = Gate()
             var options = TestServer.Options()
-            // What is read afterwards ends with the connection, behind the bytes that were on their way.
+            // The bytes that were already sent are read, and then the end of the connection.
             options.onConnect = { _ in [.stopReading, .pause(until: isCancelled), .resumeReading] }
             let server = try TestServer(options: options, reply: .hang)
             let body = TransportRequest.Body.data(Data(count: 16 << 20))
@@ -48,9 +48,9 @@ extension TransportConformance {
             try await expectCancelled(call)
             isCancelled.open()
             await server.waitForConnections(closed: 1)
-            try expect("the requests that arrived whole", server.requestCount, is: 0)
+            try expect("the number of complete requests", server.requestCount, is: 0)
         },
-        TransportRequirement("A cancel from the call's own progress report ends the call") { transport in
+        TransportRequirement("Cancelling from the call's own progress closure ends the call") { transport in
             let server = try TestServer(reply: [
                 .head(status: 200, headers: ["Content-Length": "1000"]), .body(noise(100)), .hang,
             ])
@@ -67,11 +67,11 @@ extension TransportConformance {
             gate.open()
             try await expectCancelled(task)
         },
-        TransportRequirement("A cancel that races the completion ends each call once, one way or the other") {
+        TransportRequirement("Cancelling at the moment of completion ends each call exactly once") {
             transport in
             let server = try TestServer(reply: .text("x"))
             for round in 0..<200 {
-                // From "at once" to "after the answer".
+                // From immediately to after the response.
                 let result = await ending(cancelledAfter: round * round / 5) {
                     try await TestCall().send(to: server, with: transport)
                 }
@@ -81,7 +81,8 @@ extension TransportConformance {
             }
             try await TestCall().expectNextCallWorks(transport)
         },
-        TransportRequirement("A hundred calls that hang are cancelled, and a call after them works") { transport in
+        TransportRequirement("A hundred calls without a response can be cancelled, and a call after them works") {
+            transport in
             let server = try TestServer(reply: .hang)
             let calls = (0..<100).map { _ in Task { _ = try await TestCall().send(to: server, with: transport) }
             }
@@ -109,14 +110,14 @@ extension TransportConformance {
     static func expectCancelled(_ call: Task<Void, any Error>) async throws {
         let result = await Deadline.value(.seconds(5)) { await call.result }
         switch result {
-        case nil: throw UnmetRequirement("the call did not end within 5 seconds of its cancel")
-        case .success?: throw UnmetRequirement("the call came back as if it had not been cancelled")
+        case nil: throw UnmetRequirement("the call did not end within 5 seconds after it was cancelled")
+        case .success?: throw UnmetRequirement("the call returned a response although it was cancelled")
         case .failure(let error)?:
             try expect(isCancellation(error), "the error was \(error), expected a cancellation")
         }
     }
 
-    /// Reads the body in a task that is cancelled before it begins.
+    /// Reads the body in a task that was cancelled before.
     static func expectCancelledBeforeReading(_ body: ResponseBody) async throws {
         let gate = Gate()
         let reading = Task {

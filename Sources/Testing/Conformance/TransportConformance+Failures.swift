@@ -14,19 +14,19 @@ extension TransportConformance {
             try call.expect(try await call.error(at: port.baseURL, with: transport), isOneOf: [.cannotConnectToHost])
             try await call.expectNextCallWorks(transport)
         },
-        TransportRequirement("A connection that ends before the head is .networkConnectionLost") { transport in
+        TransportRequirement("A connection that is closed before the head is .networkConnectionLost") { transport in
             for reply in [TestServer.Reply.close, .reset] {
                 let server = try TestServer(reply: reply)
                 try await TestCall().expectFailure(.networkConnectionLost, at: server, with: transport)
             }
         },
-        TransportRequirement("A connection that closes within the head is .networkConnectionLost") { transport in
+        TransportRequirement("A connection that is closed within the head is .networkConnectionLost") { transport in
             for text in ["HTTP/1.1 200 OK\r\nContent-Le", "HTTP/1.1 200 OK\r\n", "HTTP/1.1 200 OK\r\nA: b\r\n"] {
                 let server = try TestServer(reply: .raw(text))
                 try await TestCall().expectFailure(.networkConnectionLost, at: server, with: transport)
             }
         },
-        TransportRequirement("A body that is cut short is .networkConnectionLost") { transport in
+        TransportRequirement("A truncated body is .networkConnectionLost") { transport in
             let chunked: TestServer.Step = .head(status: 200, headers: ["Transfer-Encoding": "chunked"])
             let counted: TestServer.Step = .head(status: 200, headers: ["Content-Length": "1000"])
             let replies: [TestServer.Reply] = [
@@ -38,7 +38,7 @@ extension TransportConformance {
                 try await TestCall().expectFailure(.networkConnectionLost, at: server, with: transport)
             }
         },
-        TransportRequirement("An answer that is not HTTP is an error of the response") { transport in
+        TransportRequirement("A response that is not HTTP is an error") { transport in
             for text in ["garbage\r\n\r\n", "HTTP/1.1 abc OK\r\n\r\n", "SSH-2.0-OpenSSH_9.6\r\n"] {
                 let server = try TestServer(reply: .raw(text))
                 try await TestCall().expectFailure(
@@ -50,7 +50,7 @@ extension TransportConformance {
                 )
             }
         },
-        TransportRequirement("A chunk that cannot be read is an error of the response") { transport in
+        TransportRequirement("A malformed chunk is an error") { transport in
             let head: TestServer.Step = .head(status: 200, headers: ["Transfer-Encoding": "chunked"])
             let server = try TestServer(reply: [head, .text("zz\r\nabc\r\n"), .close])
             try await TestCall().expectFailure(
@@ -69,18 +69,18 @@ extension TransportConformance {
             try expect(error is URLError, "the error was \(error), expected a URLError")
             try await call.expectNextCallWorks(transport)
         },
-        TransportRequirement("The timeout ends a call that hangs before its head") { transport in
+        TransportRequirement("The timeout ends a call that waits for the head") { transport in
             let server = try TestServer(reply: .hang)
             try await expectTimeout(at: server, with: transport)
         },
-        TransportRequirement("The timeout ends a call whose body drips on") { transport in
+        TransportRequirement("The timeout ends a call whose body arrives slowly") { transport in
             let server = try TestServer(reply: [
                 .head(status: 200, headers: ["Content-Length": "10000"]),
                 .drip(noise(10_000), chunkSize: 1, every: .milliseconds(20)),
             ])
             try await expectTimeout(at: server, with: transport)
         },
-        TransportRequirement("The timeout ends a call whose body nobody takes") { transport in
+        TransportRequirement("The timeout ends a call whose body the server does not read") { transport in
             var options = TestServer.Options()
             options.onConnect = { _ in [.stopReading, .hang] }
             let server = try TestServer(options: options, reply: .hang)
@@ -90,14 +90,14 @@ extension TransportConformance {
                 with: transport
             )
         },
-        TransportRequirement("A timeout of nothing has passed already") { transport in
+        TransportRequirement("A timeout of zero or less ends the call") { transport in
             let server = try TestServer(reply: .text("x"))
             for timeout in [Duration.zero, .seconds(-1)] {
                 let call = TestCall(timeout: timeout)
                 try call.expect(try await call.error(at: server.baseURL, with: transport), isOneOf: [.timedOut])
             }
         },
-        TransportRequirement("A timeout that is not reached does no harm") { transport in
+        TransportRequirement("A timeout that is not reached has no effect") { transport in
             let server = try TestServer(reply: .text("in time"))
             for timeout in [Duration.seconds(20), .seconds(1 << 40)] {
                 let response = try await TestCall(timeout: timeout).send(to: server, with: transport)
@@ -106,7 +106,7 @@ extension TransportConformance {
         },
     ]
 
-    /// 300 ms: less than the whole second that Foundation counts in, and far from the limit of a check.
+    /// The timeout is 300 ms, because Foundation counts whole seconds.
     private static func expectTimeout(
         _ call: TestCall = TestCall(),
         at server: TestServer,
@@ -117,7 +117,7 @@ extension TransportConformance {
         let start = ContinuousClock.now
         try await call.expectFailure(.timedOut, at: server, with: transport)
         let taken = ContinuousClock.now - start
-        try expect(taken >= .milliseconds(295), "it ended after \(taken), before its time")
-        try expect(taken < .seconds(10), "it ended after \(taken), long after its time")
+        try expect(taken >= .milliseconds(295), "it ended after \(taken), before the timeout")
+        try expect(taken < .seconds(10), "it ended after \(taken), long after the timeout")
     }
 }

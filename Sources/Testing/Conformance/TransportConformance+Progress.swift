@@ -4,7 +4,7 @@ import TargetKit
 
 extension TransportConformance {
     static let reporting: [TransportRequirement] = [
-        TransportRequirement("Progress of a download ends with all its bytes, before the call returns") { transport in
+        TransportRequirement("The progress of a download reaches its size before the call returns") { transport in
             for size in [0, 1, 5 << 20] {
                 let server = try TestServer(reply: TestServer.Reply(body: noise(size)))
                 let reports = Recorder<TransferProgress>()
@@ -12,16 +12,16 @@ extension TransportConformance {
                 try expectRise(reports.elements, .download, to: Int64(size))
             }
         },
-        TransportRequirement("Progress of a body in chunks ends with all its bytes") { transport in
+        TransportRequirement("The progress of a chunked body reaches its size") { transport in
             let server = try TestServer(reply: [
-                .head(status: 200, headers: ["Transfer-Encoding": "chunked"]), .chunk(noise(700)), .wait(.zero),
+                .head(status: 200, headers: ["Transfer-Encoding": "chunked"]), .chunk(noise(700)), .wait(for: .zero),
                 .chunk(noise(300)), .endChunks,
             ])
             let reports = Recorder<TransferProgress>()
             try await TestCall(progress: { reports.append($0) }).send(to: server, with: transport)
             try expectRise(reports.elements, .download, to: 1_000)
         },
-        TransportRequirement("Progress of an upload ends with all its bytes, before the call returns") { transport in
+        TransportRequirement("The progress of an upload reaches its size before the call returns") { transport in
             let bytes = noise(5 << 20)
             let file = try ConformanceFile(bytes)
             let source = ConformanceSource(bytes: bytes, length: Int64(bytes.count))
@@ -33,7 +33,7 @@ extension TransportConformance {
                 try expectRise(reports.elements, .upload, to: Int64(bytes.count))
             }
         },
-        TransportRequirement("Progress comes before the end of a long download") { transport in
+        TransportRequirement("Progress is reported before the end of a long download") { transport in
             let seen = Gate()
             let server = try TestServer(reply: [
                 .head(status: 200, headers: ["Content-Length": "2000"]), .body(noise(1_000)), .pause(until: seen),
@@ -43,9 +43,9 @@ extension TransportConformance {
                 if progress.direction == .download, progress.completed > 0 { seen.open() }
             }
             let response = try await TestCall(progress: progress).send(to: server, with: transport)
-            try expect("the bytes", response.bytes.count, is: 2_000)
+            try expect("the number of bytes", response.bytes.count, is: 2_000)
         },
-        TransportRequirement("Another call can be made from a progress report") { transport in
+        TransportRequirement("A progress closure can make another call") { transport in
             let server = try TestServer(reply: TestServer.Reply(body: noise(1_000)))
             let inner = Locked<Task<TransportResponse, any Error>?>(nil)
             let progress = { @Sendable (_: TransferProgress) in
@@ -55,9 +55,9 @@ extension TransportConformance {
             }
             try await TestCall(progress: progress).send(to: server, with: transport)
             let response = try await inner.withLock { $0 }?.value
-            try expect("the bytes of the other call", response?.bytes.count, is: 1_000)
+            try expect("the number of bytes of the other call", response?.bytes.count, is: 1_000)
         },
-        TransportRequirement("Progress says at once that all of a body has gone, not when the answer comes") {
+        TransportRequirement("The progress of an upload reaches its size before the response arrives") {
             transport in
             for size in [1, 10_000, 300_000] {
                 let bytes = noise(size)
@@ -68,7 +68,7 @@ extension TransportConformance {
                 }
             }
         },
-        TransportRequirement("After an early refusal the last report does not say that all has gone") { transport in
+        TransportRequirement("After an early response the progress of an upload does not reach its size") { transport in
             let size: Int64 = 64 << 20
             var options = TestServer.Options()
             let reply = TestServer.Reply(steps: TestServer.Reply.status(413).steps + [.stopReading, .hang])
@@ -79,12 +79,12 @@ extension TransportConformance {
             let call = TestCall(method: "PUT", body: body, progress: { reports.append($0) })
             try expect("the status", try await call.send(to: server, with: transport).head.statusCode, is: 413)
             let last = reports.elements.last { $0.direction == .upload }
-            let isHonest = last.map { $0.completed < size && $0.total == size } ?? true
-            try expect(isHonest, "the last report is \(last as Any)")
+            let isPlausible = last.map { $0.completed < size && $0.total == size } ?? true
+            try expect(isPlausible, "the last report is \(last as Any)")
         },
     ]
 
-    /// Delays the response until the report has arrived.
+    /// Delays the response until the progress has been reported.
     private static func expectUpload(
         _ body: TransportRequest.Body,
         of size: Int64,
@@ -115,7 +115,7 @@ extension TransportConformance {
         let counts = reports.map(\.completed)
         try expect("the last report", counts.last, is: total)
         try expect("the last report's total", reports.last?.total, is: total)
-        try expect(counts == counts.sorted(), "the reports go back: \(counts)")
-        try expect(reports.allSatisfy { $0.completed <= $0.total ?? .max }, "a report is over its total: \(reports)")
+        try expect(counts == counts.sorted(), "the reports decrease: \(counts)")
+        try expect(reports.allSatisfy { $0.completed <= $0.total ?? .max }, "a report exceeds its total: \(reports)")
     }
 }

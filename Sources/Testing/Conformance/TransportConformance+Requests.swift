@@ -8,13 +8,13 @@ import FoundationNetworking
 
 extension TransportConformance {
     static let requests: [TransportRequirement] = [
-        TransportRequirement("It sends every method as it is") { transport in
+        TransportRequirement("It sends every method unchanged") { transport in
             let server = try TestServer(reply: .status(200))
             let methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "REPORT"]
             for method in methods { try await TestCall(method: method).send(to: server, with: transport) }
-            try expect("the methods", server.requests.map(\.method), is: methods)
+            try expect("the methods", server.requests.map(\.method.rawValue), is: methods)
         },
-        TransportRequirement("It sends path and query as they are") { transport in
+        TransportRequirement("It sends path and query unchanged") { transport in
             let server = try TestServer(reply: .status(200))
             for target in [
                 "/", "/a%2Fb/%C3%A9", "/a//b/", "/a?", "/a?q=a%20b&plus=1+2&x=%2B&x=%26", "/a%20b;v=1?q=%25",
@@ -28,7 +28,7 @@ extension TransportConformance {
             try await TestCall(path: "/a?q=1#part").send(to: server, with: transport)
             try expect("the target", server.requests.last?.target, is: "/a?q=1")
         },
-        TransportRequirement("It sends header fields as they are") { transport in
+        TransportRequirement("It sends header fields unchanged") { transport in
             let server = try TestServer(reply: .status(200))
             let headers = [
                 "X-Plain": "one, two; three=\"four\"", "X-Empty": "", "Accept": "application/json",
@@ -42,7 +42,7 @@ extension TransportConformance {
                 try expect("the values of \(name)", sent.values(for: HTTPHeaderName(rawValue: name)), is: [value])
             }
         },
-        TransportRequirement("It invents no Content-Type and no Authorization") { transport in
+        TransportRequirement("It adds no Content-Type and no Authorization") { transport in
             let server = try TestServer(reply: .status(200))
             let source = ConformanceSource(bytes: Data("a=b".utf8), length: nil)
             for body in [TransportRequest.Body.none, .data(Data("a=b".utf8)), .stream(source)] {
@@ -52,7 +52,7 @@ extension TransportConformance {
                 try expect("Authorization", sent?["Authorization"], is: nil)
             }
         },
-        TransportRequirement("It does not send what is before the @ of a URL") { transport in
+        TransportRequirement("It does not send the user and password of a URL") { transport in
             let server = try TestServer(reply: .status(200))
             guard let base = URL(string: "http://user:secret@127.0.0.1:\(server.port)") else { return }
             _ = try await transport.send(TestCall(path: "/a@b").request(to: base))
@@ -60,40 +60,43 @@ extension TransportConformance {
             try expect("Authorization", sent.headers["Authorization"], is: nil)
             try expect("the target", sent.target, is: "/a@b")
         },
-        TransportRequirement("It takes neither body nor timeout from the URLRequest") { transport in
-            let server = try TestServer { _ in [.wait(.milliseconds(1_200)), .text("HTTP/1.1 204 No\r\n\r\n")] }
+        TransportRequirement("It ignores the body and timeout of the URLRequest") { transport in
+            let server = try TestServer { _ in [.wait(for: .milliseconds(1_200)), .text("HTTP/1.1 204 No\r\n\r\n")] }
             var request = try TestCall(method: "POST").request(to: server.baseURL)
             request.urlRequest.httpBody = Data("not this".utf8)
             request.urlRequest.timeoutInterval = 1
             _ = try await transport.send(request)
             try expect("the body", try await server.request(at: 0).text, is: "")
         },
-        TransportRequirement("It refuses what is neither http nor https, and a URL without a host") { transport in
+        TransportRequirement("It refuses URLs with other schemes than http and https, and without a host") {
+            transport in
             for text in ["file:///etc/hostname", "ftp://127.0.0.1/", "data:,x", "http:///path"] {
                 guard let url = URL(string: text) else { continue }
                 let error = try await TestCall(path: "").error(at: url, with: transport)
                 try expect(error is URLError, "for \(text) the error was \(error), expected a URLError")
             }
         },
-        TransportRequirement("It never lets a line break into the head") { transport in
+        TransportRequirement("It sends no line break in a header field or method") { transport in
             let server = try TestServer(reply: .status(200))
             for headers in [["X-A": "1\r\nX-B: 2"], ["X-A\r\nX-B": "2"], ["X-A": "1\nX-B: 2"]] {
                 _ = try? await TestCall(headers: headers).send(to: server, with: transport)
             }
             _ = try? await TestCall(method: "GET / HTTP/1.1\r\nX-B: 2\r\nX-C").send(to: server, with: transport)
-            for sent in server.requests { try expect("the smuggled field", sent.headers["X-B"], is: nil) }
+            for sent in server.requests { try expect("the injected field", sent.headers["X-B"], is: nil) }
         },
     ]
 
     static let bodies: [TransportRequirement] = [
-        TransportRequirement("It sends neither length nor coding for a GET without a body") { transport in
+        TransportRequirement("It sends no Content-Length and no Transfer-Encoding with a GET without a body") {
+            transport in
             let server = try TestServer(reply: .status(200))
             try await TestCall().send(to: server, with: transport)
             let sent = try await server.request(at: 0).headers
             try expect("Content-Length", sent["Content-Length"], is: nil)
             try expect("Transfer-Encoding", sent["Transfer-Encoding"], is: nil)
         },
-        TransportRequirement("It says Content-Length: 0 for a POST, PUT or PATCH with no body or an empty one") {
+        TransportRequirement("It sends Content-Length: 0 with a POST, PUT or PATCH without a body or with an empty one")
+        {
             transport in
             let server = try TestServer(reply: .status(200))
             for method in ["POST", "PUT", "PATCH"] {
@@ -105,19 +108,19 @@ extension TransportConformance {
                 }
             }
         },
-        TransportRequirement("It sends a body of bytes whole and with its length") { transport in
+        TransportRequirement("It sends a body in memory completely, with its length") { transport in
             for size in [1, 5_000, 100_000, 3 << 20] {
                 let bytes = noise(size)
                 try await expectArrival(.data(bytes), of: bytes, length: size, with: transport)
             }
         },
-        TransportRequirement("It sends a body in a file whole and with its length") { transport in
+        TransportRequirement("It sends a body in a file completely, with its length") { transport in
             for size in [0, 1, 100_000, 3 << 20] {
                 let file = try ConformanceFile(noise(size))
                 try await expectArrival(.file(file.url), of: noise(size), length: size, with: transport)
             }
         },
-        TransportRequirement("It sends a body from a source whole, its length known or not") { transport in
+        TransportRequirement("It sends a body from a source completely, with or without a known length") { transport in
             for size in [0, 1, 100_000, 3 << 20] {
                 for length in [Int64(size), nil] {
                     let source = ConformanceSource(bytes: noise(size), length: length)
@@ -125,32 +128,34 @@ extension TransportConformance {
                 }
             }
         },
-        TransportRequirement("It fails with a source's own error") { transport in
+        TransportRequirement("It throws the error of a body's source") { transport in
             let server = try TestServer(reply: .status(200))
             for failsAfter in [0, 50_000] {
                 let source = ConformanceSource(bytes: noise(100_000), length: 100_000, failsAfter: failsAfter)
                 let call = TestCall(method: "PUT", body: .stream(source))
                 let error = try await call.error(at: server.baseURL, with: transport)
                 try expect(error is ConformanceSource.Failure, "the error was \(error), expected the source's")
-                try expect("the requests that arrived whole", server.requestCount, is: 0)
+                try expect("the number of complete requests", server.requestCount, is: 0)
             }
             try await TestCall().expectNextCallWorks(transport)
         },
-        TransportRequirement("It fails with a URLError for a body's file that is not there") { transport in
+        TransportRequirement("A missing body file is a URLError") { transport in
             let server = try TestServer(reply: .status(200))
             let missing = FileManager.default.temporaryDirectory.appendingPathComponent("missing-\(UUID().uuidString)")
             let call = TestCall(method: "PUT", body: .file(missing))
             let error = try await call.error(at: server.baseURL, with: transport)
             try expect(error is URLError, "the error was \(error), expected a URLError")
-            try expect("the requests that arrived whole", server.requestCount, is: 0)
+            try expect("the number of complete requests", server.requestCount, is: 0)
             try await call.expectNextCallWorks(transport)
         },
-        TransportRequirement("On a kept-alive connection that was closed it sends a body whole or fails") { transport in
+        TransportRequirement("On a reused connection that was closed, it sends a body completely or fails") {
+            transport in
             let server = try TestServer(reply: .status(200))
             try await expectWholeOrLost(at: server, with: transport) { server.closeConnections() }
         },
-        TransportRequirement("When a kept-alive connection is closed under a request it sends the body whole or fails")
-        {
+        TransportRequirement(
+            "On a reused connection that is closed during a request, it sends the body completely or fails"
+        ) {
             transport in
             let server = try TestServer { $0.number == 1 ? .close : .status(200) }
             try await expectWholeOrLost(at: server, with: transport) {}
@@ -172,7 +177,7 @@ extension TransportConformance {
         if let length { try expect("Content-Length", sent.headers["Content-Length"], is: "\(length)") }
     }
 
-    /// Sends bodies of each kind, each on a connection that has served a request before.
+    /// Sends bodies of each kind, each on a reused connection.
     private static func expectWholeOrLost(
         at server: TestServer,
         with transport: any Transport,

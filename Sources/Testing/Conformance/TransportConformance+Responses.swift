@@ -4,7 +4,7 @@ import TargetKit
 
 extension TransportConformance {
     static let responses: [TransportRequirement] = [
-        TransportRequirement("It brings back status, header fields and body") { transport in
+        TransportRequirement("It returns status, header fields and body") { transport in
             let reply = TestServer.Reply.text("teapot", status: 418, headers: ["X-One": "1", "x-two": "zwei"])
             let response = try await TestCall().send(to: TestServer(reply: reply), with: transport)
             try expect("the status", response.head.statusCode, is: 418)
@@ -12,7 +12,7 @@ extension TransportConformance {
             try expect("x-two", response.head.headers["X-Two"], is: "zwei")
             try expect("the body", response.text, is: "teapot")
         },
-        TransportRequirement("It brings back each status from 200 to 599") { transport in
+        TransportRequirement("It returns each status from 200 to 599") { transport in
             let server = try TestServer { request in
                 TestServer.Reply(status: Int(request.path.dropFirst()) ?? 0, reason: "")
             }
@@ -23,7 +23,7 @@ extension TransportConformance {
                 try expect("the status", response.head.statusCode, is: status)
             }
         },
-        TransportRequirement("It brings back a repeated field with all its values") { transport in
+        TransportRequirement("It returns all values of a repeated header field") { transport in
             let reply = TestServer.Reply.text("", headers: ["Vary": "a", "X-B": "1", "Vary": "b"])
             let response = try await TestCall().send(to: TestServer(reply: reply), with: transport)
             try expect("Vary", response.head.headers["Vary"], is: "a, b")
@@ -35,31 +35,31 @@ extension TransportConformance {
             let response = try await TestCall().send(to: server, with: transport)
             try expect("X-Name", response.head.headers["X-Name"], is: "André")
         },
-        TransportRequirement("It reads a body in chunks, cut anywhere") { transport in
+        TransportRequirement("It reads a chunked body in any segments") { transport in
             let bytes = noise(20_000)
             var steps: [TestServer.Step] = [.head(status: 200, headers: ["Transfer-Encoding": "chunked"])]
             for start in stride(from: 0, to: bytes.count, by: 777) {
-                steps += [.chunk(bytes[start..<min(start + 777, bytes.count)]), .wait(.zero)]
+                steps += [.chunk(bytes[start..<min(start + 777, bytes.count)]), .wait(for: .zero)]
             }
             let server = try TestServer(reply: TestServer.Reply(steps: steps + [.endChunks]))
             let response = try await TestCall().send(to: server, with: transport)
             try expect(
                 response.bytes == bytes,
-                "\(response.bytes.count) bytes came back, other than the \(bytes.count) sent"
+                "\(response.bytes.count) bytes were returned, which are not the \(bytes.count) sent"
             )
         },
-        TransportRequirement("It reads a body that ends with the connection") { transport in
+        TransportRequirement("It reads a body that ends when the connection is closed") { transport in
             let server = try TestServer(reply: .raw("HTTP/1.1 200 OK\r\n\r\nuntil the end"))
             let response = try await TestCall().send(to: server, with: transport)
             try expect("the body", response.text, is: "until the end")
         },
-        TransportRequirement("It reads a large body whole") { transport in
+        TransportRequirement("It reads a large body completely") { transport in
             let bytes = noise(8 << 20)
             let server = try TestServer(reply: .download(byteCount: Int64(bytes.count), repeating: bytes))
             let response = try await TestCall().send(to: server, with: transport)
             try expect(
                 response.bytes == bytes,
-                "\(response.bytes.count) bytes came back, other than the \(bytes.count) sent"
+                "\(response.bytes.count) bytes were returned, which are not the \(bytes.count) sent"
             )
         },
         TransportRequirement("It expects no body after HEAD, 204 and 304") { transport in
@@ -77,7 +77,7 @@ extension TransportConformance {
             let interim = "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a>\r\nX-A: no\r\n\r\n"
             for method in ["GET", "POST"] {
                 let server = try TestServer { _ in
-                    TestServer.Reply(steps: [.text(interim), .wait(.zero)] + TestServer.Reply.text("final").steps)
+                    TestServer.Reply(steps: [.text(interim), .wait(for: .zero)] + TestServer.Reply.text("final").steps)
                 }
                 let response = try await TestCall(method: method).send(to: server, with: transport)
                 try expect("the status", response.head.statusCode, is: 200)
@@ -85,7 +85,7 @@ extension TransportConformance {
                 try expect("the interim field", response.head.headers["X-A"], is: nil)
             }
         },
-        TransportRequirement("It decodes gzip, and counts the limit on the decoded bytes") { transport in
+        TransportRequirement("It decodes gzip, and applies the limit to the decoded bytes") { transport in
             let zeros = try gzipOfZeros
             let reply = TestServer.Reply(headers: ["Content-Encoding": "gzip"], body: zeros)
             let server = try TestServer(reply: reply)
@@ -93,45 +93,50 @@ extension TransportConformance {
             let response = try await TestCall(headers: headers).send(to: server, with: transport)
             try expect(
                 response.bytes == Data(count: 200_000),
-                "\(response.bytes.count) bytes came back, expected 200000 zeros"
+                "\(response.bytes.count) bytes were returned, expected 200000 zeros"
             )
             try await TestCall(headers: headers, destination: .memory(limit: 199_999))
                 .expectFailure(.dataLengthExceedsMaximum, at: server, with: transport)
         },
-        TransportRequirement("It takes a body of just the limit, and refuses one byte more") { transport in
+        TransportRequirement("It accepts a body of the limit's size, and refuses one with a byte more") { transport in
             let server = try TestServer { request in
                 request.path == "/chunked"
                     ? [
-                        .head(status: 200, headers: ["Transfer-Encoding": "chunked"]), .chunk(noise(600)), .wait(.zero),
+                        .head(status: 200, headers: ["Transfer-Encoding": "chunked"]), .chunk(noise(600)),
+                        .wait(for: .zero),
                         .chunk(noise(400)), .endChunks,
                     ] : TestServer.Reply(body: noise(1_000))
             }
             for path in ["/", "/chunked"] {
                 let call = TestCall(path: path, destination: .memory(limit: 1_000))
-                try expect("the bytes", try await call.send(to: server, with: transport).bytes.count, is: 1_000)
+                try expect(
+                    "the number of bytes",
+                    try await call.send(to: server, with: transport).bytes.count,
+                    is: 1_000
+                )
                 try await TestCall(path: path, destination: .memory(limit: 999))
                     .expectFailure(.dataLengthExceedsMaximum, at: server, with: transport)
             }
         },
-        TransportRequirement("It refuses a body over the limit before all of it has come") { transport in
+        TransportRequirement("It refuses a body over the limit before all of it has arrived") { transport in
             let server = try TestServer(reply: [
                 .head(status: 200, headers: ["Content-Length": "1000000"]), .body(noise(2_000)), .hang,
             ])
             try await TestCall(destination: .memory(limit: 1_000))
                 .expectFailure(.dataLengthExceedsMaximum, at: server, with: transport)
         },
-        TransportRequirement("It puts the body into a file, in the place of what was there") { transport in
+        TransportRequirement("It writes the body to a file, and replaces an existing one") { transport in
             for size in [0, 10, 3 << 20] {
                 let file = try ConformanceFile(Data("old".utf8))
                 let server = try TestServer(reply: TestServer.Reply(body: noise(size)))
                 let response = try await TestCall(destination: .file(file.url)).send(to: server, with: transport)
                 guard case .file(let url) = response.body else { throw UnmetRequirement("the body is not in a file") }
                 try expect("the file", url.standardizedFileURL.path, is: file.url.standardizedFileURL.path)
-                try expect(file.content == noise(size), "the file holds other bytes than were sent")
-                try expect("the names in the folder", file.neighbours, is: ["file"])
+                try expect(file.content == noise(size), "the file has other bytes than were sent")
+                try expect("the files in the folder", file.neighbours, is: ["file"])
             }
         },
-        TransportRequirement("It leaves the file alone when the body does not arrive whole") { transport in
+        TransportRequirement("It does not change the file if the body is truncated") { transport in
             let file = try ConformanceFile(Data("old".utf8))
             let server = try TestServer(reply: [
                 .head(status: 200, headers: ["Content-Length": "1000"]), .body(noise(500)), .close,
@@ -139,12 +144,12 @@ extension TransportConformance {
             try await TestCall(destination: .file(file.url))
                 .expectFailure(.networkConnectionLost, at: server, with: transport)
             try expect("the file", file.content, is: Data("old".utf8))
-            try expect("the names in the folder", file.neighbours, is: ["file"])
+            try expect("the files in the folder", file.neighbours, is: ["file"])
         },
     ]
 
     static let oneExchange: [TransportRequirement] = [
-        TransportRequirement("It brings back a redirect and does not follow it") { transport in
+        TransportRequirement("It returns a redirect, and does not follow it") { transport in
             let server = try TestServer { request in
                 guard request.path != "/target" else { return .text("followed") }
                 let status = Int(request.path.dropFirst()) ?? 0
@@ -161,7 +166,7 @@ extension TransportConformance {
             }
             try expect("the number of requests", server.requestCount, is: 10)
         },
-        TransportRequirement("It brings back a redirect with a Location that is no place") { transport in
+        TransportRequirement("It returns a redirect with an invalid Location") { transport in
             for location in ["", "//", "::::", "http://", "/a b", "?", "http://127.0.0.1:99999/"] {
                 let server = try TestServer(reply: .redirect(to: location))
                 let response = try await TestCall().send(to: server, with: transport)
@@ -176,7 +181,7 @@ extension TransportConformance {
                 try expect("the body", response.text, is: "where?")
             }
         },
-        TransportRequirement("It brings back a 401 with its body, and does not try again") { transport in
+        TransportRequirement("It returns a 401 with its body, and does not send the request again") { transport in
             for scheme in ["Basic realm=\"x\"", "Bearer realm=\"x\"", "Digest realm=\"x\", nonce=\"y\", qop=\"auth\""] {
                 let reply = TestServer.Reply.text("who?", status: 401, headers: ["WWW-Authenticate": scheme])
                 let server = try TestServer(reply: reply)
@@ -187,7 +192,7 @@ extension TransportConformance {
                 try expect("the number of requests", server.requestCount, is: 1)
             }
         },
-        TransportRequirement("It brings back a 401 that does not say for which realm") { transport in
+        TransportRequirement("It returns a 401 without a realm") { transport in
             for scheme in ["Bearer", "Basic", "Negotiate", ""] {
                 let reply = TestServer.Reply.text("who?", status: 401, headers: ["WWW-Authenticate": scheme])
                 let response = try await TestCall().send(to: TestServer(reply: reply), with: transport)
@@ -195,7 +200,7 @@ extension TransportConformance {
                 try expect("the body", response.text, is: "who?")
             }
         },
-        TransportRequirement("It keeps no cookie") { transport in
+        TransportRequirement("It stores no cookies") { transport in
             let server = try TestServer(reply: .text("", headers: ["Set-Cookie": "id=1; Path=/; Max-Age=3600"]))
             for _ in 0..<2 { try await TestCall().send(to: server, with: transport) }
             try expect("Cookie", server.requests.map { $0.headers["Cookie"] }, is: [nil, nil])
@@ -210,7 +215,7 @@ extension TransportConformance {
             }
             try expect("If-None-Match", server.requests.map { $0.headers["If-None-Match"] }, is: [nil, nil, nil])
         },
-        TransportRequirement("It gives each of many calls at once its own answer") { transport in
+        TransportRequirement("It returns each of many concurrent calls its own response") { transport in
             let server = try TestServer { request in .text("answer to \(request.path) \(request.text)") }
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for number in 0..<64 {
@@ -229,13 +234,13 @@ extension TransportConformance {
         },
     ]
 
-    /// 200,000 zero bytes, packed at the highest level (RFC 1952).
+    /// 200,000 zero bytes, compressed (RFC 1952).
     private static var gzipOfZeros: Data {
         get throws {
             let head = "H4sIAAAAAAACA+3BMQEAAADCoPVPbQZ/o"
             let tail = "CA1wB7WOBcQA0DAA=="
             guard let data = Data(base64Encoded: head + String(repeating: "A", count: 257) + tail) else {
-                throw UnmetRequirement("the check's own gzip is broken")
+                throw UnmetRequirement("the check's own gzip data is invalid")
             }
             return data
         }

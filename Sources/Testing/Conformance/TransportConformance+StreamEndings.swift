@@ -6,7 +6,9 @@ extension TransportConformance {
     private static let json: HTTPHeaders = ["Content-Type": "application/json", "Content-Length": "1000"]
 
     static let streamEndings: [TransportRequirement] = [
-        TransportRequirement("A body that breaks off under its reader is .networkConnectionLost, after what has come") {
+        TransportRequirement(
+            "A streamed body that is truncated is .networkConnectionLost, after the bytes that arrived"
+        ) {
             transport in
             let chunked: TestServer.Step = .head(
                 status: 200,
@@ -23,24 +25,24 @@ extension TransportConformance {
                 var read = Data()
                 do {
                     for try await piece in body { read.append(piece) }
-                    throw UnmetRequirement("the body ended as if it were whole")
+                    throw UnmetRequirement("the body ended without an error")
                 } catch let error as URLError {
                     try TestCall().expect(error, isOneOf: [.networkConnectionLost])
                 }
-                try expect(read == noise(count), "\(read.count) bytes came, expected \(count)")
+                try expect(read == noise(count), "\(read.count) bytes arrived, expected \(count)")
                 try await TestCall().expectNextCallWorks(transport)
             }
         },
-        TransportRequirement("A failure before the head of a streamed body is thrown by the call") { transport in
+        TransportRequirement("The call throws an error that occurs before the head of a streamed body") { transport in
             let server = try TestServer(reply: .close)
             try await TestCall(buffer: 1).expectFailure(.networkConnectionLost, at: server, with: transport)
             let error = try await TestCall(buffer: 1).error(at: ClosedPort().baseURL, with: transport)
             try TestCall().expect(error, isOneOf: [.cannotConnectToHost])
         },
-        TransportRequirement("Letting go of a body before its end ends the exchange, read or not") { transport in
+        TransportRequirement("Releasing a body before its end ends the exchange, read or not") { transport in
             for isRead in [true, false] {
                 let size = 8 << 20
-                // One byte more is announced: the body has not ended, however much of it a transport takes at once.
+                // The head announces one byte more, so that the body does not end.
                 let server = try TestServer(reply: [
                     .head(status: 200, headers: ["Content-Type": "application/json", "Content-Length": "\(size + 1)"]),
                     .generate(byteCount: Int64(size), repeating: noise(65_536)), .hang,
@@ -48,13 +50,13 @@ extension TransportConformance {
                 do {
                     let (_, body) = try await TestCall(buffer: 1 << 16).open(at: server, with: transport)
                     var iterator = body.makeAsyncIterator()
-                    if isRead { try expect(try await iterator.next()?.isEmpty == false, "there was no piece") }
+                    if isRead { try expect(try await iterator.next()?.isEmpty == false, "no piece arrived") }
                 }
                 await server.waitForConnections(closed: 1)
                 try await TestCall().expectNextCallWorks(transport)
             }
         },
-        TransportRequirement("A cancel before the head of a streamed body ends the call and the connection") {
+        TransportRequirement("Cancelling before the head of a streamed body ends the call and the connection") {
             transport in
             let server = try TestServer(reply: .hang)
             let call = Task { _ = try await TestCall(buffer: 1).open(at: server, with: transport) }
@@ -63,7 +65,7 @@ extension TransportConformance {
             try await expectCancelled(call)
             await server.waitForConnections(closed: 1)
         },
-        TransportRequirement("Cancelling the task that reads ends the body as cancelled, and the connection") {
+        TransportRequirement("Cancelling the task that reads a body ends it as cancelled, and the connection") {
             transport in
             for sent in [0, 100] {
                 let server = try TestServer(reply: [.head(status: 200, headers: json), .body(noise(sent)), .hang])
@@ -81,23 +83,23 @@ extension TransportConformance {
                 try await TestCall().expectNextCallWorks(transport)
             }
         },
-        TransportRequirement("A reader whose task was cancelled before hears of it") { transport in
+        TransportRequirement("Reading a body in a cancelled task ends as cancelled") { transport in
             let server = try TestServer(reply: [.head(status: 200, headers: json), .hang])
             let (_, body) = try await TestCall(buffer: 1).open(at: server, with: transport)
             try await expectCancelledBeforeReading(body)
             await server.waitForConnections(closed: 1)
         },
-        TransportRequirement("The timeout of a call goes on while its body is read") { transport in
+        TransportRequirement("The timeout of a call includes reading its body") { transport in
             let server = try TestServer(reply: [
                 .head(status: 200, headers: json), .drip(noise(1_000), chunkSize: 1, every: .milliseconds(20)),
             ])
             try await expectTimeout(at: server, with: transport)
         },
-        TransportRequirement("The timeout of a call ends a body that nobody reads") { transport in
+        TransportRequirement("The timeout of a call ends a body that is not read") { transport in
             let server = try TestServer(reply: [.head(status: 200, headers: json), .body(noise(500)), .hang])
             try await expectTimeout(at: server, with: transport) { await server.waitForConnections(closed: 1) }
         },
-        TransportRequirement("The timeout of a call whose body is to be streamed ends its wait for the head") {
+        TransportRequirement("The timeout of a call with a streamed body includes waiting for the head") {
             transport in
             let server = try TestServer(reply: .hang)
             let call = TestCall(buffer: 1, timeout: .milliseconds(300))
@@ -105,7 +107,7 @@ extension TransportConformance {
         },
     ]
 
-    /// Opens the body in time, and reads it after that.
+    /// Opens the body within the timeout, and reads it after that.
     private static func expectTimeout(
         at server: TestServer,
         with transport: any Transport,
@@ -116,7 +118,7 @@ extension TransportConformance {
         await beforeReading()
         do {
             let count = try await body.bytes.count
-            throw UnmetRequirement("the body ended after \(count) bytes as if it were whole")
+            throw UnmetRequirement("the body ended after \(count) bytes without an error")
         } catch let error as URLError {
             try call.expect(error, isOneOf: [.timedOut])
         }

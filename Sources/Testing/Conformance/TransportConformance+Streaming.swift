@@ -3,17 +3,17 @@ import Foundation
 import TargetKit
 
 extension TransportConformance {
-    /// What is promised of a body that goes to a reader, however slow or fast.
-    public static let streaming = streams + streamEndings + holdingBack
+    /// The requirements of streamed bodies.
+    package static let streaming = streams + streamEndings + backPressure
 
-    /// Content that nothing has to be guessed about, so that nothing is kept back to do so.
+    /// A content type whose first bytes are not kept back to guess it.
     private static let json: HTTPHeaders = ["Content-Type": "application/json"]
     private static let chunked: HTTPHeaders = [
         "Content-Type": "application/json", "Transfer-Encoding": "chunked",
     ]
 
     private static let streams: [TransportRequirement] = [
-        TransportRequirement("It gives a reader the head at once, and the body as it comes") { transport in
+        TransportRequirement("It returns the head immediately, and streams the body as it arrives") { transport in
             let (isHeadThere, isPieceThere) = (Gate(), Gate())
             let server = try TestServer(reply: [
                 .head(status: 201, headers: chunked), .pause(until: isHeadThere), .chunk(noise(700)),
@@ -28,10 +28,10 @@ extension TransportConformance {
             while read.count < 700, let piece = try await iterator.next() { read.append(piece) }
             isPieceThere.open()
             while let piece = try await iterator.next() { read.append(piece) }
-            try expect(read == noise(700) + noise(300), "\(read.count) bytes came, other than the 1000 sent")
+            try expect(read == noise(700) + noise(300), "\(read.count) bytes arrived, which are not the 1000 sent")
             try expect("a piece after the end", try await iterator.next(), is: nil)
         },
-        TransportRequirement("It gives a reader every byte, whatever the buffer, in pieces that are not empty") {
+        TransportRequirement("It streams every byte, with any buffer size, in pieces that are not empty") {
             transport in
             for (size, buffer) in [(0, 10), (1, 0), (1_000, 1), (3 << 20, 1), (3 << 20, 4 << 20)] {
                 let reply = TestServer.Reply(headers: json, body: noise(size))
@@ -44,10 +44,10 @@ extension TransportConformance {
                     try expect(!piece.isEmpty, "a piece was empty")
                     read.append(piece)
                 }
-                try expect(read == noise(size), "\(read.count) bytes came, other than the \(size) sent")
+                try expect(read == noise(size), "\(read.count) bytes arrived, which are not the \(size) sent")
             }
         },
-        TransportRequirement("A body without bytes ends at once") { transport in
+        TransportRequirement("An empty streamed body ends immediately") { transport in
             let server = try TestServer { request in
                 switch request.path {
                 case "/204": [.head(status: 204)]
@@ -62,7 +62,7 @@ extension TransportConformance {
                 try expect("the body after \(method) \(path)", try await body.bytes, is: Data())
             }
         },
-        TransportRequirement("It gives a reader the body of a redirect, and does not follow it") { transport in
+        TransportRequirement("It streams the body of a redirect, and does not follow it") { transport in
             for status in [301, 302, 303, 307, 308] {
                 let server = try TestServer { request in
                     request.path == "/target"
@@ -75,7 +75,7 @@ extension TransportConformance {
                 try expect("the number of requests", server.requestCount, is: 1)
             }
         },
-        TransportRequirement("It gives a reader the body of a 401") { transport in
+        TransportRequirement("It streams the body of a 401") { transport in
             for scheme in ["Basic realm=\"x\"", "Bearer realm=\"x\"", "Basic"] {
                 let reply = TestServer.Reply.text("who?", status: 401, headers: ["WWW-Authenticate": scheme])
                 let (head, body) = try await TestCall(buffer: 1).open(at: TestServer(reply: reply), with: transport)
@@ -83,7 +83,7 @@ extension TransportConformance {
                 try expect("the body", try await body.bytes, is: Data("who?".utf8))
             }
         },
-        TransportRequirement("It gives each of many readers at once its own body") { transport in
+        TransportRequirement("It streams each of many concurrent calls its own body") { transport in
             let server = try TestServer { request in
                 .text(String(repeating: request.text, count: 50_000), headers: ["Content-Type": "application/json"])
             }
@@ -95,13 +95,13 @@ extension TransportConformance {
                         let body = try await call.open(at: server, with: transport).1
                         let bytes = try await body.bytes
                         let expected = String(repeating: "\(number)", count: 50_000)
-                        try expect(bytes == Data(expected.utf8), "the body of \(number) is another")
+                        try expect(bytes == Data(expected.utf8), "the body of call \(number) is a different one")
                     }
                 }
                 try await group.waitForAll()
             }
         },
-        TransportRequirement("Progress of a body that is read ends with all its bytes") { transport in
+        TransportRequirement("The progress of a streamed body reaches its size") { transport in
             let size: Int64 = 1 << 20
             let server = try TestServer(reply: .download(byteCount: size, repeating: noise(1_000), headers: json))
             let isOver = Gate()
@@ -111,14 +111,14 @@ extension TransportConformance {
             }
             let call = TestCall(destination: .stream(buffer: 1 << 16), progress: progress)
             let count = try await call.open(at: server, with: transport).1.bytes.count
-            try expect("the bytes", Int64(count), is: size)
+            try expect("the number of bytes", Int64(count), is: size)
             await isOver.wait()
         },
     ]
 
-    /// What nobody can requirement who cannot make a server wait.
-    public static let holdingBack: [TransportRequirement] = [
-        TransportRequirement("A slow reader holds up the server, and then reads on to the end") { transport in
+    /// The requirements of back pressure: a slow reader makes the server wait.
+    package static let backPressure: [TransportRequirement] = [
+        TransportRequirement("A slow reader makes the server wait, and receives every byte") { transport in
             for buffer in [1, 64 << 10, 1 << 20] {
                 let size: Int64 = 64 << 20
                 let piece = noise(65_537)
@@ -127,20 +127,20 @@ extension TransportConformance {
                 var digest = BodyDigest()
                 for try await piece in body {
                     digest.update(piece)
-                    // What the kernel holds on both sides, and the buffer.
+                    // The kernel's buffers on both sides, and the transport's.
                     let ahead = Int64(server.bytesSent) - digest.byteCount
                     try expect(ahead < 16 << 20, "the server was \(ahead) bytes ahead of the reader")
                 }
                 var expected = BodyDigest()
                 while expected.byteCount < size { expected.update(piece.prefix(Int(size - expected.byteCount))) }
-                try expect(digest == expected, "\(digest.byteCount) bytes came, other than the \(size) sent")
+                try expect(digest == expected, "\(digest.byteCount) bytes arrived, which are not the \(size) sent")
             }
         }
     ]
 }
 
 extension TestCall {
-    /// A call whose body goes to a reader.
+    /// A call with a streamed body.
     package init(
         path: String = "/",
         method: String = "GET",
@@ -151,19 +151,19 @@ extension TestCall {
         self.init(path: path, method: method, body: body, destination: .stream(buffer: buffer), timeout: timeout)
     }
 
-    /// Makes the call, which returns at the end of the head.
+    /// Makes the call, which returns when the head has arrived.
     package func open(
         at server: TestServer,
         with transport: any Transport
     ) async throws -> (ResponseHead, ResponseBody) {
         let response = try await send(to: server, with: transport)
-        guard case .stream(let body) = response.body else { throw UnmetRequirement("the body is no stream") }
+        guard case .stream(let body) = response.body else { throw UnmetRequirement("the body is not a stream") }
         return (response.head, body)
     }
 }
 
 extension ResponseBody {
-    /// Every byte that is left.
+    /// All remaining bytes.
     package var bytes: Data {
         get async throws {
             var bytes = Data()

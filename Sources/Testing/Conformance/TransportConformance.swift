@@ -2,57 +2,67 @@
 import Foundation
 import TargetKit
 
-/// The requirements of ``Transport``, each as a check that any transport can be put to. No test library is needed:
+/// The requirements of ``Transport`` as checks, which run against a ``TestServer``. They do not depend on a test library:
 ///
 /// ```swift
-/// @Test("My transport keeps the requirements", .timeLimit(.minutes(3)), arguments: TransportConformance.requirements)
-/// func conforms(requirement: TransportRequirement) async throws {
-///     try await requirement.check(MyTransport())
+/// import TargetKitTesting
+/// import Testing
+///
+/// @Suite("MyTransport", .serialized)
+/// struct MyTransportTests {
+///     @Test("It meets each requirement", arguments: TransportConformance.requirements)
+///     func conforms(requirement: TransportRequirement) async throws {
+///         try await requirement.check(MyTransport())
+///     }
 /// }
 /// ```
 ///
-/// Each check starts a ``TestServer`` of its own and ends within half a minute, also when the transport hangs.
+/// Each check uses a server of its own, and fails after 30 seconds. A transport that does not meet a requirement skips it
+/// by its description:
 ///
-/// A transport that cannot make a server wait for a slow reader leaves out ``holdingBack``, and one that streams no body,
-/// ``streaming``.
+/// ```swift
+/// TransportConformance.requirements.filter { !["It decodes gzip, and …"].contains($0.description) }
+/// ```
 ///
-/// A transport that answers by itself, a stub or a cache for one, is put to ``answers`` in their place.
+/// A transport that makes no connections is checked with ``stubRequirements``.
 public enum TransportConformance {
-    /// All requirements of a transport that reaches the network.
+    /// All requirements of a transport that sends requests to servers.
     public static let requirements =
-        requests + bodies + responses + oneExchange + failures + cancelling + reporting
-        + streaming
+        requests + bodies + responses + oneExchange + failures + cancelling + reporting + streaming
 }
 
-/// One requirement of ``Transport``.
+/// A requirement of ``Transport``, for a transport that sends requests to servers.
 public struct TransportRequirement: Sendable, CustomStringConvertible {
-    /// The requirement, as a sentence.
+    /// The requirement as a sentence.
     public let description: String
     private let body: @Sendable (any Transport) async throws -> Void
 
-    package init(_ description: String, check body: @escaping @Sendable (any Transport) async throws -> Void) {
+    init(_ description: String, check body: @escaping @Sendable (any Transport) async throws -> Void) {
         self.description = description
         self.body = body
     }
 
-    /// Puts a transport to the check.
+    /// Checks a transport. It can be used for other checks at the same time.
     ///
-    /// - Throws: ``UnmetRequirement``, saying what was expected and what happened.
+    /// - Throws: An error whose description is the requirement, what was expected, and what happened.
     public func check(_ transport: any Transport) async throws {
         try await UnmetRequirement.named(description) { [body] in try await body(transport) }
     }
 }
 
-/// What was expected of a transport, and what happened.
-public struct UnmetRequirement: Error, CustomStringConvertible, Sendable {
-    /// The expectation and the event.
-    public let description: String
+/// A requirement that was not met.
+package struct UnmetRequirement: LocalizedError, CustomStringConvertible {
+    /// What was expected, and what happened.
+    package let description: String
 
     package init(_ description: String) {
         self.description = description
     }
 
-    /// Runs a check for half a minute at most, and says with its error which one it was.
+    /// The description, which XCTest on Apple platforms reads from here.
+    package var errorDescription: String? { description }
+
+    /// Runs a check for at most 30 seconds, and adds its name to the error.
     static func named(_ name: String, _ check: @escaping @Sendable () async throws -> Void) async throws {
         do {
             try await Deadline.run(.seconds(30), check)
@@ -68,21 +78,25 @@ func expect(_ condition: Bool, _ text: @autoclosure () -> String) throws {
     if !condition { throw UnmetRequirement(text()) }
 }
 
-/// Expects two values to be the same.
+/// Checks that two values are equal.
 func expect<Value: Equatable>(_ what: String, _ value: Value, is expected: Value) throws {
-    try expect(value == expected, "\(what) was \(brief(value)), expected \(brief(expected))")
+    try expect(value == expected, "\(what): expected \(brief(expected)), found \(brief(value))")
 }
 
-private func brief(_ value: some Any) -> String {
+/// The value in a message: without `Optional`, and cut after 300 characters.
+private func brief(_ value: Any) -> String {
+    let mirror = Mirror(reflecting: value)
+    if mirror.displayStyle == .optional { return mirror.children.first.map { brief($0.value) } ?? "none" }
     let text = String(reflecting: value)
     return text.count > 300 ? text.prefix(300) + "…" : text
 }
 
-/// A limit in real time, for code under test that may never come back.
+/// A limit in real time, for code that may never return.
 enum Deadline {
-    /// Runs the body; when it has not returned in time, leaves it behind, cancelled.
+    /// Runs a function. If it has not returned in time, or the task is cancelled, it is cancelled; after the limit, it is
+    /// not waited for.
     ///
-    /// - Throws: what the body throws; ``UnmetRequirement`` when the time is up.
+    /// - Throws: The function's error; ``UnmetRequirement`` after the limit.
     static func run<Value: Sendable>(
         _ limit: Duration,
         _ body: @escaping @Sendable () async throws -> Value
@@ -95,20 +109,29 @@ enum Deadline {
             }
             waiting?.resume(with: outcome)
         }
-        return try await withCheckedThrowingContinuation { continuation in
-            result.withLock { $0 = continuation }
-            let work = Task {
-                do { finish(.success(try await body())) } catch { finish(.failure(error)) }
+        let start = Gate()
+        let work = Task {
+            await start.wait()
+            do { finish(.success(try await body())) } catch { finish(.failure(error)) }
+        }
+        let timer = Task {
+            await start.wait()
+            do { try await Task.sleep(for: limit) } catch { return }
+            work.cancel()
+            finish(.failure(UnmetRequirement("it did not return within \(limit)")))
+        }
+        defer { timer.cancel() }
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                result.withLock { $0 = continuation }
+                start.open()
             }
-            Task {
-                try? await Task.sleep(for: limit)
-                work.cancel()
-                finish(.failure(UnmetRequirement("it did not come back within \(limit)")))
-            }
+        } onCancel: {
+            work.cancel()
         }
     }
 
-    /// What the body returns; `nil` when it has not returned in time.
+    /// The function's result; `nil` if it has not returned in time.
     static func value<Value: Sendable>(
         _ limit: Duration,
         _ body: @escaping @Sendable () async -> Value

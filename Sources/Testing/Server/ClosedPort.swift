@@ -10,16 +10,20 @@ import Glibc
 import Musl
 #endif
 
-/// A port at which every connection is refused, for as long as this value lives: it is taken, but nobody listens.
+/// A port of 127.0.0.1 that refuses every connection as long as this object exists.
+///
+/// ```swift
+/// let port = try ClosedPort()
+/// let shop = Shop(baseURL: port.baseURL)       // its calls fail with `.cannotConnectToHost`
+/// ```
 public final class ClosedPort: Sendable {
     private let descriptor: Int32
 
-    /// The port.
-    public let port: Int
+    package let port: Int
 
-    /// Takes a port of 127.0.0.1 that the kernel chooses.
+    /// Reserves a free port.
     ///
-    /// - Throws: ``SocketError`` when there is none.
+    /// - Throws: An error that names the system call if there is none.
     public init() throws {
         let (descriptor, port) = try Socket.bound(to: .ipv4)
         self.descriptor = descriptor
@@ -30,6 +34,6 @@ public final class ClosedPort: Sendable {
         close(descriptor)
     }
 
-    /// A URL at that port.
+    /// The URL of the port, for example `http://127.0.0.1:1234`.
     public var baseURL: URL { URL(string: "http://127.0.0.1:\(port)") ?? URL(fileURLWithPath: "/") }
 }

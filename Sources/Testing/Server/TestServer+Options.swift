@@ -1,48 +1,60 @@
 // SPDX-License-Identifier: MIT
+import TargetKit
 
 extension TestServer {
-    /// How a ``TestServer`` behaves before it comes to answering. The closures run on the server's thread: they must
-    /// not block.
-    public struct Options: Sendable {
-        /// What to do once the head of a request is there.
-        public enum HeadDecision: Sendable {
-            /// Read the body, then ask the server's closure. The default.
+    /// Where a server listens. No other machine can connect to it.
+    public enum Address: Sendable, Hashable {
+        /// A free port of 127.0.0.1.
+        case ipv4
+        /// A free port of ::1.
+        case ipv6
+        /// A Unix domain socket. The path must not exist, and can have up to 103 bytes. The file is removed when the
+        /// server stops.
+        case unix(path: String)
+    }
+
+    /// How a server behaves apart from its replies. The closures are called on the server's thread, and must not block.
+    package struct Options: Sendable {
+        /// What to do when the head of a request has arrived.
+        package enum HeadDecision: Sendable {
+            /// Reads the body.
             case readBody
-            /// Answer at once. What comes of the body meanwhile is thrown away; the request is recorded without a body.
-            case reply(TestServer.Reply)
+            /// Replies immediately. The body is discarded, and the request is recorded without it.
+            case reply(Reply)
         }
 
-        /// What to do with `Expect: 100-continue` (RFC 9110 §10.1.1).
-        public enum ExpectContinue: Sendable, Hashable {
-            /// Answer `100 Continue` as soon as the head is there.
+        /// What to do about `Expect: 100-continue` (RFC 9110 §10.1.1).
+        package enum ExpectContinue: Sendable, Hashable {
+            /// Sends `100 Continue` when the head has arrived.
             case answer
-            /// Say nothing and wait for the body.
+            /// Waits for the body.
             case ignore
         }
 
-        /// Where the server listens. Default: 127.0.0.1.
-        public var address = TestServer.Address.ipv4
-        /// Whether bodies are kept. When not, they are counted and digested only. Default: yes.
-        public var storesBodies = true
-        /// Whether requests are kept. When not, they are counted only, for runs of very many calls. Default: yes.
-        public var recordsRequests = true
-        /// How `Expect: 100-continue` is met. Default: with `100 Continue`.
-        public var expectContinue = ExpectContinue.answer
-        /// Whether a client that has closed its half still gets its answer. Default: no, a FIN means that the client is
+        /// Where the server listens.
+        package var address = Address.ipv4
+        /// Whether bodies are kept. If not, only their size and digest are.
+        package var storesBodies = true
+        /// Whether requests are kept. If not, they are only counted.
+        package var recordsRequests = true
+        /// What to do about `Expect: 100-continue`.
+        package var expectContinue = ExpectContinue.answer
+        /// Whether a client that has closed its half of the connection gets its response. Default: no, it is taken for
         /// gone.
-        public var toleratesHalfClose = false
-        /// The kernel's receive buffer of each connection in bytes; nil leaves the system's. Linux doubles the value.
-        public var receiveBufferSize: Int?
-        /// The kernel's send buffer of each connection in bytes; nil leaves the system's. Linux doubles the value.
-        public var sendBufferSize: Int?
-        /// The longest head that is read, in bytes; a longer one is answered with 431. Default: 1 MiB.
-        public var maximumHeadSize = 1 << 20
-        /// Steps to run on a new connection, whose number it gets, before anything is read. Default: none.
-        public var onConnect: (@Sendable (_ connection: Int) -> [TestServer.Step])?
-        /// Decides, from the head, whether to answer before the body is there. Default: reads the body.
-        public var onHead: (@Sendable (_ request: TestServer.Request) -> HeadDecision)?
+        package var toleratesHalfClose = false
+        /// The size of each connection's receive buffer in bytes; `nil`: the system's. Linux doubles it.
+        package var receiveBufferSize: Int?
+        /// The size of each connection's send buffer in bytes; `nil`: the system's. Linux doubles it.
+        package var sendBufferSize: Int?
+        /// The size of the longest head that is read, in bytes. A longer one gets the status 431.
+        package var maximumHeadSize = 1 << 20
+        /// Returns the steps to run on a new connection, before anything is read.
+        package var onConnect: (@Sendable (_ connection: Int) -> [Step])?
+        /// Decides whether to reply before the body has arrived.
+        package var onHead: (@Sendable (_ request: Request) -> HeadDecision)?
 
-        /// The defaults.
-        public init() {}
+        package init(address: Address = .ipv4) {
+            self.address = address
+        }
     }
 }

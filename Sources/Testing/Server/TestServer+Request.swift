@@ -1,57 +1,72 @@
 // SPDX-License-Identifier: MIT
-
 import Foundation
 import TargetKit
 
 extension TestServer {
-    /// A request as the server has received it, byte for byte.
+    /// A request as the server received it.
+    ///
+    /// ``RequestLog`` has it as a ``RecordedRequest``.
     public struct Request: Sendable {
-        /// The method, as sent.
-        public var method: String
-        /// The request target as sent: path and query, still escaped.
-        public var target: String
-        /// The version as sent, `HTTP/1.1`.
-        public var httpVersion: String
-        /// The header fields in order.
+        /// The method.
+        public var method: HTTPMethod
+        /// The request target, as it was sent: the path and query, with percent escapes.
+        package var target: String
+        /// The HTTP version, as it was sent.
+        package var httpVersion: String
+        /// The header fields in the order and spelling in which they were sent, repeated names included.
         public var headers: HTTPHeaders
-        /// The body with the chunked coding taken off. Empty where the server does not store bodies.
+        /// The body, without a transfer coding. Empty if the server does not keep bodies.
         public var body = Data()
-        /// How long the body was in bytes, also where it was not stored.
-        public var bodyByteCount: Int64 = 0
-        /// The body's fingerprint, also where it was not stored.
-        public var bodyDigest = BodyDigest()
-        /// Whether the body came with the chunked coding (RFC 9112 §7.1).
-        public var isChunked = false
-        /// The number of the chunks, the last empty one not counted.
-        public var chunkCount = 0
+        /// The size of the body in bytes, even if the server does not keep bodies.
+        package var bodyByteCount: Int64 = 0
+        /// The digest of the body, even if the server does not keep bodies.
+        package var bodyDigest = BodyDigest()
+        /// Whether the body was sent with `Transfer-Encoding: chunked` (RFC 9112 §7.1).
+        package var isChunked = false
+        /// The number of chunks, without the last, empty one.
+        package var chunkCount = 0
         /// The trailer fields after a chunked body.
-        public var trailers = HTTPHeaders()
-        /// The number of the connection, from 0, in the order in which they were accepted.
-        public var connection: Int
-        /// The number of the request on its connection, from 0.
-        public var number: Int
-        /// The number of the request on this server, from 0, in the order in which their heads came in.
-        public var index: Int
-        /// The bytes of the head as they came, the blank line included.
-        public var rawHead: Data
+        package var trailers = HTTPHeaders()
+        /// The number of the connection, in the order in which the server accepted them. The first one is 0.
+        ///
+        /// Requests with the same number reused a connection.
+        package var connection: Int
+        /// The number of the request on its connection. The first one is 0.
+        package var number: Int
+        /// The number of the request, in the order in which the heads arrived. The first one is 0.
+        package var index: Int
+        /// The bytes of the head, including the empty line.
+        package var rawHead: Data
 
-        /// The path, still escaped: the target up to the question mark.
-        public var path: String {
-            String(target.prefix { $0 != "?" })
-        }
+        /// The path, with percent escapes.
+        public var path: String { String(target.prefix { $0 != "?" }) }
 
-        /// The query, still escaped: the target after the first question mark; nil when there is none.
+        /// The query, with percent escapes; `nil` if there is none.
         public var query: String? {
             target.firstIndex(of: "?").map { String(target[target.index(after: $0)...]) }
         }
 
-        /// The body as text, invalid UTF-8 replaced.
+        /// The body as text, with invalid UTF-8 replaced.
         public var text: String { String(decoding: body, as: UTF8.self) }
 
-        /// Whether the client wants the connection closed after the answer (RFC 9112 §9.3).
+        /// Whether the client asks to close the connection after the response (RFC 9112 §9.3).
         var wantsClose: Bool {
             if httpVersion == "HTTP/1.0" { return !headers.has("keep-alive", in: "connection") }
             return headers.has("close", in: "connection")
         }
+    }
+}
+
+extension RecordedRequest {
+    /// Creates a record of a request that a server received.
+    init(_ request: TestServer.Request, baseURL: URL) {
+        // A target that is not a path has the form of RFC 9112 §3.2.2 or §3.2.4.
+        let text = request.target.hasPrefix("/") ? baseURL.absoluteString + request.target : request.target
+        self.init(
+            method: request.method,
+            url: URL(string: text) ?? baseURL,
+            headers: request.headers,
+            body: request.body
+        )
     }
 }

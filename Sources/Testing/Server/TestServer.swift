@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-
 import Foundation
+import TargetKit
 
 #if canImport(Darwin)
 import Darwin
@@ -10,189 +10,185 @@ import Glibc
 import Musl
 #endif
 
-/// An HTTP/1.1 server on this machine whose every byte is in the test's hands.
+/// An HTTP/1.1 server on this machine, for tests of the whole path to the network: real connections, timeouts, and
+/// faults that a stub cannot simulate.
 ///
 /// ```swift
-/// let server = try TestServer { request in
-///     request.path == "/broken" ? [.text("HTTP/1.1 200 OK\r\nContent-Le"), .reset] : .json(#"{"ok":true}"#)
-/// }
+/// let server = try TestServer(routes: [
+///     .get("/products/:id"): .json(#"{"id":1}"#),
+///     .post("/orders"): .sequence(.status(503), .reset, .json(#"{"id":7}"#, status: 201)),
+///     .get("/slow"): .hang,
+/// ])
+/// let shop = Shop(baseURL: server.baseURL)
+/// …
+/// try server.log.expect([.post("/orders"), .post("/orders"), .post("/orders")])
 /// ```
 ///
-/// The closure is called in a task of its own for each request whose body is there; the task is cancelled when the
-/// client goes. One thread does all the rest, so thousands of connections may be open at once and Swift's own threads
-/// are never blocked. The server stops with ``stop()`` or when it is let go of.
+/// The server listens on a free port of the loopback interface, and can't be reached from other machines. It uses one
+/// thread, and can hold thousands of connections. It stops when ``stop()`` is called or its last reference is released,
+/// and leaves no thread, connection or file behind. So keep a reference for as long as it is needed.
 public final class TestServer: Sendable {
-    private let core: ServerState
+    let state: ServerState
+    private let listener: Int32
 
-    /// Where the server listens.
-    public let listeningAddress: TestServer.Address
+    package let listeningAddress: Address
 
-    /// The port that the kernel has chosen; 0 on a Unix-domain socket.
-    public let port: Int
+    /// The port; 0 for a Unix domain socket.
+    package let port: Int
 
-    /// Starts a server that asks the closure for every answer.
+    /// The requests that the server has received.
     ///
-    /// - Throws: ``SocketError`` when the socket cannot be had.
-    public init(
-        options: TestServer.Options = TestServer.Options(),
-        answer: @escaping @Sendable (TestServer.Request) async -> TestServer.Reply
+    /// A request is added when its body has arrived.
+    public var log: RequestLog { state.log }
+
+    /// Starts a server that replies by routes. The first route with a pattern that matches is used.
+    ///
+    /// A request without a route gets the status 404, and a text with the three closest routes and what differs from each. A pattern for
+    /// a target does not match, because a server does not know the targets of its clients.
+    ///
+    /// - Parameters:
+    ///   - address: Where the server listens; default: a free port of 127.0.0.1.
+    ///   - log: The log for the requests; default: a new one.
+    ///   - routes: The patterns and their replies.
+    /// - Throws: An error that names the system call if the server cannot listen.
+    public convenience init(
+        address: Address = .ipv4,
+        log: RequestLog = RequestLog(),
+        routes: KeyValuePairs<RequestPattern, Reply>
     ) throws {
+        try self.init(Options(address: address), log, .routes(RouteTable(routes.map { ($0.key, $0.value.responses) })))
+    }
+
+    /// Starts a server that calls a closure for each request.
+    ///
+    /// - Parameters:
+    ///   - address: Where the server listens; default: a free port of 127.0.0.1.
+    ///   - log: The log for the requests; default: a new one.
+    ///   - answer: Returns the reply to a request whose body has arrived. It is called in a task of its own for each
+    ///     request, which is cancelled when the connection ends. Of a ``Reply/sequence(_:)``, the first reply is used.
+    /// - Throws: An error that names the system call if the server cannot listen.
+    public convenience init(
+        address: Address = .ipv4,
+        log: RequestLog = RequestLog(),
+        answer: @escaping @Sendable (Request) async -> Reply
+    ) throws {
+        try self.init(Options(address: address), log, .closure(answer))
+    }
+
+    /// Starts a server that gives every request the same reply, or the next one of a ``Reply/sequence(_:)``.
+    ///
+    /// - Parameters:
+    ///   - address: Where the server listens; default: a free port of 127.0.0.1.
+    ///   - log: The log for the requests; default: a new one.
+    ///   - reply: The reply.
+    /// - Throws: An error that names the system call if the server cannot listen.
+    public convenience init(
+        address: Address = .ipv4,
+        log: RequestLog = RequestLog(),
+        reply: Reply
+    ) throws {
+        try self.init(Options(address: address), log, .reply(reply))
+    }
+
+    init(_ options: Options, _ log: RequestLog, _ answer: ServerState.Answer) throws {
         _ = Socket.raisedFileLimit
         listeningAddress = options.address
         let (listener, port) = try Socket.bound(to: options.address)
-        let core: ServerState
         do {
-            // Accepted sockets inherit it; set later, the window would have been announced already.
+            // Accepted sockets inherit it. If it were set later, the window would have been announced already.
             if let size = options.receiveBufferSize { Socket.set(listener, SOL_SOCKET, SO_RCVBUF, Int32(size)) }
             Socket.setNonBlocking(listener)
             guard listen(listener, 8192) == 0 else { throw SocketError(call: "listen", code: errno) }
-            core = try ServerState(options: options, answer: answer)
+            state = try ServerState(
+                options: options,
+                baseURL: Self.baseURL(of: options.address, port: port),
+                log: log,
+                answer: answer
+            )
         } catch {
             close(listener)
+            if case .unix(let path) = options.address { unlink(path) }
             throw error
         }
-        self.core = core
         self.port = Int(port)
-        core.ended.enter()
-        Thread.detachNewThread {
-            ServerLoop(core: core, listener: listener).run()
-        }
-    }
-
-    /// Starts a server that gives every request the same answer.
-    ///
-    /// - Throws: ``SocketError`` when the socket cannot be had.
-    public convenience init(options: TestServer.Options = TestServer.Options(), reply: TestServer.Reply) throws {
-        try self.init(options: options) { _ in reply }
-    }
-
-    /// Starts a server that gives each request the next answer of the list, in the order of their heads; when the list is
-    /// at its end, the last one again. An empty list hangs.
-    ///
-    /// - Throws: ``SocketError`` when the socket cannot be had.
-    public convenience init(options: TestServer.Options = TestServer.Options(), replies: [TestServer.Reply]) throws {
-        try self.init(options: options) { request in
-            request.index < replies.count ? replies[request.index] : replies.last ?? .hang
+        self.listener = listener
+        state.ended.enter()
+        Thread.detachNewThread { [state] in
+            ServerLoop.nameThread("TestServer\(port)")
+            ServerLoop(state: state, listener: listener).run()
         }
     }
 
     deinit {
-        // Without waiting for the thread: the last reference may have been let go of on that very thread.
-        core.post(.stop)
-        removeSocketFile()
+        // Without waiting for the thread, because the last reference may be released on it.
+        state.post(.stop)
+        state.removeSocketFile()
     }
 
-    /// The URL of the server, `http://127.0.0.1:1234` for one; `http://localhost` on a Unix-domain socket.
-    public var baseURL: URL {
-        let text: String =
-            switch listeningAddress {
+    /// The URL of the server, for example `http://127.0.0.1:1234`; for a Unix domain socket, `http://localhost`.
+    public var baseURL: URL { state.baseURL }
+
+    /// The patterns of the routes that have not been used yet, in order; empty for a server without routes.
+    public var unusedRoutes: [RequestPattern] {
+        if case .routes(let routes) = state.answer { routes.unused } else { [] }
+    }
+
+    /// Closes every connection, and returns when the server's thread has ended. Connections are then refused.
+    ///
+    /// A closure that still creates a reply is cancelled. Calling this method again has no effect.
+    public func stop() {
+        state.post(.stop)
+        state.ended.wait()
+        state.removeSocketFile()
+    }
+
+    /// Closes the connections that are open. New ones are accepted.
+    ///
+    /// - Parameter isReset: Whether they are reset (TCP RST); default: no.
+    public func closeConnections(reset isReset: Bool = false) {
+        state.post(.closeConnections(isReset: isReset))
+    }
+
+    /// The number of connections that the server has accepted.
+    public var connectionCount: Int { state.connections.value }
+
+    /// Waits until the client or the server has closed a number of connections, for example because a call was
+    /// cancelled.
+    ///
+    /// - Parameters:
+    ///   - count: The number of closed connections since the server's start; default: 1.
+    ///   - limit: How long to wait, in real time; default: 5 seconds.
+    /// - Throws: An error with the numbers of connections after the limit; `CancellationError`.
+    public func waitForClosedConnections(_ count: Int = 1, within limit: Duration = .seconds(5)) async throws {
+        let isReached = await Deadline.value(limit) { await self.waitForConnections(closed: count) } != nil
+        try Task.checkCancellation()
+        guard !isReached || state.closed.value < count else { return }
+        throw ConnectionsNotClosed(closed: state.closed.value, accepted: connectionCount, expected: count)
+    }
+
+    /// The descriptors of the listening socket and of the pipe, for this package's own tests.
+    package var descriptors: [Int32] { [listener, state.wakeReader] }
+
+    private static func baseURL(of address: Address, port: UInt16) -> URL {
+        let text =
+            switch address {
             case .ipv4: "http://127.0.0.1:\(port)"
             case .ipv6: "http://[::1]:\(port)"
             case .unix: "http://localhost"
             }
         return URL(string: text) ?? URL(fileURLWithPath: "/")
     }
-
-    /// Closes every connection and the listening socket, cancels the answers under way, and returns when the server's
-    /// thread has ended. Who waits for something gets a `CancellationError`. Must not be called from a closure of the
-    /// options.
-    public func stop() {
-        core.post(.stop)
-        core.ended.wait()
-        removeSocketFile()
-    }
-
-    /// Closes all connections that are open now, with FIN or with RST; new ones are still taken.
-    public func closeConnections(reset isReset: Bool = false) {
-        core.post(.closeConnections(isReset: isReset))
-    }
-
-    private func removeSocketFile() {
-        if case .unix(let path) = listeningAddress { unlink(path) }
-    }
 }
 
-extension TestServer {
-    /// All requests so far; each is added once its body is there, or at its head when it is answered then.
-    public var requests: [TestServer.Request] { core.log.withLock { $0 } }
+/// The connections were not closed in time.
+private struct ConnectionsNotClosed: LocalizedError, CustomStringConvertible {
+    var closed: Int
+    var accepted: Int
+    var expected: Int
 
-    /// How many requests have been received, also where they are not kept.
-    public var requestCount: Int { core.requests.value }
-
-    /// How many heads of requests have been received.
-    public var headCount: Int { core.heads.value }
-
-    /// How many answers have been given to their last step.
-    public var replyCount: Int { core.replies.value }
-
-    /// How many connections have been accepted.
-    public var connectionCount: Int { core.connections.value }
-
-    /// How many connections have been closed, by either side.
-    public var closedConnectionCount: Int { core.closed.value }
-
-    /// How many connections are open.
-    public var openConnectionCount: Int {
-        // Read first: the other number is never below it.
-        let closed = core.closed.value
-        return core.connections.value - closed
+    var description: String {
+        "Expected \(Plural.of(expected, "closed connection")), but \(closed) of \(accepted) are closed."
     }
 
-    /// How many bytes have been read, heads and all.
-    public var bytesReceived: Int { core.received.value }
-
-    /// How many bytes the kernel has taken for the clients.
-    public var bytesSent: Int { core.sent.value }
-
-    /// What came in that is no HTTP/1.1; each was answered with an error.
-    public var violations: [String] { core.violations.elements }
-
-    /// The request with that number, counted from 0 in the order of ``requests``, as soon as it is there.
-    ///
-    /// - Throws: `CancellationError` when the task is cancelled or the server stopped before, or requests are not kept.
-    public func request(at index: Int) async throws -> TestServer.Request {
-        try await core.requests.wait(for: index + 1)
-        let requests = requests
-        guard requests.indices.contains(index) else { throw CancellationError() }
-        return requests[index]
-    }
-
-    /// Returns when that many requests have been received. Returns early when the task is cancelled or the server
-    /// stopped.
-    public func waitForRequests(_ count: Int) async {
-        try? await core.requests.wait(for: count)
-    }
-
-    /// Returns when that many heads have been received. Returns early when the task is cancelled or the server stopped.
-    public func waitForHeads(_ count: Int) async {
-        try? await core.heads.wait(for: count)
-    }
-
-    /// Returns when that many answers are finished. Returns early when the task is cancelled or the server stopped.
-    public func waitForReplies(_ count: Int) async {
-        try? await core.replies.wait(for: count)
-    }
-
-    /// Returns when that many connections have been accepted. Returns early when the task is cancelled or the server
-    /// stopped.
-    public func waitForConnections(_ count: Int) async {
-        try? await core.connections.wait(for: count)
-    }
-
-    /// Returns when that many connections have been closed, by either side. Returns early when the task is cancelled or
-    /// the server stopped.
-    public func waitForConnections(closed count: Int) async {
-        try? await core.closed.wait(for: count)
-    }
-
-    /// Returns when that many bytes have been read. Returns early when the task is cancelled or the server stopped.
-    public func waitForBytes(received count: Int) async {
-        try? await core.received.wait(for: count)
-    }
-
-    /// Returns when the kernel has taken that many bytes. Returns early when the task is cancelled or the server
-    /// stopped.
-    public func waitForBytes(sent count: Int) async {
-        try? await core.sent.wait(for: count)
-    }
+    var errorDescription: String? { description }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import TargetKit
-import TestSupport
+import TargetKitTesting
 import Testing
 
 @Suite("SHA-256")

@@ -40,14 +40,14 @@ struct FaultTests {
         Fault(name: "closed in a field's name", reply: .raw(ok + "Content-Le"), ending: lost),
         Fault(name: "closed in a field's value", reply: .raw(ok + "X-A: b"), ending: lost),
         Fault(name: "closed before the blank line", reply: .raw(ok + "Content-Length: 5\r\n"), ending: lost),
-        Fault(name: "reset in the head", reply: [.text(ok + "A: "), .wait(.zero), .reset], ending: lost),
+        Fault(name: "reset in the head", reply: [.text(ok + "A: "), .wait(for: .zero), .reset], ending: lost),
         Fault(name: "closed after 100", reply: .raw("HTTP/1.1 100 Continue\r\n\r\n"), ending: lost),
         Fault(name: "closed after 103", reply: .raw("HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n"), ending: lost),
         Fault(name: "closed before the body", reply: .raw(ok + "Content-Length: 5\r\n\r\n"), ending: lost),
         Fault(name: "closed in the body", reply: .raw(ok + "Content-Length: 5\r\n\r\nab"), ending: lost),
         Fault(
             name: "reset in the body",
-            reply: [.text(ok + "Content-Length: 5\r\n\r\nab"), .wait(.zero), .reset],
+            reply: [.text(ok + "Content-Length: 5\r\n\r\nab"), .wait(for: .zero), .reset],
             ending: lost
         ),
         Fault(name: "closed in a chunk's size", reply: .raw(chunked + "5"), ending: lost),

@@ -6,12 +6,12 @@ import Testing
 
 @Suite("StubTransport", .timeLimit(.minutes(3)))
 struct StubTransportTests {
-    @Test("It keeps each requirement of Transport", arguments: TransportConformance.answers)
+    @Test("It keeps each requirement of Transport", arguments: TransportConformance.stubRequirements)
     func conforms(requirement: StubRequirement) async throws {
         try await requirement.check { answer in StubTransport(respond: answer) }
     }
 
-    @Test("It keeps them after a delay too", arguments: TransportConformance.answers)
+    @Test("It keeps them after a delay too", arguments: TransportConformance.stubRequirements)
     func conformsLate(requirement: StubRequirement) async throws {
         try await requirement.check { answer in StubTransport(delay: .milliseconds(1), respond: answer) }
     }

@@ -26,7 +26,7 @@ struct TransportConformanceTests {
     /// Requirements that Linux's Foundation does not let anybody keep. `URLSessionTransportTests` has what happens instead,
     /// `FoundationTrapTests` and `FoundationFatalTests` say when it is mended.
     private static let broken: Set = [
-        "A connection that closes within the head is .networkConnectionLost",
+        "A connection that is closed within the head is .networkConnectionLost",
         "It returns a redirect without a Location, with its body",
         "It reads a header field that is not UTF-8 as ISO-8859-1",
     ]

@@ -5,11 +5,11 @@ import TargetKitTesting
 import TestSupport
 import Testing
 
-@Suite("TestServer and how connections end")
+@Suite("TestServer: connections")
 struct TestServerLifeTests {
-    @Test("Each request gets the next answer of a list, and the last one from then on", .timeLimit(.minutes(3)))
+    @Test("Each request gets the next reply of a sequence, and the last one is repeated", .timeLimit(.minutes(3)))
     func replies() async throws {
-        let server = try TestServer(replies: [.status(503), .text("a"), .text("b")])
+        let server = try TestServer(reply: .sequence(.status(503), .text("a"), .text("b")))
         let client = try SocketClient(to: server)
         for (number, end) in ["0\r\n\r\n", "\r\n\r\na", "\r\n\r\nb", "\r\n\r\nb"].enumerated() {
             try await client.send("GET /\(number) HTTP/1.1\r\n\r\n")
@@ -17,7 +17,7 @@ struct TestServerLifeTests {
         }
     }
 
-    @Test("A half close lets the client finish, and what it sends is thrown away", .timeLimit(.minutes(3)))
+    @Test("After a half close, the client can continue to send, and its bytes are discarded", .timeLimit(.minutes(3)))
     func halfCloseStep() async throws {
         let server = try TestServer(reply: [.text("bye"), .halfClose])
         let client = try SocketClient(to: server)
@@ -33,7 +33,7 @@ struct TestServerLifeTests {
         #expect(server.openConnectionCount == 0)
     }
 
-    @Test("An answer whose head says close ends the connection", .timeLimit(.minutes(3)))
+    @Test("A response with Connection: close ends the connection", .timeLimit(.minutes(3)))
     func closingHead() async throws {
         let server = try TestServer(reply: .text("x", headers: ["Connection": "Close"]))
         let client = try SocketClient(to: server)
@@ -55,7 +55,7 @@ struct TestServerLifeTests {
         await #expect(throws: CancellationError.self) { try await server.request(at: 0) }
     }
 
-    @Test("Who waits for a request can be cancelled", .timeLimit(.minutes(3)))
+    @Test("Waiting for a request can be cancelled", .timeLimit(.minutes(3)))
     func cancelledWait() async throws {
         let server = try TestServer(reply: .hang)
         let waiting = Task { try await server.request(at: 0) }
@@ -63,7 +63,7 @@ struct TestServerLifeTests {
         await #expect(throws: CancellationError.self) { try await waiting.value }
     }
 
-    @Test("When the client goes, the answer under way is cancelled", .timeLimit(.minutes(3)))
+    @Test("The closure of a reply is cancelled when the client closes the connection", .timeLimit(.minutes(3)))
     func clientGoes() async throws {
         let started = Expectation()
         let cancelled = Expectation()
@@ -82,7 +82,10 @@ struct TestServerLifeTests {
         #expect(server.openConnectionCount == 0)
     }
 
-    @Test("While reading is stopped a client's end is seen all the same", .timeLimit(.minutes(3)))
+    @Test(
+        "The server notices that a client has closed the connection even if it does not read",
+        .timeLimit(.minutes(3))
+    )
     func stoppedReading() async throws {
         var options = TestServer.Options()
         options.onConnect = { _ in [.stopReading, .hang] }
@@ -95,7 +98,7 @@ struct TestServerLifeTests {
         #expect(server.bytesReceived == 0)
     }
 
-    @Test("A half-closed client gets its answer where the server is told so", .timeLimit(.minutes(3)))
+    @Test("A client that has closed its half gets its response if the option is set", .timeLimit(.minutes(3)))
     func halfClose() async throws {
         var options = TestServer.Options()
         options.toleratesHalfClose = true
@@ -106,7 +109,7 @@ struct TestServerLifeTests {
         #expect(try await client.receiveAll().hasSuffix("late"))
     }
 
-    @Test("Idle connections can be closed from the test", .timeLimit(.minutes(3)))
+    @Test("A test can close and reset idle connections", .timeLimit(.minutes(3)))
     func closeConnections() async throws {
         let server = try TestServer(reply: .status(204))
         let client = try SocketClient(to: server)
@@ -121,7 +124,7 @@ struct TestServerLifeTests {
         await #expect(throws: SocketError(call: "recv", code: ECONNRESET)) { try await next.receive(10_000) }
     }
 
-    @Test("Stopping ends connections, the listener and everybody who waits", .timeLimit(.minutes(3)))
+    @Test("Stopping closes all connections and the listener, and resumes waiting tasks", .timeLimit(.minutes(3)))
     func stop() async throws {
         let server = try TestServer(reply: .hang)
         let client = try SocketClient(to: server)
@@ -136,7 +139,7 @@ struct TestServerLifeTests {
         server.stop()
     }
 
-    @Test("A server that is let go of stops", .timeLimit(.minutes(3)))
+    @Test("A released server stops", .timeLimit(.minutes(3)))
     func release() async throws {
         var server: TestServer? = try TestServer(reply: .hang)
         let client = try SocketClient(port: #require(server?.port))
@@ -144,7 +147,7 @@ struct TestServerLifeTests {
         #expect(try await client.receiveAll() == "")
     }
 
-    @Test("A server listens on IPv6 and on a Unix-domain socket too", .timeLimit(.minutes(3)))
+    @Test("A server can listen on IPv6 and on a Unix domain socket", .timeLimit(.minutes(3)))
     func addresses() async throws {
         let path = FileManager.default.temporaryDirectory.appendingPathComponent("tk-\(UUID().uuidString).sock").path
         for address in [TestServer.Address.ipv6, .unix(path: path)] {
@@ -159,7 +162,7 @@ struct TestServerLifeTests {
         #expect(!FileManager.default.fileExists(atPath: path))
     }
 
-    @Test("A closed port refuses, and availability is told by connecting")
+    @Test("A closed port refuses connections, and a server is available if it accepts one")
     func availability() throws {
         let closed = try ClosedPort()
         #expect(throws: SocketError(call: "connect", code: ECONNREFUSED)) { try SocketClient(port: closed.port) }

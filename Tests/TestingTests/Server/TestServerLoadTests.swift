@@ -5,9 +5,9 @@ import TargetKitTesting
 import TestSupport
 import Testing
 
-@Suite("TestServer under load")
+@Suite("TestServer: load")
 struct TestServerLoadTests {
-    @Test("5,000 connections are held at once, and each is seen to go", .timeLimit(.minutes(5)))
+    @Test("A server holds 5,000 connections, and notices when each is closed", .timeLimit(.minutes(5)))
     func manyConnections() async throws {
         let server = try TestServer(reply: .hang)
         var clients = try (0..<5_000).map { _ in try SocketClient(to: server) }
@@ -46,7 +46,7 @@ struct TestServerLoadTests {
         #expect(request.bodyDigest == expected)
     }
 
-    @Test("A made body waits for the client and arrives whole", .timeLimit(.minutes(5)))
+    @Test("A generated body waits for the client, and arrives completely", .timeLimit(.minutes(5)))
     func backPressure() async throws {
         var options = TestServer.Options()
         options.sendBufferSize = 64 << 10
@@ -72,7 +72,7 @@ struct TestServerLoadTests {
             let part = try await client.receive(min(1 << 20, Int(size - digest.byteCount)))
             try #require(!part.isEmpty)
             digest.update(part)
-            // The kernel takes a few MiB at most of what nobody has read.
+            // The kernel accepts a few MiB more than the client has read.
             #expect(made.value < digest.byteCount + 16 << 20)
         }
         var expected = BodyDigest()
@@ -80,7 +80,7 @@ struct TestServerLoadTests {
         #expect(digest == expected)
     }
 
-    @Test("A digest does not depend on how the bytes were cut, but on each of them", arguments: [1, 3, 7, 8, 9, 64])
+    @Test("A digest depends on each byte, and not on the pieces", arguments: [1, 3, 7, 8, 9, 64])
     func digest(size: Int) {
         let data = Data((0..<1_001).map { UInt8(truncatingIfNeeded: $0) })
         var cut = BodyDigest()

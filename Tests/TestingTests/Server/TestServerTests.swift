@@ -13,7 +13,7 @@ struct TestServerTests {
         TestServer.Reply(body: Data("ok".utf8))
     }
 
-    @Test("A request is taken apart and answered byte for byte", .timeLimit(.minutes(3)))
+    @Test("A request is parsed and answered byte for byte", .timeLimit(.minutes(3)))
     func requestAndAnswer() async throws {
         let server = try TestServer(answer: Self.plain)
         let client = try SocketClient(to: server)
@@ -35,7 +35,7 @@ struct TestServerTests {
         #expect(!request.isChunked)
     }
 
-    @Test("A chunked body is decoded, however the bytes are cut", .timeLimit(.minutes(3)))
+    @Test("A chunked body is decoded in any segments", .timeLimit(.minutes(3)))
     func chunkedBody() async throws {
         let server = try TestServer(answer: Self.plain)
         let client = try SocketClient(to: server)
@@ -92,7 +92,7 @@ struct TestServerTests {
             .head(status: 200, reason: "Fine", headers: ["A": "1", "a": "2"]), .text("x"), .bytes(Data([0, 255])),
             .body(Data("body".utf8)), .chunk(Data(repeating: 65, count: 17)), .endChunks,
             .generate(byteCount: 7, repeating: Data("abc".utf8)), .drip(Data("drip".utf8), chunkSize: 3, every: .zero),
-            .wait(.milliseconds(1)), .close,
+            .wait(for: .milliseconds(1)), .close,
         ])
         let client = try SocketClient(to: server)
         try await client.send("GET / HTTP/1.1\r\n\r\n")
@@ -103,7 +103,7 @@ struct TestServerTests {
         #expect(server.bytesSent == expected.count)
     }
 
-    @Test("The answer to HEAD has the length but no body", .timeLimit(.minutes(3)))
+    @Test("The response to HEAD has the length and no body", .timeLimit(.minutes(3)))
     func head() async throws {
         let server = try TestServer(answer: Self.plain)
         let client = try SocketClient(to: server)
@@ -111,7 +111,7 @@ struct TestServerTests {
         #expect(try await client.receiveAll() == "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n")
     }
 
-    @Test("A gate in the middle of an answer holds the rest back", .timeLimit(.minutes(3)))
+    @Test("A gate in a response holds back the rest", .timeLimit(.minutes(3)))
     func gate() async throws {
         let gate = Gate()
         let server = try TestServer(reply: [.text("before"), .pause(until: gate), .text("after"), .close])
@@ -124,7 +124,7 @@ struct TestServerTests {
         #expect(try await client.receiveAll() == "after")
     }
 
-    @Test("A reset reaches the client as one, a close as an end", .timeLimit(.minutes(3)))
+    @Test("A client sees a reset as an error, and a close as the end", .timeLimit(.minutes(3)))
     func resetAndClose() async throws {
         let server = try TestServer { $0.path == "/reset" ? [.text("x"), .reset] : [.text("x"), .close] }
         let closing = try SocketClient(to: server)
@@ -147,7 +147,7 @@ struct TestServerTests {
         #expect(server.requestCount == 1)
     }
 
-    @Test("An answer from the head alone leaves the connection in step", .timeLimit(.minutes(3)))
+    @Test("A connection can be used again after a reply to the head alone", .timeLimit(.minutes(3)))
     func earlyAnswer() async throws {
         var options = TestServer.Options()
         options.onHead = { $0.path == "/big" ? .reply(.status(413)) : .readBody }
@@ -162,7 +162,7 @@ struct TestServerTests {
         #expect(server.requests.map(\.bodyByteCount) == [0, 0])
     }
 
-    @Test("Expect: 100-continue is answered, or not, before the body is sent", .timeLimit(.minutes(3)))
+    @Test("Expect: 100-continue is answered or ignored before the body is sent", .timeLimit(.minutes(3)))
     func expectContinue() async throws {
         let head = "POST / HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 1\r\n\r\n"
         let answering = try TestServer(answer: Self.plain)

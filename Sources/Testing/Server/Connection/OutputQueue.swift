@@ -2,7 +2,7 @@
 
 import Foundation
 
-/// Bytes on their way into the kernel. Large pieces are not copied, small ones are put together.
+/// Bytes that the kernel has not accepted yet. Small pieces are combined, large ones are not copied.
 struct OutputQueue {
     enum Flush {
         case done
@@ -15,7 +15,7 @@ struct OutputQueue {
     private var pieces: [Data] = []
     private var offset = 0
 
-    /// How many bytes wait.
+    /// The number of bytes.
     private(set) var count = 0
 
     mutating func append(_ data: Data) {
@@ -28,7 +28,7 @@ struct OutputQueue {
         }
     }
 
-    /// Gives the kernel as much as it takes, and adds what it took to `sent`.
+    /// Passes bytes to the kernel until it accepts no more, and adds their number to a counter.
     mutating func flush(into descriptor: Int32, counting sent: Tally) -> Flush {
         while let piece = pieces.first {
             let written = piece.withUnsafeBytes { bytes in

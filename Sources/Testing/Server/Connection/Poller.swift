@@ -8,23 +8,22 @@ import Glibc
 import Musl
 #endif
 
-/// The set of descriptors that one thread waits for, each known by a token. It stands on `poll`, which both systems
-/// have.
+/// The descriptors for which a thread waits, each with a token. It uses `poll`, which Linux and Darwin have.
 struct Poller {
-    /// What a descriptor is waited for; that the peer is gone is always told.
+    /// The events to wait for on a descriptor. That the peer is gone is always reported.
     struct Interest: OptionSet {
         let rawValue: Int16
         static let reading = Interest(rawValue: Int16(POLLIN))
         static let writing = Interest(rawValue: Int16(POLLOUT))
         #if os(Linux)
-        /// The peer has sent its FIN, though what it sent before may still be unread (POLLRDHUP of <poll.h>).
+        /// The peer has sent its FIN. Bytes before it may be unread (POLLRDHUP of <poll.h>).
         static let peerClosing = Interest(rawValue: 0x2000)
         #else
         static let peerClosing: Interest = []
         #endif
     }
 
-    /// What has come to pass on one descriptor.
+    /// What happened on a descriptor.
     struct Event {
         let token: Int
         let isReadable: Bool
@@ -58,14 +57,14 @@ struct Poller {
         places[lastToken] = place
     }
 
-    /// Waits for events, without an end when `milliseconds` is -1.
+    /// Waits for events, without a limit if `milliseconds` is -1.
     mutating func wait(milliseconds: Int32) -> [Event] {
         var left = poll(&entries, nfds_t(entries.count), milliseconds)
         var events: [Event] = []
         guard left > 0 else { return events }
         events.reserveCapacity(Int(left))
         let tokens = tokens
-        // A plain loop over the buffer: with 5,000 entries the array's own subscript is too slow in debug builds.
+        // A loop over the buffer, because the array's subscript is too slow in debug builds with 5,000 entries.
         entries.withUnsafeBufferPointer { entries in
             var index = 0
             while left > 0, index < entries.count {

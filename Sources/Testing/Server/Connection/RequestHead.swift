@@ -3,7 +3,7 @@
 import Foundation
 import TargetKit
 
-/// The head of a request, taken apart (RFC 9112 §3 and §5).
+/// The parsed head of a request (RFC 9112 §3 and §5).
 struct RequestHead {
     let method: String
     let target: String
@@ -27,10 +27,10 @@ struct RequestHead {
     /// Whether the body is chunked (RFC 9112 §6.3).
     var isChunked: Bool { headers.has("chunked", in: .transferEncoding) }
 
-    /// Whether the client waits for `100 Continue` before it sends the body.
+    /// Whether the client waits for `100 Continue` before it sends the body (RFC 9110 §10.1.1).
     var expectsContinue: Bool { headers.has("100-continue", in: "expect") }
 
-    /// The length that the head announces; nil when it announces none.
+    /// The value of `Content-Length`; `nil` if there is none.
     var contentLength: Int? {
         get throws {
             let values = Set(headers.values(for: .contentLength))
@@ -42,7 +42,7 @@ struct RequestHead {
         }
     }
 
-    /// A header line, taken apart at its first colon.
+    /// Parses a header line.
     static func field(_ line: String) throws -> HTTPHeaders.Field {
         guard let colon = line.firstIndex(of: ":"), colon > line.startIndex, !line.hasPrefix(" ") else {
             throw RequestParser.Malformed(reason: "header line '\(line)'", status: 400)
@@ -51,7 +51,7 @@ struct RequestHead {
         return HTTPHeaders.Field(name: HTTPHeaderName(rawValue: String(line[..<colon])), value: value)
     }
 
-    /// The bytes as UTF-8, or else as ISO-8859-1, so that none is lost.
+    /// The bytes as UTF-8; as ISO-8859-1 if they are not UTF-8.
     static func string(_ bytes: ArraySlice<UInt8>) -> String {
         String(bytes: bytes, encoding: .utf8) ?? String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
     }

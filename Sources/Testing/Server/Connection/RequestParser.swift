@@ -3,7 +3,7 @@
 import Foundation
 import TargetKit
 
-/// Cuts the bytes of a connection into requests (RFC 9112), as they come. It keeps what it has not handed out.
+/// Parses the bytes of a connection as requests (RFC 9112), as they arrive.
 struct RequestParser {
     enum Event {
         case head(RequestHead)
@@ -12,7 +12,7 @@ struct RequestParser {
         case end(trailers: HTTPHeaders)
     }
 
-    /// Bytes that are no HTTP/1.1 request: what is wrong, and the status to answer with.
+    /// Bytes that are not an HTTP/1.1 request: what is wrong, and the status of the response.
     struct Malformed: Error {
         let reason: String
         let status: Int
@@ -36,7 +36,7 @@ struct RequestParser {
         self.maximumHeadSize = maximumHeadSize
     }
 
-    /// How many bytes wait to be handed out.
+    /// The number of bytes that are not parsed yet.
     var waitingCount: Int { buffer.count - start }
 
     mutating func append(_ bytes: UnsafeRawBufferPointer) {
@@ -47,7 +47,7 @@ struct RequestParser {
         buffer.append(contentsOf: bytes)
     }
 
-    /// The next piece, or nil when more bytes are needed.
+    /// The next part of a request; `nil` if more bytes are needed.
     mutating func next() throws -> Event? {
         switch state {
         case .head: return try nextHead()
@@ -145,7 +145,7 @@ extension RequestParser {
         return line
     }
 
-    /// The place after the first blank line.
+    /// The index after the first empty line.
     private func endOfHead() -> Int? {
         buffer.withUnsafeBufferPointer { buffer in
             var index = start + 3

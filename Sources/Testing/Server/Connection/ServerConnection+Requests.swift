@@ -4,9 +4,11 @@ import Foundation
 import TargetKit
 
 extension ServerConnection {
-    /// Takes the next piece of a request out of what has been read; says whether there was one.
+    /// Handles the next part of a request that has been read.
+    ///
+    /// - Returns: Whether there was one.
     func readRequest() -> Bool {
-        // A pipelined request waits until the one before is answered.
+        // A pipelined request waits for the reply to the one before.
         guard !(isAnswering && isBodyComplete) else { return false }
         do {
             guard let event = try parser.next() else { return false }
@@ -31,13 +33,13 @@ extension ServerConnection {
 
     private func begin(_ head: RequestHead) {
         var request = TestServer.Request(
-            method: head.method,
+            method: HTTPMethod(rawValue: head.method),
             target: head.target,
             httpVersion: head.httpVersion,
             headers: head.headers,
             connection: number,
             number: requestCount,
-            index: core.heads.value,
+            index: state.heads.value,
             rawHead: head.raw
         )
         request.isChunked = head.isChunked
@@ -46,12 +48,12 @@ extension ServerConnection {
         isAnsweredEarly = false
         closesAfterAnswer = request.wantsClose
         self.request = request
-        core.heads.add()
-        if case .reply(let reply)? = core.options.onHead?(request) {
+        state.heads.add()
+        if case .reply(let reply)? = state.options.onHead?(request) {
             isAnsweredEarly = true
-            core.record(request)
-            start(reply)
-        } else if head.expectsContinue && core.options.expectContinue == .answer {
+            _ = state.record(request)
+            start(reply.response(at: 0).steps)
+        } else if head.expectsContinue && state.options.expectContinue == .answer {
             output.append(Data("HTTP/1.1 100 Continue\r\n\r\n".utf8))
         }
     }
@@ -60,7 +62,7 @@ extension ServerConnection {
         guard !isAnsweredEarly else { return }
         request?.bodyByteCount += Int64(data.count)
         request?.bodyDigest.update(data)
-        if core.options.storesBodies { request?.body.append(data) }
+        if state.options.storesBodies { request?.body.append(data) }
     }
 
     private func complete(_ trailers: HTTPHeaders) {
@@ -70,31 +72,54 @@ extension ServerConnection {
             if !isAnswering { request = nil }
             return
         }
-        isAnswering = true
-        hold = .answer
-        token += 1
-        core.record(request)
-        let (core, number, token) = (core, number, token)
-        task = Task {
-            core.post(.reply(connection: number, token: token, await core.answer(request)))
+        let recorded = state.record(request)
+        switch state.answer {
+        case .routes(let routes): start(steps(of: routes, recorded))
+        case .reply(let reply): start(reply.response(at: request.index).steps)
+        case .closure(let answer): wait(for: answer, request)
         }
     }
 
-    /// The answer that was asked for is there.
-    func begin(_ reply: TestServer.Reply, token: Int) {
-        guard token == self.token, hold == .answer else { return }
-        start(reply)
-        pump()
+    /// The steps of the first route that matches, or those of a 404 that explains why none does.
+    private func steps(
+        of routes: RouteTable<TestServer.Reply.Response>,
+        _ request: RecordedRequest
+    ) -> [TestServer.Step] {
+        do {
+            return try routes.next(for: request).step.steps
+        } catch {
+            return TestServer.Reply.text("\(error)\n", status: 404).steps
+        }
     }
 
-    private func start(_ reply: TestServer.Reply) {
+    private func wait(
+        for answer: @escaping @Sendable (TestServer.Request) async -> TestServer.Reply,
+        _ request: TestServer.Request
+    ) {
+        isAnswering = true
+        hold = .answer
+        token += 1
+        let (state, number, token) = (state, number, token)
+        task = Task {
+            state.post(.reply(connection: number, token: token, await answer(request)))
+        }
+    }
+
+    /// Runs the reply that the server's closure has returned.
+    func begin(_ reply: TestServer.Reply, token: Int) {
+        guard token == self.token, hold == .answer else { return }
+        start(reply.response(at: 0).steps)
+        advance()
+    }
+
+    private func start(_ steps: [TestServer.Step]) {
         isAnswering = true
         hold = .none
-        steps = reply.steps.reversed()
+        self.steps = steps.reversed()
     }
 
     private func refuse(_ malformed: RequestParser.Malformed) {
-        core.violations.append(malformed.reason)
+        state.violations.append(malformed.reason)
         isBodyComplete = true
         discardsInput = true
         start([.head(status: malformed.status, headers: ["Content-Length": "0", "Connection": "close"]), .close])

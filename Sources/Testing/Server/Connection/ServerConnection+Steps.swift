@@ -5,8 +5,10 @@ import Foundation
 extension ServerConnection {
     private static let coalescedSize = 64 << 10
 
-    /// Runs steps as far as they go; says whether an answer was finished, so that the next request may be read.
-    func play() -> Bool {
+    /// Runs steps until one has to wait.
+    ///
+    /// - Returns: Whether a reply was finished, so that the next request can be read.
+    func runSteps() -> Bool {
         while !isClosed {
             guard flush() else { return false }
             guard isAnswering, hold == .none else { return false }
@@ -22,10 +24,12 @@ extension ServerConnection {
         return false
     }
 
-    /// Whether all bytes are with the kernel.
+    /// Sends the bytes that wait.
+    ///
+    /// - Returns: Whether the kernel has accepted all of them.
     private func flush() -> Bool {
         guard !isWriteBlocked else { return false }
-        switch output.flush(into: descriptor, counting: core.sent) {
+        switch output.flush(into: descriptor, counting: state.bytesSent) {
         case .done: return true
         case .blocked: isWriteBlocked = true
         case .broken: end(isReset: false)
@@ -33,11 +37,11 @@ extension ServerConnection {
         return false
     }
 
-    /// Puts the steps that are nothing but bytes together, up to a size that is worth a call.
+    /// Combines adjacent steps that only send bytes, so that they are sent with one call.
     private func gatherBytes() {
-        let isBodiless = request?.method == "HEAD"
+        let isBodiless = request?.method == .head
         while output.count < Self.coalescedSize, let bytes = steps.last?.bytes(withoutBody: isBodiless) {
-            if case .head(_, _, let headers)? = steps.last, headers.has("close", in: "connection") {
+            if case .head(_, _, let headers)? = steps.last?.action, headers.has("close", in: "connection") {
                 closesAfterAnswer = true
             }
             output.append(bytes)
@@ -46,11 +50,11 @@ extension ServerConnection {
     }
 
     private func run(_ step: TestServer.Step) {
-        switch step {
+        switch step.action {
         case .generate(let byteCount, let next): generation = (byteCount, 0, next)
         case .drip(let data, let size, let interval): drip(data, max(size, 1), interval)
         case .wait(let duration): wait(duration)
-        case .pause(let gate): wait(for: gate)
+        case .waitUntil(let condition): wait(until: condition)
         case .hang: hold = .forever
         case .stopReading: isReadingStopped = true
         case .resumeReading: isReadingStopped = false
@@ -60,13 +64,16 @@ extension ServerConnection {
             hold = .forever
         case .close: finish(isReset: false)
         case .reset: finish(isReset: true)
-        default: break
+        // These are sent by `gatherBytes`.
+        case .bytes, .head, .body, .chunk, .endChunks: break
         }
     }
 
-    /// Asks for the next piece of a made body; says whether there was one.
+    /// Appends the next piece of a generated body.
+    ///
+    /// - Returns: Whether there was one.
     private func generate() -> Bool {
-        guard let (byteCount, offset, next) = generation, offset < byteCount, request?.method != "HEAD" else {
+        guard let (byteCount, offset, next) = generation, offset < byteCount, request?.method != .head else {
             generation = nil
             return false
         }
@@ -78,11 +85,12 @@ extension ServerConnection {
     }
 
     private func drip(_ data: Data, _ size: Int, _ interval: Duration) {
+        guard request?.method != .head else { return }
         output.append(data.prefix(size))
         let rest = data.dropFirst(size)
         guard !rest.isEmpty else { return }
         steps.append(.drip(rest, chunkSize: size, every: interval))
-        steps.append(.wait(interval))
+        steps.append(.wait(for: interval))
     }
 
     private func wait(_ duration: Duration) {
@@ -92,37 +100,37 @@ extension ServerConnection {
         delay = duration
     }
 
-    private func wait(for gate: Gate) {
+    private func wait(until condition: @escaping @Sendable () async -> Void) {
         hold = .resumption
         token += 1
-        let (core, number, token) = (core, number, token)
+        let (state, number, token) = (state, number, token)
         task = Task {
-            guard (try? await gate.waitUnlessCancelled()) != nil else { return }
-            core.post(.resume(connection: number, token: token))
+            await condition()
+            state.post(.resume(connection: number, token: token))
         }
     }
 
-    /// The wait of a step is over.
+    /// Continues after the wait of a step.
     func resume(token: Int) {
         guard token == self.token, hold == .resumption else { return }
         hold = .none
-        pump()
+        advance()
     }
 
     private func finish(isReset: Bool) {
         let isReply = request != nil
         end(isReset: isReset)
-        // Counted last, so that who waits for the reply finds the connection closed.
-        if isReply { core.replies.add() }
+        // Counted last, so that a test that waits for the reply finds the connection closed.
+        if isReply { state.replies.add() }
     }
 
     private func finishAnswer() {
         isAnswering = false
         task = nil
-        // A greeting has no request.
+        // The steps of a new connection have no request.
         guard request != nil else { return }
         if closesAfterAnswer || hasReadEnd { end(isReset: false) }
-        core.replies.add()
+        state.replies.add()
         if isBodyComplete { request = nil }
     }
 }

@@ -10,9 +10,9 @@ import Glibc
 import Musl
 #endif
 
-/// One accepted connection: reads requests and runs the steps of answers. Lives on the server's thread alone.
+/// An accepted connection, which reads requests and runs the steps of replies. It is used on the server's thread only.
 final class ServerConnection {
-    /// What the steps wait for before they go on.
+    /// What the next step waits for.
     enum Hold {
         case none
         case answer
@@ -22,28 +22,28 @@ final class ServerConnection {
 
     let number: Int
     let descriptor: Int32
-    let core: ServerState
+    let state: ServerState
     private(set) var isClosed = false
 
     var parser: RequestParser
     var output = OutputQueue()
     var isWriteBlocked = false
 
-    /// The steps still to run, the next one last.
+    /// The remaining steps; the next one is the last element.
     var steps: [TestServer.Step] = []
-    /// Whether `steps` belong to an answer or a greeting that is not finished.
+    /// Whether a reply, or the steps of a new connection, are not finished.
     var isAnswering = false
     var hold = Hold.none
     var task: Task<Void, Never>?
     var token = 0
     var delay: Duration?
-    /// A body that is being made: its length, how far it is, and where to get more.
+    /// A generated body: its size, the number of bytes so far, and the function that returns more.
     var generation: (byteCount: Int64, offset: Int64, next: @Sendable (Int64) -> Data)?
 
     /// The request that is being read or answered.
     var request: TestServer.Request?
     var isBodyComplete = true
-    /// Whether it was answered from its head alone, so that its body is of no interest.
+    /// Whether the request was answered when its head had arrived, so that its body is discarded.
     var isAnsweredEarly = false
     var closesAfterAnswer = false
     var requestCount = 0
@@ -52,19 +52,19 @@ final class ServerConnection {
     var discardsInput = false
     var hasReadEnd = false
 
-    init(number: Int, descriptor: Int32, core: ServerState) {
+    init(number: Int, descriptor: Int32, state: ServerState) {
         self.number = number
         self.descriptor = descriptor
-        self.core = core
-        parser = RequestParser(maximumHeadSize: core.options.maximumHeadSize)
+        self.state = state
+        parser = RequestParser(maximumHeadSize: state.options.maximumHeadSize)
     }
 
-    /// What to wait for. A client that sends on while it gets no answer is read up to a limit only.
+    /// The events to wait for. Pipelined requests are read up to a limit.
     var interest: Poller.Interest {
         var interest: Poller.Interest = isWriteBlocked ? .writing : []
         if canRead {
             interest.insert(.reading)
-        } else if !hasReadEnd && !core.options.toleratesHalfClose {
+        } else if !hasReadEnd && !state.options.toleratesHalfClose {
             interest.insert(.peerClosing)
         }
         return interest
@@ -74,35 +74,35 @@ final class ServerConnection {
         !isReadingStopped && !hasReadEnd && (parser.waitingCount < 1 << 20 || discardsInput)
     }
 
-    /// The delay that a step has asked for, once.
+    /// Removes and returns the delay that a step has requested.
     func takeDelay() -> (duration: Duration, token: Int)? {
         guard let delay else { return nil }
         self.delay = nil
         return (delay, token)
     }
 
-    /// Runs the steps that come before anything is read.
-    func greet() {
-        guard let steps = core.options.onConnect?(number), !steps.isEmpty else { return }
+    /// Runs the steps of a new connection.
+    func runConnectionSteps() {
+        guard let steps = state.options.onConnect?(number), !steps.isEmpty else { return }
         isAnswering = true
         self.steps = steps.reversed()
-        pump()
+        advance()
     }
 
     func handle(_ event: Poller.Event, scratch: inout [UInt8]) {
         if event.isWritable { isWriteBlocked = false }
         if canRead && (event.isReadable || event.isPeerClosing || event.isBroken) {
             read(into: &scratch)
-        } else if event.isPeerClosing && !core.options.toleratesHalfClose || event.isBroken {
+        } else if event.isPeerClosing && !state.options.toleratesHalfClose || event.isBroken {
             end(isReset: false)
         } else if event.isPeerClosing && hasReadEnd {
-            // POLLHUP after the end was read: the other direction is gone too.
+            // POLLHUP after the end was read: the other direction is closed too.
             end(isReset: false)
         }
-        if !isClosed { pump() }
+        if !isClosed { advance() }
     }
 
-    /// Closes with FIN or RST, whatever is under way.
+    /// Closes the connection, with FIN or RST.
     func end(isReset: Bool) {
         guard !isClosed else { return }
         isClosed = true
@@ -115,21 +115,21 @@ final class ServerConnection {
         close(descriptor)
     }
 
-    /// Reads what has arrived: the kernel turns a close with unread bytes into a reset.
+    /// Reads what has arrived, because the kernel sends RST when a socket with unread bytes is closed.
     private func drain() {
         var bytes = [UInt8](repeating: 0, count: 4096)
         for _ in 0..<1024 where recv(descriptor, &bytes, bytes.count, 0) <= 0 { return }
     }
 
     private func read(into scratch: inout [UInt8]) {
-        // A few rounds only, so that one fast client does not keep the others waiting.
+        // At most four times, so that the other connections are served too.
         for _ in 0..<4 where canRead && !isClosed {
             let count = recv(descriptor, &scratch, scratch.count, 0)
             if count > 0 {
-                core.received.add(count)
+                state.bytesReceived.add(count)
                 if discardsInput { continue }
                 scratch.withUnsafeBytes { parser.append(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
-                pump()
+                advance()
             } else if count == 0 {
                 endOfInput()
                 return
@@ -142,14 +142,14 @@ final class ServerConnection {
 
     private func endOfInput() {
         hasReadEnd = true
-        if !core.options.toleratesHalfClose || !isAnswering || discardsInput { end(isReset: false) }
+        if !state.options.toleratesHalfClose || !isAnswering || discardsInput { end(isReset: false) }
     }
 
-    /// Goes on with whatever can go on: steps of an answer, then bytes of the next request.
-    func pump() {
+    /// Runs the steps of the reply and reads the next request, until both have to wait.
+    func advance() {
         var hasMoved = true
         while hasMoved && !isClosed {
-            hasMoved = play()
+            hasMoved = runSteps()
             if !isClosed && !discardsInput && !isReadingStopped { hasMoved = readRequest() || hasMoved }
         }
     }

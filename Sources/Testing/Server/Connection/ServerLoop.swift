@@ -10,7 +10,7 @@ import Glibc
 import Musl
 #endif
 
-/// The one thread of a server: it accepts, reads, writes and keeps the time. Lives on its thread alone.
+/// The thread of a server, which accepts connections, reads, writes and runs timers. It is used on that thread only.
 final class ServerLoop {
     private struct Timer {
         let deadline: ContinuousClock.Instant
@@ -18,11 +18,11 @@ final class ServerLoop {
         let token: Int
     }
 
-    // Tokens of the poller; connections are known by their number, from 0.
+    // The tokens of the poller. Those of connections are their numbers, from 0.
     private static let listenerToken = -1
     private static let wakeToken = -2
 
-    private let core: ServerState
+    private let state: ServerState
     private let listener: Int32
     private var poller = Poller()
     private var connections: [Int: ServerConnection] = [:]
@@ -31,15 +31,27 @@ final class ServerLoop {
     private var scratch = [UInt8](repeating: 0, count: 256 << 10)
     private var isStopping = false
 
-    init(core: ServerState, listener: Int32) {
-        self.core = core
+    init(state: ServerState, listener: Int32) {
+        self.state = state
         self.listener = listener
     }
 
-    /// Runs until the server is stopped, and then closes everything.
+    /// Sets the name of the current thread, which debuggers show. It has up to 15 bytes.
+    static func nameThread(_ name: String) {
+        #if os(Linux)
+        // Foundation's `Thread.name` is often lost when the thread has just started (Swift 6.3.1).
+        guard let file = fopen("/proc/thread-self/comm", "w") else { return }
+        fputs(name, file)
+        fclose(file)
+        #else
+        Thread.current.name = name
+        #endif
+    }
+
+    /// Runs until the server is stopped, then closes all descriptors.
     func run() {
         poller.add(listener, token: Self.listenerToken, interest: .reading)
-        poller.add(core.wakeReader, token: Self.wakeToken, interest: .reading)
+        poller.add(state.wakeReader, token: Self.wakeToken, interest: .reading)
         while !isStopping {
             for event in poller.wait(milliseconds: millisecondsToNextTimer()) { handle(event) }
             fireTimers()
@@ -47,15 +59,15 @@ final class ServerLoop {
         close(listener)
         for connection in connections.values {
             connection.end(isReset: false)
-            core.closed.add()
+            state.closed.add()
         }
-        core.end()
+        state.end()
     }
 
     private func handle(_ event: Poller.Event) {
         switch event.token {
         case Self.wakeToken:
-            for message in core.takeMessages() { handle(message) }
+            for message in state.takeMessages() { handle(message) }
         case Self.listenerToken:
             acceptAll()
         default:
@@ -90,7 +102,7 @@ final class ServerLoop {
         while true {
             let descriptor = accept(listener, nil, nil)
             guard descriptor >= 0 else {
-                // Out of descriptors: take nobody until a connection is closed, else `poll` would spin.
+                // Without descriptors, `poll` would return at once until a connection is closed.
                 if errno == EMFILE || errno == ENFILE { poller.setInterest([], token: Self.listenerToken) }
                 if errno == ECONNABORTED || errno == EINTR { continue }
                 return
@@ -103,23 +115,23 @@ final class ServerLoop {
         Socket.prepare(descriptor)
         Socket.setNonBlocking(descriptor)
         Socket.setNoDelay(descriptor)
-        if let size = core.options.sendBufferSize { Socket.set(descriptor, SOL_SOCKET, SO_SNDBUF, Int32(size)) }
-        let connection = ServerConnection(number: connectionCount, descriptor: descriptor, core: core)
+        if let size = state.options.sendBufferSize { Socket.set(descriptor, SOL_SOCKET, SO_SNDBUF, Int32(size)) }
+        let connection = ServerConnection(number: connectionCount, descriptor: descriptor, state: state)
         connectionCount += 1
         connections[connection.number] = connection
         poller.add(descriptor, token: connection.number, interest: [])
-        core.connections.add()
-        connection.greet()
+        state.connections.add()
+        connection.runConnectionSteps()
         settle(connection)
     }
 
-    /// Brings poller and timers in line with what the connection waits for now.
+    /// Updates the poller and timers after the connection has changed.
     private func settle(_ connection: ServerConnection) {
         guard !connection.isClosed else {
             poller.remove(token: connection.number)
             poller.setInterest(.reading, token: Self.listenerToken)
             connections[connection.number] = nil
-            core.closed.add()
+            state.closed.add()
             return
         }
         poller.setInterest(connection.interest, token: connection.number)
@@ -129,8 +141,8 @@ final class ServerLoop {
             connection: connection.number,
             token: delay.token
         )
-        let place = timers.firstIndex { $0.deadline > timer.deadline } ?? timers.endIndex
-        timers.insert(timer, at: place)
+        let index = timers.firstIndex { $0.deadline > timer.deadline } ?? timers.endIndex
+        timers.insert(timer, at: index)
     }
 
     private func fireTimers() {

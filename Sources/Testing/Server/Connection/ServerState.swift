@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-
 import Foundation
 import TargetKit
 
@@ -11,7 +10,7 @@ import Glibc
 import Musl
 #endif
 
-/// What the server's thread is told from outside.
+/// A message to the server's thread.
 enum ServerMessage: Sendable {
     case reply(connection: Int, token: Int, TestServer.Reply)
     case resume(connection: Int, token: Int)
@@ -19,24 +18,33 @@ enum ServerMessage: Sendable {
     case stop
 }
 
-/// What the server, its thread and the tasks that answer share.
+/// What a server, its thread and the tasks of its closure share.
 final class ServerState: Sendable {
+    /// How the server replies.
+    enum Answer: Sendable {
+        case routes(RouteTable<TestServer.Reply.Response>)
+        case reply(TestServer.Reply)
+        case closure(@Sendable (TestServer.Request) async -> TestServer.Reply)
+    }
+
     private struct Mailbox: Sendable {
         var messages: [ServerMessage] = []
         var isOpen = true
     }
 
     let options: TestServer.Options
-    let answer: @Sendable (TestServer.Request) async -> TestServer.Reply
+    let baseURL: URL
+    let answer: Answer
+    let log: RequestLog
 
     let connections = Tally()
     let closed = Tally()
     let heads = Tally()
     let requests = Tally()
     let replies = Tally()
-    let received = Tally()
-    let sent = Tally()
-    let log = Locked<[TestServer.Request]>([])
+    let bytesReceived = Tally()
+    let bytesSent = Tally()
+    let received = Locked<[TestServer.Request]>([])
     let violations = Recorder<String>()
     let ended = DispatchGroup()
 
@@ -44,11 +52,14 @@ final class ServerState: Sendable {
     let wakeReader: Int32
     private let wakeWriter: Int32
     private let mailbox = Locked(Mailbox())
+    private let socketFile: Locked<String?>
 
-    init(options: TestServer.Options, answer: @escaping @Sendable (TestServer.Request) async -> TestServer.Reply) throws
-    {
+    init(options: TestServer.Options, baseURL: URL, log: RequestLog, answer: Answer) throws {
         self.options = options
+        self.baseURL = baseURL
+        self.log = log
         self.answer = answer
+        if case .unix(let path) = options.address { socketFile = Locked(path) } else { socketFile = Locked(nil) }
         var ends: [Int32] = [0, 0]
         guard pipe(&ends) == 0 else { throw SocketError(call: "pipe", code: errno) }
         wakeReader = ends[0]
@@ -59,17 +70,17 @@ final class ServerState: Sendable {
         }
     }
 
-    /// Leaves a message for the thread and wakes it. Goes nowhere once the server has stopped.
+    /// Sends a message to the thread, and wakes it. Without effect if the server has stopped.
     func post(_ message: ServerMessage) {
         mailbox.withLock { mailbox in
             guard mailbox.isOpen else { return }
             mailbox.messages.append(message)
-            // Within the lock, so that the pipe cannot be closed in between; it never blocks.
+            // With the lock, so that the pipe is not closed in between. It does not block.
             if mailbox.messages.count == 1 { _ = write(wakeWriter, "w", 1) }
         }
     }
 
-    /// Takes all messages out.
+    /// Removes and returns all messages.
     func takeMessages() -> [ServerMessage] {
         var byte: UInt8 = 0
         while read(wakeReader, &byte, 1) == 1 {}
@@ -80,13 +91,27 @@ final class ServerState: Sendable {
         }
     }
 
-    /// Notes a request whose head, and body where it is waited for, are there.
-    func record(_ request: TestServer.Request) {
-        if options.recordsRequests { log.withLock { $0.append(request) } }
+    /// Records a request whose head, and body if the server waits for it, have arrived.
+    func record(_ request: TestServer.Request) -> RecordedRequest {
+        let recorded = RecordedRequest(request, baseURL: baseURL)
+        if options.recordsRequests {
+            received.withLock { $0.append(request) }
+            log.append(recorded)
+        }
         requests.add()
+        return recorded
     }
 
-    /// The thread's last act: nothing is taken any more, and nobody waits in vain.
+    /// Removes the file of a Unix domain socket, once.
+    func removeSocketFile() {
+        let path = socketFile.withLock { path in
+            defer { path = nil }
+            return path
+        }
+        if let path { unlink(path) }
+    }
+
+    /// The last action of the thread: refuses further messages, and resumes all waiting tasks.
     func end() {
         mailbox.withLock { mailbox in
             mailbox.isOpen = false
@@ -94,7 +119,7 @@ final class ServerState: Sendable {
             close(wakeReader)
             close(wakeWriter)
         }
-        for tally in [connections, closed, heads, requests, replies, received, sent] { tally.close() }
+        for tally in [connections, closed, heads, requests, replies, bytesReceived, bytesSent] { tally.close() }
         ended.leave()
     }
 }

@@ -10,7 +10,7 @@ import Glibc
 import Musl
 #endif
 
-/// The few POSIX calls that the loopback server, its client and the availability check share.
+/// The POSIX calls of ``TestServer`` and of this package's own tests.
 package enum Socket {
     #if canImport(Darwin)
     static let stream: Int32 = SOCK_STREAM
@@ -23,7 +23,7 @@ package enum Socket {
     static let sendFlags = Int32(MSG_NOSIGNAL)
     #endif
 
-    /// Lifts the limit of open files to what the system allows, once: 5,000 connections within one process need 10,000.
+    /// Raises the limit of open files to the system's maximum, once: 5,000 connections in one process need 10,000.
     static let raisedFileLimit: Void = {
         #if canImport(Glibc)
         let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
@@ -34,13 +34,13 @@ package enum Socket {
         guard getrlimit(resource, &limit) == 0 else { return }
         limit.rlim_cur = limit.rlim_max
         #if canImport(Darwin)
-        // macOS refuses "unlimited" for open files, but takes this.
+        // macOS refuses "unlimited" for open files, but accepts this.
         limit.rlim_cur = min(limit.rlim_max, rlim_t(OPEN_MAX))
         #endif
         _ = setrlimit(resource, &limit)
     }()
 
-    /// A new stream socket of that family that is closed in child processes and raises no SIGPIPE.
+    /// Creates a stream socket that is closed in child processes and raises no SIGPIPE.
     static func open(family: Int32) throws -> Int32 {
         let descriptor = socket(family, stream, 0)
         guard descriptor >= 0 else { throw SocketError(call: "socket", code: errno) }
@@ -48,7 +48,7 @@ package enum Socket {
         return descriptor
     }
 
-    /// Marks a socket as closed in child processes and raising no SIGPIPE.
+    /// Makes a socket be closed in child processes, and raise no SIGPIPE.
     static func prepare(_ descriptor: Int32) {
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
         #if canImport(Darwin)
@@ -65,12 +65,12 @@ package enum Socket {
         setsockopt(descriptor, level, option, &value, socklen_t(MemoryLayout<Int32>.size))
     }
 
-    /// Small pieces go out at once, each as its own segment. Without effect on a Unix-domain socket.
+    /// Sends small pieces immediately, each as a segment of its own. Without effect on a Unix domain socket.
     static func setNoDelay(_ descriptor: Int32) {
         set(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, 1)
     }
 
-    /// Makes the next `close` send RST in the place of FIN.
+    /// Makes the next `close` send RST instead of FIN.
     static func setResetOnClose(_ descriptor: Int32) {
         var option = linger(l_onoff: 1, l_linger: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
@@ -80,7 +80,7 @@ package enum Socket {
         _ = shutdown(descriptor, Int32(SHUT_WR))
     }
 
-    /// Sends what the kernel takes; -1 and `errno` when it takes nothing.
+    /// Sends the bytes that the kernel accepts. Returns -1, with `errno`, if it accepts none.
     package static func send(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
         #if canImport(Darwin)
         Darwin.send(descriptor, bytes.baseAddress, bytes.count, sendFlags)
@@ -91,12 +91,12 @@ package enum Socket {
         #endif
     }
 
-    /// Whether the last call failed only because it would have had to wait.
+    /// Whether the last call failed because it would have had to wait.
     static var wouldBlock: Bool { errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR }
 }
 
 extension Socket {
-    /// Runs the body with the address of that place in the kernel's form.
+    /// Calls a closure with an address in the kernel's form.
     static func withAddress<Result>(
         _ address: TestServer.Address,
         port: UInt16,
@@ -104,38 +104,38 @@ extension Socket {
     ) throws -> Result {
         switch address {
         case .ipv4:
-            var place = sockaddr_in()
-            place.sin_family = sa_family_t(AF_INET)
-            place.sin_port = port.bigEndian
-            place.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-            return try withBytes(of: &place, body)
+            var name = sockaddr_in()
+            name.sin_family = sa_family_t(AF_INET)
+            name.sin_port = port.bigEndian
+            name.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+            return try withBytes(of: &name, body)
         case .ipv6:
-            var place = sockaddr_in6()
-            place.sin6_family = sa_family_t(AF_INET6)
-            place.sin6_port = port.bigEndian
+            var name = sockaddr_in6()
+            name.sin6_family = sa_family_t(AF_INET6)
+            name.sin6_port = port.bigEndian
             // The loopback address is fifteen zero bytes and a one.
-            withUnsafeMutableBytes(of: &place.sin6_addr) { $0[15] = 1 }
-            return try withBytes(of: &place, body)
+            withUnsafeMutableBytes(of: &name.sin6_addr) { $0[15] = 1 }
+            return try withBytes(of: &name, body)
         case .unix(let path):
-            var place = sockaddr_un()
-            place.sun_family = sa_family_t(AF_UNIX)
-            let fits = withUnsafeMutableBytes(of: &place.sun_path) { field in
+            var name = sockaddr_un()
+            name.sun_family = sa_family_t(AF_UNIX)
+            let fits = withUnsafeMutableBytes(of: &name.sun_path) { field in
                 guard path.utf8.count < min(field.count, 104) else { return false }
                 field.copyBytes(from: path.utf8)
                 return true
             }
             guard fits else { throw SocketError(call: "bind", code: ENAMETOOLONG) }
-            return try withBytes(of: &place, body)
+            return try withBytes(of: &name, body)
         }
     }
 
-    private static func withBytes<Place, Result>(
-        of place: inout Place,
+    private static func withBytes<Name, Result>(
+        of name: inout Name,
         _ body: (UnsafePointer<sockaddr>, socklen_t) throws -> Result
     ) rethrows -> Result {
-        try withUnsafePointer(to: &place) { pointer in
+        try withUnsafePointer(to: &name) { pointer in
             try pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { generic in
-                try body(generic, socklen_t(MemoryLayout<Place>.size))
+                try body(generic, socklen_t(MemoryLayout<Name>.size))
             }
         }
     }
@@ -148,12 +148,12 @@ extension Socket {
         }
     }
 
-    /// A socket bound to that place, and the port that the kernel has chosen (0 for a Unix-domain socket).
+    /// A socket that is bound to an address, and the port that the kernel has chosen (0 for a Unix domain socket).
     static func bound(to address: TestServer.Address) throws -> (descriptor: Int32, port: UInt16) {
         let descriptor = try open(family: family(of: address))
         do {
-            try withAddress(address, port: 0) { place, length in
-                guard bind(descriptor, place, length) == 0 else { throw SocketError(call: "bind", code: errno) }
+            try withAddress(address, port: 0) { name, length in
+                guard bind(descriptor, name, length) == 0 else { throw SocketError(call: "bind", code: errno) }
             }
             return (descriptor, try port(of: descriptor, address))
         } catch {
@@ -164,22 +164,22 @@ extension Socket {
 
     private static func port(of descriptor: Int32, _ address: TestServer.Address) throws -> UInt16 {
         if case .unix = address { return 0 }
-        var place = sockaddr_in6()
+        var name = sockaddr_in6()
         var length = socklen_t(MemoryLayout<sockaddr_in6>.size)
-        let status = withUnsafeMutablePointer(to: &place) { pointer in
+        let status = withUnsafeMutablePointer(to: &name) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &length) }
         }
         guard status == 0 else { throw SocketError(call: "getsockname", code: errno) }
-        // The port lies at the same offset in both families.
-        return UInt16(bigEndian: place.sin6_port)
+        // The port has the same offset in both families.
+        return UInt16(bigEndian: name.sin6_port)
     }
 
-    /// A blocking socket connected to that place.
+    /// A blocking socket that is connected to an address.
     package static func connected(to address: TestServer.Address, port: UInt16) throws -> Int32 {
         let descriptor = try open(family: family(of: address))
         do {
-            try withAddress(address, port: port) { place, length in
-                guard connect(descriptor, place, length) == 0 else {
+            try withAddress(address, port: port) { name, length in
+                guard connect(descriptor, name, length) == 0 else {
                     throw SocketError(call: "connect", code: errno)
                 }
             }

@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: MIT
+import Foundation
 
-/// Why a loopback socket could not do what it was asked to.
-package struct SocketError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The call that failed, `bind` for one.
+/// A system call on a socket that failed.
+package struct SocketError: LocalizedError, Sendable, Hashable, CustomStringConvertible {
+    /// The name of the call, for example `bind`.
     package var call: String
-    /// The value of `errno` after it, or 0 where there is none.
+    /// The value of `errno` after it.
     package var code: Int32
 
-    /// A failure of that call.
-    package init(call: String, code: Int32 = 0) {
+    package init(call: String, code: Int32) {
         self.call = call
         self.code = code
     }
 
-    /// The call and its code in one line.
-    package var description: String { "\(call) failed on a loopback socket (errno \(code))" }
+    /// The call and the system's message.
+    package var description: String { "\(call): \(String(cString: strerror(code)))" }
+
+    package var errorDescription: String? { description }
 }

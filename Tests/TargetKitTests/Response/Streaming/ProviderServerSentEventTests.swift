@@ -45,7 +45,7 @@ struct ProviderServerSentEventTests {
         let gate = Gate()
         let server = try TestServer(reply: [
             .head(status: 200, headers: ["Content-Type": "text/event-stream", "Transfer-Encoding": "chunked"]),
-            .chunk(Data("data:a\n".utf8)), .wait(.zero), .chunk(Data("\n".utf8)), .pause(until: gate),
+            .chunk(Data("data:a\n".utf8)), .wait(for: .zero), .chunk(Data("\n".utf8)), .pause(until: gate),
             .chunk(Data("data:b\n\ndata:c".utf8)), .hang,
         ])
         let provider = Provider<TestTarget>(transport: SystemTransport.patient)

@@ -18,7 +18,7 @@ struct CurlFaultTests {
         ("closed in a header", .raw("HTTP/1.1 200 OK\r\nContent-Le"), .networkConnectionLost),
         ("closed before the blank line", .raw("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n"), .networkConnectionLost),
         ("closed after a 100", .raw("HTTP/1.1 100 Continue\r\n\r\n"), .networkConnectionLost),
-        ("reset in the head", [.text("HTTP/1.1 200 OK\r\nA: "), .wait(.zero), .reset], .networkConnectionLost),
+        ("reset in the head", [.text("HTTP/1.1 200 OK\r\nA: "), .wait(for: .zero), .reset], .networkConnectionLost),
         ("closed in the body", .raw("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nab"), .networkConnectionLost),
         ("closed before the body", .raw("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n"), .networkConnectionLost),
         (

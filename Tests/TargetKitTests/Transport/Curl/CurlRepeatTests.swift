@@ -71,7 +71,7 @@ struct CurlRepeatTests {
         try await TestCall().send(to: server, with: transport)
         let body: TransportRequest.Body = method == "PUT" ? .data(Data(count: 100_000)) : .none
         #expect(await TestCall(method: method, body: body).failure(at: server.baseURL, with: transport) == nil)
-        #expect(server.requests.filter { $0.method == method }.count == (method == "GET" ? 3 : 2))
+        #expect(server.requests.filter { $0.method.rawValue == method }.count == (method == "GET" ? 3 : 2))
     }
 
     @Test(
@@ -87,7 +87,7 @@ struct CurlRepeatTests {
         let call = TestCall(method: method, headers: headers, body: .data(Data("small".utf8)))
         let failure = await call.failure(at: server.baseURL, with: transport)
         #expect(failure == (isRepeated ? nil : .networkConnectionLost))
-        #expect(server.requests.filter { $0.method == method }.count == (isRepeated ? 2 : 1))
+        #expect(server.requests.filter { $0.method.rawValue == method }.count == (isRepeated ? 2 : 1))
     }
 
     private static let fine = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nfine"

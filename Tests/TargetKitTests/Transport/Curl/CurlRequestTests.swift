@@ -21,7 +21,7 @@ struct CurlRequestTests {
     func method(name: String) async throws {
         let server = try TestServer(reply: .text("body"))
         let response = try await TestCall(method: name).send(to: server, with: transport)
-        #expect(server.requests.map(\.method) == [name])
+        #expect(server.requests.map(\.method.rawValue) == [name])
         #expect(response.text == (name == "HEAD" ? "" : "body"))
     }
 

@@ -43,7 +43,7 @@ struct CurlResponseTests {
     func interim() async throws {
         let server = try TestServer(reply: [
             .text("HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n"),
-            .wait(.zero),
+            .wait(for: .zero),
             .text(
                 "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTrailer: X-Sum\r\n\r\n3\r\nabc\r\n0\r\nX-Sum: 1\r\n\r\n"
             ),
@@ -111,7 +111,8 @@ struct CurlResponseTests {
             headers: ["Content-Encoding": coding, "Content-Length": "\(body.count + rest.count)"]
         )
         let server = try TestServer { request in
-            request.path == "/together" ? [head, .body(body + rest)] : [head, .body(body), .wait(.zero), .body(rest)]
+            request.path == "/together"
+                ? [head, .body(body + rest)] : [head, .body(body), .wait(for: .zero), .body(rest)]
         }
         for path in ["/together", "/apart"] {
             let code = await TestCall(path: path).failure(at: server.baseURL, with: transport)

@@ -24,7 +24,7 @@ struct CurlStreamTests {
     func pieces() async throws {
         let gate = Gate()
         let server = try TestServer(reply: [
-            .head(status: 201, headers: ["Content-Length": "6"]), .pause(until: gate), .text("abc"), .wait(.zero),
+            .head(status: 201, headers: ["Content-Length": "6"]), .pause(until: gate), .text("abc"), .wait(for: .zero),
             .text("def"),
         ])
         let (response, body) = try await open(server)

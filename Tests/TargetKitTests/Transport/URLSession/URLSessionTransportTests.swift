@@ -125,7 +125,7 @@ struct URLSessionTransportTests {
         let error = await #expect(throws: URLError.self) { try await transport.send(call(silent.baseURL)) }
         #expect(error?.code == .timedOut)
         let slow = try TestServer(
-            reply: TestServer.Reply(steps: [.wait(.milliseconds(1_500))] + TestServer.Reply.text("late").steps)
+            reply: TestServer.Reply(steps: [.wait(for: .milliseconds(1_500))] + TestServer.Reply.text("late").steps)
         )
         let response = try await transport.send(call(slow.baseURL, timeout: .seconds(20)))
         #expect(response.head.statusCode == 200)

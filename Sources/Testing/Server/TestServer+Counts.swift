@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT
+
+// What this package's own tests observe of a server. Waiting ends when the task is cancelled or the server stops.
+
+extension TestServer {
+    /// Starts a server with options, which calls a closure for each request.
+    package convenience init(
+        options: Options,
+        answer: @escaping @Sendable (Request) async -> Reply
+    ) throws {
+        try self.init(options, RequestLog(), .closure(answer))
+    }
+
+    /// Starts a server with options, which gives every request the same reply, or the next one of a sequence.
+    package convenience init(options: Options, reply: Reply) throws {
+        try self.init(options, RequestLog(), .reply(reply))
+    }
+
+    /// All requests, as they were received.
+    package var requests: [Request] { state.received.withLock { $0 } }
+
+    /// The number of requests, even if they are not kept.
+    package var requestCount: Int { state.requests.value }
+
+    /// The number of heads of requests.
+    package var headCount: Int { state.heads.value }
+
+    /// The number of replies whose last step has run.
+    package var replyCount: Int { state.replies.value }
+
+    /// The number of connections that either side has closed.
+    package var closedConnectionCount: Int { state.closed.value }
+
+    /// The number of open connections.
+    package var openConnectionCount: Int {
+        // Read first, because the other number is never less.
+        let closed = state.closed.value
+        return state.connections.value - closed
+    }
+
+    /// The number of bytes that were read, including heads.
+    package var bytesReceived: Int { state.bytesReceived.value }
+
+    /// The number of bytes that the kernel has accepted.
+    package var bytesSent: Int { state.bytesSent.value }
+
+    /// What arrived and is not HTTP/1.1. Each was answered with an error.
+    package var violations: [String] { state.violations.elements }
+
+    /// The request with an index in ``requests``, when it has arrived.
+    ///
+    /// - Throws: `CancellationError` if the task is cancelled or the server stopped before, or requests are not kept.
+    package func request(at index: Int) async throws -> Request {
+        try await state.requests.wait(for: index + 1)
+        let requests = requests
+        guard requests.indices.contains(index) else { throw CancellationError() }
+        return requests[index]
+    }
+
+    /// Returns when a number of requests have arrived.
+    package func waitForRequests(_ count: Int) async {
+        try? await state.requests.wait(for: count)
+    }
+
+    /// Returns when a number of heads have arrived.
+    package func waitForHeads(_ count: Int) async {
+        try? await state.heads.wait(for: count)
+    }
+
+    /// Returns when the last steps of a number of replies have run.
+    package func waitForReplies(_ count: Int) async {
+        try? await state.replies.wait(for: count)
+    }
+
+    /// Returns when a number of connections have been accepted.
+    package func waitForConnections(_ count: Int) async {
+        try? await state.connections.wait(for: count)
+    }
+
+    /// Returns when either side has closed a number of connections.
+    package func waitForConnections(closed count: Int) async {
+        try? await state.closed.wait(for: count)
+    }
+
+    /// Returns when a number of bytes have been read.
+    package func waitForBytes(received count: Int) async {
+        try? await state.bytesReceived.wait(for: count)
+    }
+
+    /// Returns when the kernel has accepted a number of bytes.
+    package func waitForBytes(sent count: Int) async {
+        try? await state.bytesSent.wait(for: count)
+    }
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+
+extension TestServer.Reply {
+    /// Closes the connection without a response.
+    public static var close: Self { [.close] }
+
+    /// Resets the connection without a response (TCP RST).
+    public static var reset: Self { [.reset] }
+
+    /// Sends nothing until the client closes the connection, or the server stops.
+    public static var hang: Self { [.hang] }
+
+    /// Sends a part of a head, then closes the connection.
+    public static var truncatedHead: Self { .raw("HTTP/1.1 200 OK\r\nContent-Type: appl") }
+
+    /// Sends a head whose status code is not a number, then closes the connection.
+    public static var malformedHead: Self { .raw("HTTP/1.1 OK\r\nContent-Length: 0\r\n\r\n") }
+
+    /// Sends bytes of another protocol instead of a response, then closes the connection.
+    public static var notHTTP: Self { .raw("SSH-2.0-OpenSSH_9.6\r\n") }
+
+    /// Sends a head whose header fields do not end.
+    public static var endlessHead: Self {
+        let fields = Data(String(repeating: "X-Fill: \(String(repeating: "x", count: 118))\r\n", count: 512).utf8)
+        return [.text("HTTP/1.1 200 OK\r\n"), .generate(byteCount: .max, repeating: fields), .close]
+    }
+
+    /// Sends a body that does not end, in chunks.
+    public static var endlessBody: Self {
+        let chunk = Data("10000\r\n\(String(repeating: "x", count: 1 << 16))\r\n".utf8)
+        return [
+            .head(status: 200, headers: ["Transfer-Encoding": "chunked"]),
+            .generate(byteCount: .max, repeating: chunk), .close,
+        ]
+    }
+
+    /// Sends a chunk whose size is not a number, then closes the connection.
+    public static var malformedChunk: Self {
+        [.head(status: 200, headers: ["Transfer-Encoding": "chunked"]), .text("size\r\nabc\r\n"), .close]
+    }
+}
+
+extension TestServer.Reply {
+    /// Returns this response without the end of its body, although its head announces all of it.
+    ///
+    /// - Parameters:
+    ///   - byteCount: The number of bytes of the body to send; default: 0, only the head.
+    ///   - step: What follows, for example `.reset` or `.hang`; default: the connection is closed.
+    public func truncated(after byteCount: Int = 0, then step: TestServer.Step = .close) -> Self {
+        map { response in
+            var rest = max(0, byteCount)
+            var kept: [TestServer.Step] = []
+            for other in response.steps {
+                guard let count = other.bodySize else {
+                    kept.append(other)
+                    continue
+                }
+                if rest > 0 { kept.append(other.bodyPrefix(rest)) }
+                rest -= min(rest, count)
+                if rest == 0 { break }
+            }
+            response.steps = kept + [step]
+        }
+    }
+
+    /// Returns this response with another value of `Content-Length`, which does not fit the body or is not a number.
+    public func contentLength(_ value: String) -> Self {
+        mapSteps { step in
+            guard case .head(let status, let reason, var headers) = step.action else { return step }
+            headers[.contentLength] = value
+            return .head(status: status, reason: reason, headers: headers)
+        }
+    }
+
+    /// Returns this response with a body that is sent slowly.
+    ///
+    /// - Parameters:
+    ///   - byteCount: The number of bytes to send at a time; default: 1.
+    ///   - interval: The time between two of these parts, in real time; default: 20 milliseconds.
+    public func slow(bytesPerPart byteCount: Int = 1, every interval: Duration = .milliseconds(20)) -> Self {
+        mapSteps { step in
+            guard case .body(let data) = step.action else { return step }
+            return .drip(data, chunkSize: byteCount, every: interval)
+        }
+    }
+
+    private func mapSteps(_ change: (TestServer.Step) -> TestServer.Step) -> Self {
+        map { $0.steps = $0.steps.map(change) }
+    }
+}
