@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+
+/// Checks one target.
+struct ContractCheck<Target: TargetType> {
+    let provider: Provider<Target>
+    let target: Target
+    /// The type that the sample decodes into, if the target does not declare it.
+    let type: (any (Decodable & Sendable).Type)?
+
+    /// The recorded calls of a cassette, and how requests are compared with them.
+    typealias Recorded = (items: [CassetteFolder.Item], folder: URL, comparison: RequestComparison)
+
+    /// What is wrong with the target, a line each.
+    func problems(recorded: Recorded?) async -> [String] {
+        let unsent: UnsentRequest
+        do {
+            unsent = try await provider.unsentRequest(of: target, hasPlugins: false)
+        } catch {
+            return [text(error)]
+        }
+        guard case .response(let status, let headers, let data) = unsent.endpoint.sampleResponse else { return [] }
+        var problems = await decodingProblems(.response(status: status, headers: headers, data: data))
+        problems += headerSecrets(headers) + SampleSecrets.problems(in: data, contentType: headers[.contentType])
+        if let recorded {
+            do {
+                problems += try shapeProblems(
+                    data,
+                    headers,
+                    status,
+                    RedactedRequest(RecordedRequest(unsent.request)),
+                    recorded
+                )
+            } catch {
+                problems.append("\(error)")
+            }
+        }
+        return problems
+    }
+
+    private func text(_ error: any Error) -> String {
+        let text = "\(error)"
+        let prefix = target.innermost.name + ": "
+        return text.hasPrefix(prefix) ? String(text.dropFirst(prefix.count)) : text
+    }
+}
+
+// MARK: - Decoding
+
+extension ContractCheck {
+    private func decodingProblems(_ sample: SampleResponse) async -> [String] {
+        let provider = provider.replacing(transport: SampleTransport(sample: sample))
+        do {
+            if let typed = target.innermost as? any TypedTarget {
+                try await decode(typed, with: provider)
+            } else if let type {
+                try await decode(type, with: provider, keyPath: nil)
+            } else {
+                _ = try await provider.request(target)
+                return jsonProblems(sample)
+            }
+            return []
+        } catch {
+            return ["the sample: \(text(error))"]
+        }
+    }
+
+    private func decode<Typed: TypedTarget>(_ typed: Typed, with provider: Provider<Target>) async throws {
+        try await decode(Typed.Output.self, with: provider, keyPath: typed.keyPath)
+    }
+
+    private func decode<Value: Decodable & Sendable>(
+        _ type: Value.Type,
+        with provider: Provider<Target>,
+        keyPath: String?
+    ) async throws {
+        _ = try await provider.request(target, as: Value.self, atKeyPath: keyPath)
+    }
+
+    private func jsonProblems(_ sample: SampleResponse) -> [String] {
+        guard case .response(_, let headers, let data) = sample, !data.isEmpty else { return [] }
+        let first = data.first { $0 > 0x20 }
+        let isDeclared = headers[.contentType].map(BodyFormat.mediaType)?.hasSuffix("json") == true
+        guard isDeclared || first == UInt8(ascii: "{") || first == UInt8(ascii: "[") else { return [] }
+        do {
+            _ = try JSONValue(parsing: data)
+            return []
+        } catch {
+            return ["the sample is not valid JSON: \(error)"]
+        }
+    }
+}
+
+/// Answers with a sample. The request's body, which may be a file that only the app has, is not read.
+private struct SampleTransport: Transport {
+    let sample: SampleResponse
+
+    func send(_ request: TransportRequest) async throws -> TransportResponse {
+        var request = request
+        request.body = .none
+        return try await StubTransport(sample).send(request)
+    }
+}
+
+// MARK: - Secrets
+
+extension ContractCheck {
+    private func headerSecrets(_ headers: HTTPHeaders) -> [String] {
+        zip(headers.fields, Redaction().headers(headers).fields).compactMap { field, redacted in
+            guard field.value != redacted.value, SampleSecrets.isReal(field.value) else { return nil }
+            return "the sample's header field \(field.name.rawValue) seems to contain a secret"
+        }
+    }
+}
+
+/// Finds secrets in samples. A sample needs made-up values for fields such as `token`, so only those that look generated
+/// count.
+enum SampleSecrets {
+    static func problems(in data: Data, contentType: String?) -> [String] {
+        let redacted = Redaction().body(data, contentType: contentType)
+        guard redacted != data else { return [] }
+        guard case .json(let json) = BodyContent(data, contentType: contentType),
+            case .json(let redactedJSON) = BodyContent(redacted, contentType: contentType)
+        else {
+            return isReal(String(decoding: data, as: UTF8.self)) ? ["the sample seems to contain a secret"] : []
+        }
+        return JSONDifference.between(redactedJSON, json).compactMap { difference in
+            let value: JSONValue? =
+                switch difference.kind {
+                case .changed(_, let value), .typeChanged(_, let value), .added(let value): value
+                case .missing: nil
+                }
+            guard let value, isReal(value.string ?? value.description) else { return nil }
+            return "the sample seems to contain a secret at \(difference.path)"
+        }
+    }
+
+    private static let madeUp = ["sample", "example", "test", "fake", "dummy", "mock", "redacted", "placeholder"]
+
+    /// Whether a text contains a word of 16 characters or more that looks generated: with letters and digits, of at least
+    /// eight different characters, and without a word that says that it is made up.
+    static func isReal(_ text: String) -> Bool {
+        text.split { !($0.isLetter || $0.isNumber || "-_.+/=".contains($0)) }.contains { word in
+            let lowercase = word.lowercased()
+            return word.count >= 16 && word.contains(where: \.isLetter) && word.contains(where: \.isNumber)
+                && Set(word).count >= 8 && !madeUp.contains(where: lowercase.contains)
+        }
+    }
+}
+
+// MARK: - Recorded answers
+
+extension ContractCheck {
+    private func shapeProblems(
+        _ sample: Data,
+        _ headers: HTTPHeaders,
+        _ status: Int,
+        _ request: RedactedRequest,
+        _ recorded: Recorded
+    ) throws -> [String] {
+        let folder = CassetteFolder(url: recorded.folder)
+        let item = try recorded.items.last { item in
+            var expected = item.request
+            if recorded.comparison.comparesBody, let name = item.document.requestBody {
+                expected.body = try folder.read(name)
+            }
+            return item.document.response?.status == status
+                && recorded.comparison.differences(of: request, from: expected).isEmpty
+        }
+        guard let item, let response = item.document.response, let name = item.document.responseBody,
+            case .json(let expected) = BodyContent(sample, contentType: headers[.contentType]),
+            case .json(let answer) = BodyContent(try folder.read(name), contentType: response.headers[.contentType])
+        else { return [] }
+        return JSONShape(expected).differences(to: JSONShape(answer)).map { "the answer \(item.name): \($0)" }
+    }
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+
+/// The keys and types of a JSON document, without its values. The elements of an array have one shape together.
+struct JSONShape: Sendable, Hashable {
+    /// The types that occur, as messages name them; `null` is one of them. Empty for the elements of an empty array.
+    private(set) var types: Set<String> = []
+    private var members: [String: Member] = [:]
+    private var keys: [String] = []
+    private var elements: [JSONShape] = []
+
+    private struct Member: Sendable, Hashable {
+        var shape: JSONShape
+        /// Whether each object has the key.
+        var isRequired: Bool
+    }
+
+    init() {}
+
+    init(_ value: JSONValue) {
+        types = [value.typeName]
+        switch value {
+        case .object(let object):
+            for (key, value) in object {
+                keys.append(key)
+                members[key] = Member(shape: JSONShape(value), isRequired: true)
+            }
+        case .array(let array): elements = [array.reduce(into: JSONShape()) { $0.merge(JSONShape($1)) }]
+        default: break
+        }
+    }
+
+    /// Adds the shape of another value at the same place.
+    private mutating func merge(_ other: JSONShape) {
+        let (isObject, isOtherObject) = (types.contains(Self.object), other.types.contains(Self.object))
+        for key in other.keys {
+            if var member = members[key] {
+                member.shape.merge(other.members[key]?.shape ?? JSONShape())
+                member.isRequired = member.isRequired && other.members[key]?.isRequired == true
+                members[key] = member
+            } else {
+                keys.append(key)
+                let isRequired = !isObject && other.members[key]?.isRequired == true
+                members[key] = Member(shape: other.members[key]?.shape ?? JSONShape(), isRequired: isRequired)
+            }
+        }
+        if isOtherObject {
+            for key in keys where other.members[key] == nil { members[key]?.isRequired = false }
+        }
+        if let otherElements = other.elements.first {
+            var merged = elements.first ?? JSONShape()
+            merged.merge(otherElements)
+            elements = [merged]
+        }
+        types.formUnion(other.types)
+    }
+
+    private static let object = JSONValue.object([:]).typeName
+    private static let null = JSONValue.null.typeName
+
+    /// The differences of an answer's shape from this one, the sample's, a line each. The answer can have more keys. A
+    /// value that is `null` in the sample can have any type.
+    func differences(to answer: JSONShape, path: [String] = []) -> [String] {
+        let subject = path.isEmpty ? "" : path.joined(separator: ".") + ": "
+        if types.isEmpty || types == [Self.null] { return [] }
+        let unexpected = answer.types.subtracting(types)
+        if !unexpected.isEmpty {
+            return ["\(subject)the sample has \(Self.names(types)), the answer \(Self.names(unexpected))"]
+        }
+        var lines: [String] = []
+        if answer.types.contains(Self.object) {
+            for key in keys {
+                guard let member = members[key] else { continue }
+                let path = path + [JSONDifference.escaped(key)]
+                guard let other = answer.members[key] else {
+                    if member.isRequired { lines.append("\(path.joined(separator: ".")): missing in the answer") }
+                    continue
+                }
+                if member.isRequired, !other.isRequired {
+                    lines.append("\(path.joined(separator: ".")): missing in some elements of the answer")
+                }
+                lines += member.shape.differences(to: other.shape, path: path)
+            }
+        }
+        if let elements = elements.first, let others = answer.elements.first {
+            lines += elements.differences(to: others, path: path + ["[]"])
+        }
+        return lines
+    }
+
+    private static func names(_ types: Set<String>) -> String {
+        types.sorted().map { $0.replacingOccurrences(of: "the ", with: "") }.joined(separator: " or ")
+    }
+}

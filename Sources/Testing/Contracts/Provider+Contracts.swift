@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+
+extension Provider {
+    /// Checks that the targets and their samples are valid, so that stubs stay true to the API.
+    ///
+    /// For each target:
+    /// - The request can be built by the provider's closures: URL, path, header fields, and body. Plugins are not called.
+    /// - The sample is accepted by the target's validation, and decodes into the type of a ``TypedTarget`` or the given
+    ///   type. A sample that is a failure is not decoded. Without a type, a sample that claims or seems to be JSON is
+    ///   parsed.
+    /// - Neither the body nor the header fields of the sample contain what seems to be a real secret. Fields such as
+    ///   `token` may have a made-up value.
+    /// - The answer that a cassette has for the request has the keys and types of the sample. It can have more keys.
+    ///
+    /// ```swift
+    /// try await provider.checkContracts(of: Catalog.allCases)
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - targets: The calls.
+    ///   - cassette: The folder of a `CassetteTransport`; default `nil`: no answers are compared. Targets without an
+    ///     entry are skipped.
+    ///   - parts: The parts of a request that must be as recorded; default: method, path and query.
+    ///   - type: The type that a target's sample decodes into; default `nil`: only that of a ``TypedTarget``.
+    /// - Throws: One error with all problems of all targets, a line each; `CancellationError`.
+    public func checkContracts(
+        of targets: some Sequence<Target>,
+        cassette: URL? = nil,
+        matching parts: [RequestPart] = [.method, .path, .query],
+        as type: (Target) -> (any (Decodable & Sendable).Type)? = { _ in nil }
+    ) async throws {
+        let recorded = try cassette.map { folder in
+            ContractCheck<Target>.Recorded(try CassetteFolder(url: folder).items(), folder, RequestComparison(parts))
+        }
+        var problems: [String] = []
+        for target in targets {
+            try Task.checkCancellation()
+            let name = target.innermost.name
+            let check = ContractCheck(provider: self, target: target, type: type(target))
+            let found = await check.problems(recorded: recorded)
+            problems += found.map { "\(name): \($0)" }
+        }
+        if !problems.isEmpty { throw ContractError(problems) }
+    }
+}
+
+/// The problems that a check of contracts has found.
+struct ContractError: Error, Sendable, LocalizedError, ReflectsDescription {
+    /// The number of problems, and the problems, a line each.
+    let description: String
+
+    init(_ problems: [String]) {
+        let count = problems.count == 1 ? "1 problem" : "\(problems.count) problems"
+        description = ([count + ":"] + problems.map { "  " + $0 }).joined(separator: "\n")
+    }
+
+    var errorDescription: String? { description }
+}

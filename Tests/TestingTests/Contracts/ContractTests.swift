@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+import TargetKitTesting
+import TestSupport
+import Testing
+
+@Suite("The check of contracts")
+struct ContractTests {
+    private struct Product: Decodable, Sendable {
+        let id: Int
+        let name: String
+    }
+
+    /// A target whose sample the test chooses.
+    private struct Target: TargetType {
+        var path: RequestPath = "/a"
+        var method = HTTPMethod.get
+        var headers: HTTPHeaders = [:]
+        var sample = #"{"id":1,"name":"tea"}"#
+        var sampleHeaders: HTTPHeaders = [:]
+        var status = 200
+        var task: HTTPTask = .plain
+
+        var baseURL: URL { URL(string: "https://shop.example") ?? URL(fileURLWithPath: "/") }
+        var sampleResponse: SampleResponse {
+            .response(status: status, headers: sampleHeaders, data: Data(sample.utf8))
+        }
+    }
+
+    private struct Typed: TypedTarget {
+        typealias Output = Product
+        var sample: String
+
+        var baseURL: URL { URL(string: "https://shop.example") ?? URL(fileURLWithPath: "/") }
+        var path: RequestPath { "/typed" }
+        var keyPath: String? { "data" }
+        var sampleData: Data { Data(sample.utf8) }
+    }
+
+    private func problems(_ targets: [Target], cassette: URL? = nil) async throws -> [String] {
+        do {
+            try await Provider<Target>().checkContracts(of: targets, cassette: cassette)
+            return []
+        } catch {
+            return "\(error)".split(separator: "\n").dropFirst().map { String($0.dropFirst(2)) }
+        }
+    }
+
+    @Test("Targets with valid requests and samples pass")
+    func valid() async throws {
+        let targets = [
+            Target(), Target(sample: ""), Target(sample: "hello"), Target(sample: #"{"token":"sample-token"}"#),
+            Target(method: .put, sample: "[]", task: .upload(file: URL(fileURLWithPath: "/no/such/file"))),
+        ]
+        #expect(try await problems(targets).isEmpty)
+    }
+
+    @Test("A typed target's sample is decoded at its key path; another one into the given type")
+    func types() async throws {
+        let provider = Provider<MultiTarget>()
+        try await provider.checkContracts(of: [MultiTarget(Typed(sample: #"{"data":{"id":1,"name":"tea"}}"#))])
+        let error = await #expect(throws: (any Error).self) {
+            try await provider.checkContracts(of: [
+                MultiTarget(Typed(sample: #"{"data":{"id":"1","name":"tea"}}"#)), MultiTarget(Typed(sample: "")),
+            ])
+        }
+        let text = "\(try #require(error))"
+        #expect(text.hasPrefix("2 problems:\n  Typed: the sample: the body could not be decoded"))
+        #expect(text.contains("no Int at data.id"))
+        await #expect(throws: (any Error).self) {
+            try await Provider<Target>().checkContracts(of: [Target(sample: #"{"id":1}"#)], as: { _ in Product.self })
+        }
+    }
+
+    @Test("What cannot be sent is a problem")
+    func requests() async throws {
+        let found = try await problems([Target(path: "/a/../b"), Target(headers: ["X A": "1"]), Target()])
+        #expect(found.count == 2)
+        #expect(found.first?.hasPrefix("Target: the endpoint could not be built") == true)
+    }
+
+    @Test("A sample that its target refuses, and one that is no JSON, is a problem")
+    func samples() async throws {
+        #expect(try await problems([Target(status: 404)]).count == 1)
+        let broken = try await problems([Target(sample: #"{"id":1,}"#)])
+        #expect(broken.count == 1 && broken[0].hasPrefix("Target: the sample is not valid JSON"))
+        let declared = Target(sample: "hello", sampleHeaders: ["Content-Type": "application/json"])
+        #expect(try await problems([declared]).count == 1)
+    }
+
+    @Test("A download's sample is not written to its file")
+    func download() async throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.file("a", Data("old".utf8))
+        #expect(try await problems([Target(task: .download(to: file))]).isEmpty)
+        #expect(try Data(contentsOf: file) == Data("old".utf8))
+    }
+
+    @Test("A value that looks like a real secret is a problem, and is not in the error")
+    func secrets() async throws {
+        let secret = "sk9fJ2kL8qPz7XvB3nM1"
+        let found = try await problems([
+            Target(sample: #"{"user":{"accessToken":"\#(secret)"}}"#),
+            Target(sampleHeaders: ["Set-Cookie": "sid=\(secret)"]),
+        ])
+        #expect(
+            found == [
+                "Target: the sample seems to contain a secret at user.accessToken",
+                "Target: the sample's header field Set-Cookie seems to contain a secret",
+            ]
+        )
+    }
+
+    @Test("A recorded answer must have the sample's keys and types")
+    func cassette() async throws {
+        let folder = try TemporaryFolder()
+        let answer = #"{"id":"1","list":[{"a":1,"b":null},{"a":null}],"more":1,"price":null}"#
+        let recording = CassetteTransport(
+            .record,
+            folder: folder.url,
+            recording: StubTransport(.response(status: 200, data: Data(answer.utf8)))
+        )
+        _ = try await Provider<Target>(transport: recording).request(Target())
+        let sample = #"{"id":1,"name":"tea","list":[{"a":2,"b":null}],"price":1.5,"any":null}"#
+        #expect(
+            try await problems([Target(sample: sample), Target(path: "/other")], cassette: folder.url) == [
+                "Target: the answer 001-GET-a: id: the sample has number, the answer string",
+                "Target: the answer 001-GET-a: name: missing in the answer",
+                "Target: the answer 001-GET-a: list.[].a: the sample has number, the answer null",
+                "Target: the answer 001-GET-a: list.[].b: missing in some elements of the answer",
+                "Target: the answer 001-GET-a: price: the sample has number, the answer null",
+                "Target: the answer 001-GET-a: any: missing in the answer",
+            ]
+        )
+        #expect(try await problems([Target(sample: #"{"id":"x","list":[]}"#)], cassette: folder.url).isEmpty)
+    }
+}
