@@ -89,7 +89,7 @@ struct ManualClockIdleTests {
 
     @Test("The timeout of a whole call is measured by the clock, as the documentation shows")
     func timeout() async throws {
-        let provider = Provider<Catalog>(
+        let provider = Provider<TeaShop>(
             stubClosure: { _ in .delayed(.seconds(60)) },
             options: .setting(\.timeout, .wholeCall(.seconds(10))),
             clock: clock

@@ -11,7 +11,7 @@ struct RecordingPluginTests {
         let recorder = RecordingPlugin(retry: { _, context in
             context.attempt == 0 ? .retry(after: .zero) : .doNotRetry
         })
-        let provider = Provider<Catalog>(stubClosure: { _ in .immediate }, plugins: [recorder])
+        let provider = Provider<TeaShop>(stubClosure: { _ in .immediate }, plugins: [recorder])
         _ = try await provider.request(.order(count: 2))
         #expect(
             recorder.events == [
@@ -20,7 +20,7 @@ struct RecordingPluginTests {
                 .process(.status(200)),
             ]
         )
-        let order = RequestPattern.target(Catalog.order(count: 2))
+        let order = RequestPattern.target(TeaShop.order(count: 2))
         try recorder.log.expect([order, .post("/orders").with(.json("count", 2))])
         #expect(recorder.finishedCalls.count == 1)
     }
@@ -35,7 +35,7 @@ struct RecordingPluginTests {
             },
             process: { _, _ in .failure(TargetKitError(stage: .envelope)) }
         )
-        let provider = Provider<Catalog>(stubClosure: { _ in .immediate }, plugins: [recorder])
+        let provider = Provider<TeaShop>(stubClosure: { _ in .immediate }, plugins: [recorder])
         await #expect(throws: TargetKitError.self) { try await provider.request(.product(id: 1)) }
         #expect(recorder.log.requests.first?.headers["X-One"] == "1")
         let finished = try #require(recorder.finishedCalls.first)

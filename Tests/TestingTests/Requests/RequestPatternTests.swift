@@ -56,7 +56,7 @@ struct RequestPatternTests {
         ]
     )
     func baseURLs(pattern: String, matches: Bool) throws {
-        let request = try request("https://shop.example/v1/products/7", target: Catalog.product(id: 7))
+        let request = try request("https://shop.example/v1/products/7", target: TeaShop.product(id: 7))
         #expect(RequestPattern.get(pattern).matches(request) == matches)
     }
 
@@ -149,11 +149,11 @@ struct RequestPatternTests {
     @Test("A target matches by value, or by a closure for a type that is not Equatable")
     func targets() throws {
         let url = "https://shop.example/v1/products/7"
-        let product = try request(url, target: Catalog.product(id: 7))
-        #expect(RequestPattern.target(Catalog.product(id: 7)).matches(product))
-        #expect(!RequestPattern.target(Catalog.product(id: 8)).matches(product))
-        #expect(!RequestPattern.target(Catalog.product(id: 7)).matches(try request(url)))
-        #expect(RequestPattern.target(of: Catalog.self).matches(product))
+        let product = try request(url, target: TeaShop.product(id: 7))
+        #expect(RequestPattern.target(TeaShop.product(id: 7)).matches(product))
+        #expect(!RequestPattern.target(TeaShop.product(id: 8)).matches(product))
+        #expect(!RequestPattern.target(TeaShop.product(id: 7)).matches(try request(url)))
+        #expect(RequestPattern.target(of: TeaShop.self).matches(product))
         #expect(RequestPattern.target(of: MultiTarget.self).matches(product))
         #expect(!RequestPattern.target(of: Uploads.self).matches(product))
         let upload = try request(url, target: Uploads.avatar { 1 })
@@ -190,18 +190,18 @@ struct RequestPatternTests {
                 ["condition not met: the page is odd"]
             ),
             (.get("/search").when("signed in"), [#"state: expected "signed in", found none"#]),
-            (.target(Catalog.product(id: 7)), ["target: expected Catalog.product, found Catalog.search"]),
+            (.target(TeaShop.product(id: 7)), ["target: expected TeaShop.product, found TeaShop.search"]),
             (
-                .target(Catalog.search("tea", page: 1)),
-                [#"target: Catalog.search has other values: search: expected "tea", found "coffee""#]
+                .target(TeaShop.search("tea", page: 1)),
+                [#"target: TeaShop.search has other values: search: expected "tea", found "coffee""#]
             ),
             (
                 .target(of: Uploads.self),
-                ["target: expected Uploads, found Catalog.search"]
+                ["target: expected Uploads, found TeaShop.search"]
             ),
             (
-                .target(of: Catalog.self) { if case .product = $0 { true } else { false } },
-                ["target: Catalog.search does not meet the condition"]
+                .target(of: TeaShop.self) { if case .product = $0 { true } else { false } },
+                ["target: TeaShop.search does not meet the condition"]
             ),
             (.any, []),
         ]
@@ -211,7 +211,7 @@ struct RequestPatternTests {
             "https://shop.example/v1/search?q=coffee&token=abc",
             headers: ["Accept": "b", "Authorization": "Bearer abc"],
             body: #"{"items": [{"id": 4}], "password": "b"}"#,
-            target: Catalog.search("coffee", page: 1)
+            target: TeaShop.search("coffee", page: 1)
         )
         #expect(pattern.mismatches(request, in: nil) == sentences)
     }
@@ -225,7 +225,7 @@ struct RequestPatternTests {
             header Authorization <redacted> when "signed in"
             """
         #expect("\(pattern)" == expected)
-        #expect("\(RequestPattern.target(Catalog.search("x", page: 2)))" == "Catalog.search")
+        #expect("\(RequestPattern.target(TeaShop.search("x", page: 2)))" == "TeaShop.search")
     }
 
     @Test("Matching many wildcards takes little time")

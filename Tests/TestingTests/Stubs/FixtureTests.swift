@@ -98,7 +98,7 @@ struct FixtureTests {
             .get("/products/1"): .file(Fixture("orders/list.json", in: folder.url), status: 206),
             .any: .file(Fixture("none.json", in: folder.url)),
         ])
-        let provider = Provider<Catalog>(transport: transport)
+        let provider = Provider<TeaShop>(transport: transport)
         let response = try await provider.request(.product(id: 1))
         #expect(response.statusCode == 206)
         #expect(response.headers[.contentType] == "application/json")

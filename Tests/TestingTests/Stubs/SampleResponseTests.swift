@@ -94,7 +94,7 @@ struct SampleResponseTests {
     func delayedByClosure() async throws {
         let clock = ManualClock()
         let transport = StubTransport(delay: .seconds(1), clock: clock) { _ in .delayed(.seconds(2), .status(200)) }
-        async let response = Provider<Catalog>(transport: transport).request(.product(id: 1))
+        async let response = Provider<TeaShop>(transport: transport).request(.product(id: 1))
         for seconds in [1, 2] {
             await clock.waitForSleepers()
             #expect(clock.remainingSleeps == [.seconds(seconds)])
@@ -117,15 +117,15 @@ struct SampleResponseTests {
 
     @Test("A scenario selects the target's sample, also of a MultiTarget and of a changed endpoint")
     func scenario() async throws {
-        let provider = Provider<Catalog>(stubClosure: { _ in .scenario("out of stock") })
+        let provider = Provider<TeaShop>(stubClosure: { _ in .scenario("out of stock") })
         let error = await #expect(throws: TargetKitError.self) { try await provider.request(.product(id: 1)) }
         #expect(error?.response?.statusCode == 404)
         let multi = Provider<MultiTarget>(stubClosure: { _ in .scenario("out of stock") })
         let inner = await #expect(throws: TargetKitError.self) {
-            try await multi.request(MultiTarget(Catalog.product(id: 1)))
+            try await multi.request(MultiTarget(TeaShop.product(id: 1)))
         }
         #expect(inner?.response?.statusCode == 404)
-        let given = Provider<Catalog>(
+        let given = Provider<TeaShop>(
             endpointClosure: { target in
                 var endpoint = try Endpoint(target: target)
                 endpoint.sampleResponse = .status(202)
@@ -134,12 +134,12 @@ struct SampleResponseTests {
             stubClosure: { _ in .scenario("out of stock") }
         )
         #expect(try await given.request(.product(id: 1)).statusCode == 202)
-        let changed = Provider<Catalog>(
+        let changed = Provider<TeaShop>(
             endpointClosure: { try Endpoint(target: $0).adding(headers: ["A": "b"]) },
             stubClosure: { _ in .scenario("out of stock") }
         )
         await #expect(throws: TargetKitError.self) { try await changed.request(.product(id: 1)) }
-        let unknown = Provider<Catalog>(stubClosure: { _ in .scenario("unknown") })
+        let unknown = Provider<TeaShop>(stubClosure: { _ in .scenario("unknown") })
         #expect(try await unknown.request(.product(id: 1)).data == Data(#"{"id":1}"#.utf8))
     }
 

@@ -13,7 +13,7 @@ import FoundationNetworking
 struct StubRoutesTests {
     private let log = RequestLog()
 
-    private func provider(_ routes: KeyValuePairs<RequestPattern, StubAnswer>) -> Provider<Catalog> {
+    private func provider(_ routes: KeyValuePairs<RequestPattern, StubAnswer>) -> Provider<TeaShop> {
         Provider(transport: StubTransport(routes: routes, log: log))
     }
 
@@ -22,7 +22,7 @@ struct StubRoutesTests {
         let provider = provider([
             .get("/products/7"): .json(#"{"id":7}"#),
             .get("/products/:id"): .answer { request, captures in .json(#"{"id":\#(captures["id"] ?? "none")}"#) },
-            .target(Catalog.search("tea")): .json("[]", status: 203),
+            .target(TeaShop.search("tea")): .json("[]", status: 203),
             .post("/orders").with(.json("count", 2)): .status(201),
             .post("/orders"): .status(422),
         ])
@@ -35,7 +35,7 @@ struct StubRoutesTests {
         await #expect(throws: TargetKitError.self) { try await provider.request(.order(count: 3)) }
         #expect(log.requests.count == 5)
         try log.expect([
-            .target(Catalog.product(id: 7)), .get("/v1/products/8"), .get("/search?q=tea&page=1"),
+            .target(TeaShop.product(id: 7)), .get("/v1/products/8"), .get("/search?q=tea&page=1"),
             .post("/orders").with(.json("count", 2)), .post("/orders").with(.json("count", 3)),
         ])
     }
@@ -47,24 +47,24 @@ struct StubRoutesTests {
             .post("/search"): .status(200),
             .get("/serach"): .status(200),
             .get("/search").with(.query("q", "tea")): .status(200),
-            .target(Catalog.search("tea")): .status(200),
+            .target(TeaShop.search("tea")): .status(200),
         ])
         let error = await #expect(throws: TargetKitError.self) { try await provider.request(.search("coffee")) }
         let expected = """
-            Catalog.search: the exchange failed [GET https://shop.example/v1/search]: \
-            No route matches GET https://shop.example/v1/search (Catalog.search). The closest routes: \
+            TeaShop.search: the exchange failed [GET https://shop.example/v1/search]: \
+            No route matches GET https://shop.example/v1/search (TeaShop.search). The closest routes: \
             3. GET /serach: path: expected /serach, found /v1/search \
             4. GET /search with query q "tea": query q: expected "tea", found "coffee" \
-            5. Catalog.search: target: Catalog.search has other values: search: expected "tea", found "coffee"
+            5. TeaShop.search: target: TeaShop.search has other values: search: expected "tea", found "coffee"
             """
         #expect(error?.description == expected)
         #expect(error?.kind == .unknown)
         let underlying = try #require(error?.underlying)
         let lines = """
-            No route matches GET https://shop.example/v1/search?page=1&q=coffee (Catalog.search). The closest routes:
+            No route matches GET https://shop.example/v1/search?page=1&q=coffee (TeaShop.search). The closest routes:
               3. GET /serach: path: expected /serach, found /v1/search
               4. GET /search with query q "tea": query q: expected "tea", found "coffee"
-              5. Catalog.search: target: Catalog.search has other values: search: expected "tea", found "coffee"
+              5. TeaShop.search: target: TeaShop.search has other values: search: expected "tea", found "coffee"
             """
         #expect("\(underlying)" == lines)
         #expect(log.requests.count == 1)
@@ -73,7 +73,7 @@ struct StubRoutesTests {
     @Test("Without routes, every call fails and says so")
     func noRoutes() async throws {
         let error = await #expect(throws: TargetKitError.self) { try await provider([:]).request(.product(id: 1)) }
-        #expect(error?.description.hasSuffix("/v1/products/1 (Catalog.product). There are no routes.") == true)
+        #expect(error?.description.hasSuffix("/v1/products/1 (TeaShop.product). There are no routes.") == true)
     }
 
     @Test("Routes of two places are put together")
@@ -81,7 +81,7 @@ struct StubRoutesTests {
         let common: KeyValuePairs<RequestPattern, StubAnswer> = [.any: .status(404), .get("/never"): .status(500)]
         let special: KeyValuePairs<RequestPattern, StubAnswer> = [.get("/products/:id"): .status(204)]
         let transport = StubTransport(routes: Array(special) + Array(common))
-        #expect(try await Provider<Catalog>(transport: transport).request(.product(id: 1)).statusCode == 204)
+        #expect(try await Provider<TeaShop>(transport: transport).request(.product(id: 1)).statusCode == 204)
         #expect(transport.unusedRoutes.map(\.description) == ["any request", "GET /never"])
     }
 
@@ -170,7 +170,7 @@ struct StubRoutesTests {
     func unusedRoutes() async throws {
         let transport = StubTransport(routes: [.get("/products/:id"): .status(200), .post("/orders"): .status(201)])
         #expect(transport.unusedRoutes.count == 2)
-        _ = try await Provider<Catalog>(transport: transport).request(.product(id: 1))
+        _ = try await Provider<TeaShop>(transport: transport).request(.product(id: 1))
         #expect(transport.unusedRoutes.map(\.description) == ["POST /orders"])
         #expect(StubTransport(.status(200)).unusedRoutes.isEmpty)
     }
@@ -182,7 +182,7 @@ struct StubRoutesTests {
             .any: .sequence(.json("{}"), .answer { _, _ in .delayed(.seconds(1), .status(204)) })
                 .header(.eTag, "\"1\"").after(.seconds(2)).after(.seconds(3))
         ]
-        let provider = Provider<Catalog>(transport: StubTransport(routes: routes, clock: clock))
+        let provider = Provider<TeaShop>(transport: StubTransport(routes: routes, clock: clock))
         for (seconds, fields) in [(5, 2), (6, 1)] {
             async let response = provider.request(.product(id: 1))
             await clock.waitForSleepers()
@@ -198,7 +198,7 @@ struct StubRoutesTests {
     func timeout(limit: Int) async throws {
         let clock = ManualClock()
         let transport = StubTransport(routes: [.any: .status(200).after(.seconds(5))], clock: clock)
-        let provider = Provider<Catalog>(transport: transport)
+        let provider = Provider<TeaShop>(transport: transport)
         async let result = provider.result(
             .product(id: 1),
             options: .setting(\.timeout, .exchange(.seconds(limit)))
@@ -216,7 +216,7 @@ struct StubRoutesTests {
     func cancelled() async throws {
         let clock = ManualClock()
         let transport = StubTransport(routes: [.any: .status(200).after(.seconds(5))], clock: clock)
-        let task = Task { await Provider<Catalog>(transport: transport).result(.product(id: 1)) }
+        let task = Task { await Provider<TeaShop>(transport: transport).result(.product(id: 1)) }
         await clock.waitForSleepers()
         task.cancel()
         let error = await #expect(throws: TargetKitError.self) { try await task.value.get() }
@@ -229,13 +229,13 @@ struct StubRoutesTests {
         let transport = StubTransport(routes: [
             .get("/products/1"): .target, .get("/products/:id"): .scenario("out of stock"), .any: .scenario("unknown"),
         ])
-        let provider = Provider<Catalog>(transport: transport)
+        let provider = Provider<TeaShop>(transport: transport)
         #expect(try await provider.request(.product(id: 1)).data == Data(#"{"id":1}"#.utf8))
         let error = await #expect(throws: TargetKitError.self) { try await provider.request(.product(id: 2)) }
         #expect(error?.response?.statusCode == 404)
         #expect(try await provider.request(.search("x")).statusCode == 200)
         let multi = Provider<MultiTarget>(transport: transport)
-        #expect(try await multi.request(MultiTarget(Catalog.product(id: 1))).data == Data(#"{"id":1}"#.utf8))
+        #expect(try await multi.request(MultiTarget(TeaShop.product(id: 1))).data == Data(#"{"id":1}"#.utf8))
     }
 
     @Test("A request without a target has no sample")
@@ -284,7 +284,7 @@ struct StubRoutesTests {
         let task = Task { try await provider.request(.order(count: 2)) }
         let order = try await log.next(.post("/orders"))
         #expect(order.text == #"{"count":2}"#)
-        #expect(order.target as? Catalog == .order(count: 2))
+        #expect(order.target as? TeaShop == .order(count: 2))
         _ = try await task.value
     }
 
@@ -300,7 +300,7 @@ struct StubRoutesTests {
                 routes: [.get("/products/:id"): .sequence(.status(503), .json("{}")), .any: .status(201)],
                 log: log
             )
-            let provider = Provider<Catalog>(transport: transport)
+            let provider = Provider<TeaShop>(transport: transport)
             async let order = log.next(.post("/orders"))
             _ = await provider.result(.product(id: 1))
             _ = try await provider.request(.order(count: 1))

@@ -56,7 +56,7 @@ struct StubSelectionTests {
             """
         #expect(reports == [expected])
         #expect(selection.behavior == .never)
-        let provider = Provider<Catalog>(stubClosure: { _ in selection.behavior }, transport: selection.transport())
+        let provider = Provider<TeaShop>(stubClosure: { _ in selection.behavior }, transport: selection.transport())
         let error = await #expect(throws: TargetKitError.self) { try await provider.request(.product(id: 1)) }
         #expect(error?.description.contains("selects no stubs. It must be one of") == true)
     }
@@ -66,10 +66,10 @@ struct StubSelectionTests {
         let folder = try TemporaryFolder()
         let stub = StubTransport(routes: [.get("/products/1"): .json(#"{"id":1}"#)])
         let recorder = CassetteTransport(.record, folder: folder.url, recording: stub)
-        _ = try await Provider<Catalog>(transport: recorder).request(.product(id: 1))
+        _ = try await Provider<TeaShop>(transport: recorder).request(.product(id: 1))
         let selection = StubSelection(arguments: [Self.argument, "cassette=\(folder.url.path)"], environment: [:])
         #expect(selection.behavior == .never)
-        let provider = Provider<Catalog>(transport: selection.transport(stub))
+        let provider = Provider<TeaShop>(transport: selection.transport(stub))
         for _ in 0..<3 {
             #expect(try await provider.request(.product(id: 1)).data == Data(#"{"id":1}"#.utf8))
         }

@@ -3,7 +3,7 @@ import Foundation
 import TargetKit
 
 /// The API that most tests call.
-enum Catalog: TargetType, Equatable {
+enum TeaShop: TargetType, Equatable {
     case product(id: Int)
     case search(String, page: Int = 1)
     case order(count: Int)
