@@ -16,10 +16,10 @@ struct CassetteFolder: Sendable {
     ///
     /// - Throws: ``CassetteError``, which names the file and what is wrong with it.
     func items() throws -> [Item] {
-        try documentNames().map { name in
-            let file = name + ".json"
+        let numbered = try documentNames().map { (number: Self.number(ofDocument: $0) ?? 0, name: $0) }
+        return try numbered.sorted { ($0.number, $0.name) < ($1.number, $1.name) }.map { _, file in
             do {
-                return Item(name: name, document: try CassetteDocument(try read(file)))
+                return Item(name: String(file.dropLast(5)), document: try CassetteDocument(try read(file)))
             } catch let problem as CassetteDocument.Problem {
                 throw CassetteError("\(path(file)) \(problem.text); delete it to record the call again")
             }
@@ -75,7 +75,7 @@ struct CassetteFolder: Sendable {
         // The file is replaced through a link otherwise, which may lead out of the folder.
         if Self.isLink(file) { try? FileManager.default.removeItem(at: file) }
         do throws(AtomicFile.Failure) {
-            try AtomicFile(file).write(data)
+            try AtomicFile(file, isDurable: false).write(data)
         } catch {
             throw CassetteError("\(path(name)) cannot be written: \(error.message)")
         }
@@ -95,7 +95,7 @@ struct CassetteFolder: Sendable {
 // MARK: - Names
 
 extension CassetteFolder {
-    /// The names of the documents without their extension, by number. Bodies have another dot in their names.
+    /// The names of the documents.
     private func documentNames() throws -> [String] {
         let names: [String]
         do {
@@ -104,18 +104,19 @@ extension CassetteFolder {
             guard FileManager.default.fileExists(atPath: url.path) else { return [] }
             throw CassetteError("the cassette's folder \(url.path) cannot be read: \(error.localizedDescription)")
         }
-        return names.filter { $0.hasSuffix(".json") && Self.isPlainName($0) }
-            .map { String($0.dropLast(5)) }
-            .filter { !$0.contains(".") && Self.number(of: $0) != nil }
-            .sorted { (Self.number(of: $0) ?? 0, $0) < (Self.number(of: $1) ?? 0, $1) }
+        return names.filter { Self.number(ofDocument: $0) != nil }
     }
 
-    private static func number(of name: String) -> Int? {
-        Int(name.prefix { $0 != "-" })
+    /// The number of a document `001-GET.json`; `nil` for another file, such as a body, which has another dot.
+    private static func number(ofDocument name: String) -> Int? {
+        guard name.hasSuffix(".json"), isPlainName(name), let hyphen = name.utf8.firstIndex(of: UInt8(ascii: "-")),
+            name.utf8.firstIndex(of: UInt8(ascii: ".")) == name.utf8.index(name.utf8.endIndex, offsetBy: -5)
+        else { return nil }
+        return Int(name[..<hyphen])
     }
 
     private func newName(_ request: RedactedRequest) throws -> String {
-        let taken = Set(try documentNames().compactMap(Self.number))
+        let taken = Set(try documentNames().compactMap(Self.number(ofDocument:)))
         var number = 1
         while taken.contains(number) { number += 1 }
         let digits = String(number)
@@ -132,7 +133,14 @@ extension CassetteFolder {
     /// Whether a name is that of a visible file in the folder, on every file system.
     static func isPlainName(_ name: String) -> Bool {
         !name.isEmpty && !name.hasPrefix(".") && name.utf8.count <= 255
-            && name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-" || $0 == "_" || $0 == ".") }
+            && name.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."):
+                    true
+                default: false
+                }
+            }
     }
 
     private static func isLink(_ file: URL) -> Bool {

@@ -42,7 +42,8 @@ public struct CassetteTransport: Transport {
     ///   - folder: The folder, which is created when a call is recorded.
     ///   - transport: Sends the calls that are recorded; default: the system's transport.
     ///   - parts: The parts of a request that must be as recorded; default: method, URL, query and body.
-    ///   - redaction: The secrets to redact; default: `Redaction()`.
+    ///   - redaction: The secrets to redact; default: `Redaction()`. In a replayed response, a redacted value of JSON is
+    ///     the string `<redacted>`, whatever its type was; use `Redaction.shownFields` for fields that are no secret.
     ///   - repeats: Whether the last entry answers more requests than were recorded, for previews and UI tests; default:
     ///     no, they fail.
     public init(
@@ -89,14 +90,26 @@ public struct CassetteTransport: Transport {
     ///   read or written.
     public func send(_ request: TransportRequest) async throws -> TransportResponse {
         try Task.checkCancellation()
-        let whole = try RecordedRequest(request)
-        let redacted = RedactedRequest(whole, by: redaction.adding(request.secretHeaders))
-        let claim = try cassette.claim(redacted, repeats: repeats && mode != .record)
-        if let claim, mode != .record, !claim.isRerecorded {
-            return try await replay(claim.item, to: request, body: whole.body)
+        let redaction = redaction.adding(request.secretHeaders)
+        let (sent, claim) = try await withFiles { [mode, repeats, cassette] in
+            let sent = try RecordedRequest(request)
+            let redacted = RedactedRequest(sent, by: redaction)
+            let claim = try cassette.claim(redacted, repeats: repeats && mode != .record)
+            if claim == nil, mode == .replay { throw try cassette.missing(redacted) }
+            return ((body: sent.body, redacted: redacted), claim)
         }
-        if claim == nil, mode == .replay { throw try cassette.missing(redacted) }
-        return try await record(request, redacted, claim)
+        if let claim, mode != .record, !claim.isRerecorded {
+            return try await replay(claim.item, to: request, body: sent.body)
+        }
+        let recording = Recording(cassette: cassette, request: sent.redacted, claim: claim, redaction: redaction)
+        return try await record(request, recording)
+    }
+}
+
+/// Runs work that reads and writes files on a thread that it may block, unlike those of Swift's tasks.
+private func withFiles<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
+    try await withCheckedThrowingContinuation { continuation in
+        DispatchQueue.global().async { continuation.resume(with: Result { try work() }) }
     }
 }
 
@@ -108,7 +121,7 @@ extension CassetteTransport {
         to request: TransportRequest,
         body: Data
     ) async throws -> TransportResponse {
-        let outcome = try cassette.outcome(of: item)
+        let outcome = try await withFiles { [cassette] in try cassette.outcome(of: item) }
         var request = request
         // It has been read already.
         if case .none = request.body {} else { request.body = .data(body) }
@@ -132,28 +145,18 @@ extension CassetteTransport {
 // MARK: - Recording
 
 extension CassetteTransport {
-    private func record(
-        _ request: TransportRequest,
-        _ redacted: RedactedRequest,
-        _ claim: Cassette.Claim?
-    ) async throws -> TransportResponse {
-        let recording = Recording(
-            cassette: cassette,
-            request: redacted,
-            claim: claim,
-            redaction: redaction.adding(request.secretHeaders)
-        )
+    private func record(_ request: TransportRequest, _ recording: Recording) async throws -> TransportResponse {
         let response: TransportResponse
         do {
             response = try await recorded.send(request)
         } catch {
-            try recording.end(with: error)
+            try await recording.end(with: error)
             throw error
         }
         var result = response
         switch response.body {
-        case .data(let data): try recording.end(response.head, data)
-        case .file(let file): try recording.end(response.head, try Data(contentsOf: file))
+        case .data(let data): try await recording.end(response.head) { data }
+        case .file(let file): try await recording.end(response.head) { try Data(contentsOf: file) }
         case .stream(let body): result.body = .stream(recording.recorded(body, of: response.head))
         }
         return result
@@ -180,17 +183,23 @@ private final class Recording: Sendable {
         if let claim, !isEnded.withLock({ $0 }) { cassette.release(claim) }
     }
 
-    func end(_ head: ResponseHead, _ body: Data, failure: Int? = nil) throws {
+    func end(
+        _ head: ResponseHead,
+        failure: Int? = nil,
+        body: @escaping @Sendable () throws -> Data
+    ) async throws {
         isEnded.withLock { $0 = true }
-        let outcome = RecordedOutcome(response: RecordedResponse(head, body, by: redaction), failure: failure)
-        try cassette.write(request, outcome, to: claim)
+        try await withFiles { [self] in
+            let response = RecordedResponse(head, try body(), by: redaction)
+            try cassette.write(request, RecordedOutcome(response: response, failure: failure), to: claim)
+        }
     }
 
     /// Records a failure of the network. Other errors, such as that of a file on this device, are not recorded.
-    func end(with error: any Error) throws {
+    func end(with error: any Error) async throws {
         guard let code = error.recordedCode else { return }
         isEnded.withLock { $0 = true }
-        try cassette.write(request, RecordedOutcome(failure: code), to: claim)
+        try await withFiles { [self] in try cassette.write(request, RecordedOutcome(failure: code), to: claim) }
     }
 
     /// The same body, which is recorded when it has been read to its end.
@@ -205,10 +214,10 @@ private final class Recording: Sendable {
                     return piece
                 }
             } catch {
-                if let code = error.recordedCode { try end(head, bytes.withLock { $0 }, failure: code) }
+                if let code = error.recordedCode { try await end(head, failure: code) { bytes.withLock { $0 } } }
                 throw error
             }
-            try end(head, bytes.withLock { $0 })
+            try await end(head) { bytes.withLock { $0 } }
             return nil
         }
     }

@@ -57,22 +57,17 @@ extension RecordedRequest {
 extension TransportRequest.Body {
     /// All bytes, read from the file or source if needed.
     ///
-    /// - Throws: The error of the file or source; `CancellationError`.
+    /// - Throws: A `URLError` for a file that cannot be read; the error of the source; `CancellationError`.
     package func bytes() throws -> Data {
-        switch self {
-        case .none: return Data()
-        case .data(let data): return data
-        case .file(let url): return try Data(contentsOf: url)
-        case .stream(let source):
-            let reader = try source.open()
-            var bytes = Data()
-            var buffer = [UInt8](repeating: 0, count: 16 << 10)
-            while true {
-                let count = try buffer.withUnsafeMutableBytes { try reader.read(into: $0) }
-                guard count > 0 else { return bytes }
-                try Task.checkCancellation()
-                bytes.append(contentsOf: buffer[..<count])
-            }
+        if case .data(let data) = self { return data }
+        guard let reader = try source()?.open() else { return Data() }
+        var bytes = Data()
+        var buffer = [UInt8](repeating: 0, count: 64 << 10)
+        while true {
+            let count = try buffer.withUnsafeMutableBytes { try reader.read(into: $0) }
+            guard count > 0 else { return bytes }
+            try Task.checkCancellation()
+            bytes.append(contentsOf: buffer[..<count])
         }
     }
 }
