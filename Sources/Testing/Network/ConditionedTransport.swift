@@ -29,29 +29,38 @@ struct ConditionedTransport: Transport {
         if events.loss == .beforeRequest { throw URLError(.networkConnectionLost) }
         let isUploaded = try await upload(request, timer)
         if events.isError, events.loss == nil {
-            let body = SampleResponse.response(status: conditions.errorStatus, data: Data())
-            return try await StubTransport(body).send(request.forSample())
+            let sample = SampleResponse.response(status: conditions.errorStatus, data: Data())
+            return try await StubTransport(sample).send(request.forSample())
         }
         var sent = request
         sent.timeout = try timer.timeLeft()
         let slowsDownload = conditions.downloadRate != nil || budget.isLimited || events.loss == .withinResponse
         sent.progress = request.progress(reportsUpload: !isUploaded, reportsDownload: !slowsDownload)
         guard slowsDownload else { return try await transport.send(sent) }
+        return try await slowResponse(to: request, sent, timer, losesConnection: events.loss == .withinResponse)
+    }
+
+    /// Sends a request, whose response arrives as slowly as the conditions say.
+    private func slowResponse(
+        to request: TransportRequest,
+        _ sent: TransportRequest,
+        _ timer: TransferTimer,
+        losesConnection: Bool
+    ) async throws -> TransportResponse {
+        var sent = sent
         if case .stream = sent.destination {} else { sent.destination = .stream(buffer: 256 << 10) }
         var response = try await transport.send(sent)
         let body = SlowBody(
             response,
             conditions: conditions,
-            losesConnection: events.loss == .withinResponse,
+            losesConnection: losesConnection,
             budget: budget,
             timer: timer,
             progress: request.progress
         )
-        if case .stream = request.destination {
-            response.body = .stream(ResponseBody { try await body.next() })
-            return response
-        }
-        return try await deliver(body, response, to: request)
+        guard case .stream = request.destination else { return try await deliver(body, response, to: request) }
+        response.body = .stream(ResponseBody { try await body.next() })
+        return response
     }
 
     /// Waits while the body is sent, and returns whether progress was reported.

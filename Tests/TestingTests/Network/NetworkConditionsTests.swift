@@ -38,7 +38,12 @@ struct NetworkConditionsTests {
         return (result, clock.now.offset)
     }
 
-    @Test("Perfect conditions change nothing", .timeLimit(.minutes(3)), arguments: TransportConformance.requirements)
+    @Test(
+        "Perfect conditions change nothing",
+        .serialized,
+        .timeLimit(.minutes(3)),
+        arguments: TransportConformance.requirements
+    )
     func conformance(requirement: TransportRequirement) async throws {
         try await requirement.check(NetworkConditions().transport(over: SystemTransport.another()))
     }
