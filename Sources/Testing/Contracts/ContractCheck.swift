@@ -20,23 +20,17 @@ struct ContractCheck<Target: TargetType> {
         } catch {
             return [text(error)]
         }
-        guard case .response(let status, let headers, let data) = unsent.endpoint.sampleResponse else { return [] }
-        var problems = await decodingProblems(.response(status: status, headers: headers, data: data))
-        problems += headerSecrets(headers) + SampleSecrets.problems(in: data, contentType: headers[.contentType])
-        if let recorded {
-            do {
-                problems += try shapeProblems(
-                    data,
-                    headers,
-                    status,
-                    RedactedRequest(RecordedRequest(unsent.request)),
-                    recorded
-                )
-            } catch {
-                problems.append("\(error)")
-            }
+        guard let sample = Sample(unsent.endpoint.sampleResponse) else { return [] }
+        var problems = await decodingProblems(sample)
+        problems += sample.headerSecrets
+        problems += SampleSecrets.problems(in: sample.data, contentType: sample.headers[.contentType])
+        guard let recorded else { return problems }
+        do {
+            let request = RedactedRequest(try RecordedRequest(unsent.request))
+            return problems + (try shapeProblems(sample, request, recorded))
+        } catch {
+            return problems + ["\(error)"]
         }
-        return problems
     }
 
     private func text(_ error: any Error) -> String {
@@ -46,11 +40,47 @@ struct ContractCheck<Target: TargetType> {
     }
 }
 
+/// A sample that is a response.
+private struct Sample {
+    let status: Int
+    let headers: HTTPHeaders
+    let data: Data
+
+    /// The response without its delay; `nil` for a failure.
+    init?(_ sample: SampleResponse) {
+        guard case .response(let status, let headers, let data) = sample.withDelay.result else { return nil }
+        (self.status, self.headers, self.data) = (status, headers, data)
+    }
+
+    var response: SampleResponse { .response(status: status, headers: headers, data: data) }
+    var content: BodyContent { BodyContent(data, contentType: headers[.contentType]) }
+
+    /// Whether the sample claims or seems to be JSON, and is not.
+    var jsonProblems: [String] {
+        let first = data.first { $0 > 0x20 }
+        let isDeclared = headers[.contentType].map(BodyFormat.mediaType)?.hasSuffix("json") == true
+        guard let first, isDeclared || first == UInt8(ascii: "{") || first == UInt8(ascii: "[") else { return [] }
+        do {
+            _ = try JSONValue(parsing: data)
+            return []
+        } catch {
+            return ["the sample is not valid JSON: \(error)"]
+        }
+    }
+
+    var headerSecrets: [String] {
+        zip(headers.fields, Redaction().headers(headers).fields).compactMap { field, redacted in
+            guard field.value != redacted.value, SampleSecrets.isReal(field.value) else { return nil }
+            return "the sample's header field \(field.name.rawValue) seems to contain a secret"
+        }
+    }
+}
+
 // MARK: - Decoding
 
 extension ContractCheck {
-    private func decodingProblems(_ sample: SampleResponse) async -> [String] {
-        let provider = provider.replacing(transport: SampleTransport(sample: sample))
+    private func decodingProblems(_ sample: Sample) async -> [String] {
+        let provider = provider.replacing(transport: SampleTransport(sample: sample.response))
         do {
             if let typed = target.innermost as? any TypedTarget {
                 try await decode(typed, with: provider)
@@ -58,7 +88,7 @@ extension ContractCheck {
                 try await decode(type, with: provider, keyPath: nil)
             } else {
                 _ = try await provider.request(target)
-                return jsonProblems(sample)
+                return sample.jsonProblems
             }
             return []
         } catch {
@@ -77,22 +107,9 @@ extension ContractCheck {
     ) async throws {
         _ = try await provider.request(target, as: Value.self, atKeyPath: keyPath)
     }
-
-    private func jsonProblems(_ sample: SampleResponse) -> [String] {
-        guard case .response(_, let headers, let data) = sample, !data.isEmpty else { return [] }
-        let first = data.first { $0 > 0x20 }
-        let isDeclared = headers[.contentType].map(BodyFormat.mediaType)?.hasSuffix("json") == true
-        guard isDeclared || first == UInt8(ascii: "{") || first == UInt8(ascii: "[") else { return [] }
-        do {
-            _ = try JSONValue(parsing: data)
-            return []
-        } catch {
-            return ["the sample is not valid JSON: \(error)"]
-        }
-    }
 }
 
-/// Answers with a sample. The request's body, which may be a file that only the app has, is not read.
+/// Answers with a sample. The request's body is not read.
 private struct SampleTransport: Transport {
     let sample: SampleResponse
 
@@ -104,15 +121,6 @@ private struct SampleTransport: Transport {
 }
 
 // MARK: - Secrets
-
-extension ContractCheck {
-    private func headerSecrets(_ headers: HTTPHeaders) -> [String] {
-        zip(headers.fields, Redaction().headers(headers).fields).compactMap { field, redacted in
-            guard field.value != redacted.value, SampleSecrets.isReal(field.value) else { return nil }
-            return "the sample's header field \(field.name.rawValue) seems to contain a secret"
-        }
-    }
-}
 
 /// Finds secrets in samples. A sample needs made-up values for fields such as `token`, so only those that look generated
 /// count.
@@ -153,9 +161,7 @@ enum SampleSecrets {
 
 extension ContractCheck {
     private func shapeProblems(
-        _ sample: Data,
-        _ headers: HTTPHeaders,
-        _ status: Int,
+        _ sample: Sample,
         _ request: RedactedRequest,
         _ recorded: Recorded
     ) throws -> [String] {
@@ -165,11 +171,11 @@ extension ContractCheck {
             if recorded.comparison.comparesBody, let name = item.document.requestBody {
                 expected.body = try folder.read(name)
             }
-            return item.document.response?.status == status
+            return item.document.response?.status == sample.status
                 && recorded.comparison.differences(of: request, from: expected).isEmpty
         }
         guard let item, let response = item.document.response, let name = item.document.responseBody,
-            case .json(let expected) = BodyContent(sample, contentType: headers[.contentType]),
+            case .json(let expected) = sample.content,
             case .json(let answer) = BodyContent(try folder.read(name), contentType: response.headers[.contentType])
         else { return [] }
         return JSONShape(expected).differences(to: JSONShape(answer)).map { "the answer \(item.name): \($0)" }

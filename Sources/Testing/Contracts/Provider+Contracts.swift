@@ -6,7 +6,8 @@ extension Provider {
     /// Checks that the targets and their samples are valid, so that stubs stay true to the API.
     ///
     /// For each target:
-    /// - The request can be built by the provider's closures: URL, path, header fields, and body. Plugins are not called.
+    /// - The request can be built by the provider's closures: URL, path, header fields, and body; a file that it
+    ///   sends must exist. Plugins are not called.
     /// - The sample is accepted by the target's validation, and decodes into the type of a ``TypedTarget`` or the given
     ///   type. A sample that is a failure is not decoded. Without a type, a sample that claims or seems to be JSON is
     ///   parsed.

@@ -51,9 +51,9 @@ struct ContractTests {
     func valid() async throws {
         let targets = [
             Target(), Target(sample: ""), Target(sample: "hello"), Target(sample: #"{"token":"sample-token"}"#),
-            Target(method: .put, sample: "[]", task: .upload(file: URL(fileURLWithPath: "/no/such/file"))),
+            Target(method: .put, task: .json(["a": 1])),
         ]
-        #expect(try await problems(targets).isEmpty)
+        #expect(try await problems(targets) == [])
     }
 
     @Test("A typed target's sample is decoded at its key path; another one into the given type")
@@ -87,6 +87,19 @@ struct ContractTests {
         #expect(broken.count == 1 && broken[0].hasPrefix("Target: the sample is not valid JSON"))
         let declared = Target(sample: "hello", sampleHeaders: ["Content-Type": "application/json"])
         #expect(try await problems([declared]).count == 1)
+    }
+
+    @Test("The delay of a sample does not count")
+    func delay() async throws {
+        struct Slow: TargetType {
+            let baseURL = URL(fileURLWithPath: "/")
+            let path: RequestPath = "a"
+            var sampleResponse: SampleResponse { .delayed(.seconds(3_600), .json("{")) }
+        }
+        let provider = Provider<Slow>(endpointClosure: { target in
+            Endpoint(url: try #require(URL(string: "https://a.example")), sampleResponse: target.sampleResponse)
+        })
+        await #expect(throws: (any Error).self) { try await provider.checkContracts(of: [Slow()]) }
     }
 
     @Test("A download's sample is not written to its file")
