@@ -125,7 +125,7 @@ extension CassetteTests {
                 return request
             }
         }
-        let provider = Provider<Catalog>(transport: cassette(.record, counting()), plugins: [Ticket()])
+        let provider = Provider<TeaShop>(transport: cassette(.record, counting()), plugins: [Ticket()])
         _ = try await provider.request(.product(id: 1))
         let document = String(decoding: try #require(try contents()["001-GET-v1-products-1.json"]), as: UTF8.self)
         #expect(document.contains("\"X-Ticket: <redacted>\""))

@@ -117,7 +117,7 @@ struct CassetteTests {
         let forms = try #require(error)
         #expect(TextualForms(of: forms).forms(holding: "pw-1").isEmpty)
         // Through a provider, the text is in the error of the call.
-        let provider = Provider<Catalog>(transport: replaying)
+        let provider = Provider<TeaShop>(transport: replaying)
         let failure = await #expect(throws: TargetKitError.self) { try await provider.request(.order(count: 1)) }
         #expect(failure?.description.contains("the closest is") == true)
     }

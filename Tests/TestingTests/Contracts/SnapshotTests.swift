@@ -53,7 +53,7 @@ struct SnapshotTests {
 
     @Test("It has the query, the fields, and redacted credentials of plugins")
     func query() async throws {
-        let provider = Provider<Catalog>(transport: NoTransport(), plugins: [TokenPlugin()])
+        let provider = Provider<TeaShop>(transport: NoTransport(), plugins: [TokenPlugin()])
         #expect(
             try await provider.snapshot(of: .search("green tea")) == """
                 GET /v1/search?page=1&q=green%20tea
@@ -112,7 +112,7 @@ struct SnapshotTests {
             .start, .connectivity, .admission, .standard, .rateLimit, .signing, .observation,
         ]
         let plugins = places.map { RecordingPlugin(place: $0) }
-        let provider = Provider<Catalog>(transport: NoTransport(), plugins: plugins)
+        let provider = Provider<TeaShop>(transport: NoTransport(), plugins: plugins)
         _ = try await provider.snapshot(of: .product(id: 1))
         let called: [PluginPlace] = [.standard, .signing]
         #expect(plugins.filter { !$0.events.isEmpty }.map(\.place) == called)
@@ -127,11 +127,11 @@ struct SnapshotTests {
     func failures() async throws {
         struct Refusal: Error {}
         let refusing = RecordingPlugin(prepare: { _, _ in throw Refusal() })
-        let provider = Provider<Catalog>(transport: NoTransport(), plugins: [refusing])
+        let provider = Provider<TeaShop>(transport: NoTransport(), plugins: [refusing])
         let error = await #expect(throws: TargetKitError.self) { try await provider.snapshot(of: .product(id: 1)) }
         #expect(error?.stage == .request)
         #expect(error?.underlying is Refusal)
-        let closures = Provider<Catalog>(endpointClosure: { _ in throw Refusal() }, transport: NoTransport())
+        let closures = Provider<TeaShop>(endpointClosure: { _ in throw Refusal() }, transport: NoTransport())
         await #expect(throws: TargetKitError.self) { try await closures.snapshot(of: .product(id: 1)) }
     }
 }
