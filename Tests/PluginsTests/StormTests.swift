@@ -84,7 +84,7 @@ private struct Storm {
             MetricsPlugin(),
             ConcurrencyLimitPlugin(100),
             RateLimitPlugin(5_000, per: .seconds(1), clock: clock),
-            EventLog { _ in },
+            EventLogPlugin { _ in },
         ]
         var random = SeededGenerator(seed: seed)
         providers = (0..<3).map { _ in

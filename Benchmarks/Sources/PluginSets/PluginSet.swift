@@ -51,7 +51,7 @@ public enum PluginSet {
             (LoadingPlugin { _ in }, false),
             (MetricsPlugin(), true),
             (NetworkLoggerPlugin(level: .basic) { _ in }, true),
-            (EventLog { _ in }, true),
+            (EventLogPlugin { _ in }, true),
             (TraceContextPlugin(), true),
             (ErrorPresentationPlugin { _, _ in }, false),
         ]

@@ -39,7 +39,7 @@
 /// | `RequestSigningPlugin` | ``signing`` |
 /// | `TraceContextPlugin` | after ``signing``: servers on the way may change its fields |
 /// | `ErrorHandlingPlugin` | ``errorHandling`` |
-/// | `NetworkLoggerPlugin`, `EventLog`, `NetworkActivityPlugin`, `ErrorPresentationPlugin` | ``observation`` |
+/// | `NetworkLoggerPlugin`, `EventLogPlugin`, `NetworkActivityPlugin`, `ErrorPresentationPlugin` | ``observation`` |
 /// | `ServerClockPlugin`, `SignpostPlugin` | ``observation`` |
 ///
 /// A provider can have only one `RetryPlugin` and one `WaitsForConnectivityPlugin`; with two of a type, each call fails

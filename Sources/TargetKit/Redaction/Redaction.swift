@@ -10,8 +10,8 @@ import Foundation
 ///
 /// ```swift
 /// var redaction = Redaction()
-/// redaction.fields = ["iban", "user.address", "cards.number"]
-/// redaction.shownFields = ["sort_token"]
+/// redaction.secretFields = ["iban", "user.address", "cards.number"]
+/// redaction.visibleFields = ["sort_token"]
 /// NetworkLoggerPlugin(level: .body, redaction: redaction)
 /// ```
 public struct Redaction: Sendable, Hashable {
@@ -27,20 +27,20 @@ public struct Redaction: Sendable, Hashable {
     ///   are omitted: `cards.number` matches the number of each card.
     ///
     /// Letter case, `-` and `_` are ignored: `home_address` also matches `homeAddress` and `HOME-ADDRESS`.
-    public var fields: Set<String> {
+    public var secretFields: Set<String> {
         didSet { index() }
     }
 
     /// The names of fields that are shown although their names say that they are secret; default: none. They are
-    /// compared like ``fields``, which override them.
-    public var shownFields: Set<String> = [] {
-        didSet { shownNames = Set(shownFields.map { SecretFields.normalized($0) }) }
+    /// compared like ``secretFields``, which override them.
+    public var visibleFields: Set<String> = [] {
+        didSet { visibleNames = Set(visibleFields.map { SecretFields.normalized($0) }) }
     }
 
     /// Whether names are examined by the words in them.
     private let usesRule: Bool
     private var names: Set<String> = []
-    private var shownNames: Set<String> = []
+    private var visibleNames: Set<String> = []
     private var paths: Set<[String]> = []
     /// The number of names in the longest key path.
     private(set) var longestPath = 0
@@ -52,17 +52,17 @@ public struct Redaction: Sendable, Hashable {
 
     private init(headers: HeaderRedaction, fields: Set<String>, usesRule: Bool) {
         self.headers = headers
-        self.fields = fields
+        self.secretFields = fields
         self.usesRule = usesRule
         index()
     }
 
-    /// Redacts nothing but the ``fields`` and ``headers`` that are added to it. The log then contains passwords and
+    /// Redacts nothing but the ``secretFields`` and ``headers`` that are added to it. The log then contains passwords and
     /// tokens.
     public static let none = Redaction(headers: HeaderRedaction(secretNames: []), fields: [], usesRule: false)
 
     private mutating func index() {
-        let all = fields.map { Self.components(of: $0) }
+        let all = secretFields.map { Self.components(of: $0) }
         names = Set(all.filter { $0.count == 1 }.compactMap(\.first))
         paths = Set(all.filter { $0.count > 1 })
         longestPath = paths.map(\.count).max() ?? 0
@@ -70,7 +70,7 @@ public struct Redaction: Sendable, Hashable {
 }
 
 extension Redaction {
-    package var isNone: Bool { !usesRule && headers.secretNames.isEmpty && fields.isEmpty }
+    package var isNone: Bool { !usesRule && headers.secretNames.isEmpty && secretFields.isEmpty }
 
     /// This redaction with the fields in which plugins put secrets.
     package func adding(_ secretHeaders: Set<HTTPHeaderName>) -> Redaction {
@@ -85,12 +85,12 @@ extension Redaction {
     package func isSecret(name: some StringProtocol) -> Bool {
         if !names.isEmpty, names.contains(SecretFields.normalized(name)) { return true }
         guard usesRule, SecretFields.isSecret(name) else { return false }
-        return shownNames.isEmpty || !shownNames.contains(SecretFields.normalized(name))
+        return visibleNames.isEmpty || !visibleNames.contains(SecretFields.normalized(name))
     }
 
     /// Whether query items, form fields, and members of a token request with that name are secret.
     package func isSecret(parameter name: some StringProtocol) -> Bool {
-        isSecret(name: name) || (usesRule && SecretFields.isCode(name) && !shownNames.contains("code"))
+        isSecret(name: name) || (usesRule && SecretFields.isCode(name) && !visibleNames.contains("code"))
     }
 
     /// Whether the field at that key path is secret.

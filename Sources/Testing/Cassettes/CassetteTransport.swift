@@ -43,7 +43,7 @@ public struct CassetteTransport: Transport {
     ///   - transport: Sends the calls that are recorded; default: the system's transport.
     ///   - parts: The parts of a request that must be as recorded; default: method, URL, query and body.
     ///   - redaction: The secrets to redact; default: `Redaction()`. In a replayed response, a redacted value of JSON is
-    ///     the string `<redacted>`, whatever its type was; use `Redaction.shownFields` for fields that are no secret.
+    ///     the string `<redacted>`, whatever its type was; use `Redaction.visibleFields` for fields that are no secret.
     ///   - repeats: Whether the last entry answers more requests than were recorded, for previews and UI tests; default:
     ///     no, they fail.
     public init(

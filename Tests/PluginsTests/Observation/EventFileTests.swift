@@ -18,7 +18,7 @@ struct EventFileTests {
         await withTaskGroup(of: Void.self) { group in
             for file in files {
                 group.addTask {
-                    let provider = Provider<PluginTarget>.stubbed(EventLog(output: file.append))
+                    let provider = Provider<PluginTarget>.stubbed(EventLogPlugin(output: file.append))
                     for _ in 0..<count { _ = await provider.result(PluginTarget(path: path)) }
                 }
             }
@@ -123,7 +123,7 @@ struct EventFileTests {
     func secrets(_ place: SecretPlace) async throws {
         defer { try? FileManager.default.removeItem(at: folder) }
         let events = EventFile(file)
-        let provider = Provider<PluginTarget>.stubbed(EventLog(output: events.append))
+        let provider = Provider<PluginTarget>.stubbed(EventLogPlugin(output: events.append))
         for name in ["access_token", "X-Session-Key", "clientSecret"] {
             _ = await provider.result(place.make(name, "s3cret").with { $0.validation = .codes([299]) })
         }

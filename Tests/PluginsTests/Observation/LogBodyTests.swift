@@ -82,7 +82,7 @@ struct LogBodyTests {
     @Test("Key paths name a field at one place, and go through arrays")
     func keyPaths() async {
         var redaction = Redaction()
-        redaction.fields.formUnion(["user.name", "cards.number", "items.0.code", "deep[0][key]"])
+        redaction.secretFields.formUnion(["user.name", "cards.number", "items.0.code", "deep[0][key]"])
         let body =
             #"{"name":1,"user":{"name":"x","a":{"name":2}},"cards":[{"number":"y"},{"number":"z"}],"number":3,"#
             + #""items":[{"code":4}],"deep":[[{"key":5}]]}"#

@@ -216,7 +216,7 @@ struct NetworkLoggerPluginTests {
     func fewerSecrets() async {
         var redaction = Redaction()
         redaction.headers.secretNames.remove("X-Api-Key")
-        redaction.shownFields = ["x-api-key"]
+        redaction.visibleFields = ["x-api-key"]
         let lines = await LoggedLines(redaction: redaction)(.requestHeaders, PluginTarget(headers: ["X-Api-Key": "7"]))
         #expect(lines == ["[.0]   X-Api-Key: 7"])
     }

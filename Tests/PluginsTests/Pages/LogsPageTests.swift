@@ -43,8 +43,8 @@ struct LogsPageTests {
         _ = try await Provider<Tea>.stubbed(logger).request(.latest)
         #expect(counter.texts.count > 1)
         var redaction = Redaction()
-        redaction.fields = ["iban", "user.address"]
-        redaction.shownFields = ["sort_token"]
+        redaction.secretFields = ["iban", "user.address"]
+        redaction.visibleFields = ["sort_token"]
         let careful = NetworkLoggerPlugin(level: .body, redaction: redaction)
         #expect(careful.place == .observation)
     }
@@ -56,7 +56,7 @@ struct LogsPageTests {
         let transport = StubTransport(.response(status: 500, data: Data()))
         let logger = NetworkLoggerPlugin(level: []) { _ in }
         let file = EventFile(folder.appending(path: "failures.jsonl"), sizeLimit: 256 << 10)
-        let events = EventLog { event in
+        let events = EventLogPlugin { event in
             if event.failure != nil { file.append(event) }
             if event.step == .retry { counter.count("retry: \(event.reason ?? "")") }
         }

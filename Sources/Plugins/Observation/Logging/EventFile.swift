@@ -7,7 +7,7 @@ import TargetKit
 ///
 /// ```swift
 /// let file = EventFile(folder.appending(path: "network.jsonl"))
-/// let provider = Provider<Orders>(plugins: [EventLog(output: file.append)])
+/// let provider = Provider<Orders>(plugins: [EventLogPlugin(output: file.append)])
 /// await file.flush()
 /// share(file.files)
 /// ```

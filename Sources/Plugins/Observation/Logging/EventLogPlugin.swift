@@ -10,7 +10,7 @@ import FoundationNetworking
 ///
 /// ```swift
 /// let failures = EventFile(folder.appending(path: "failures.jsonl"), sizeLimit: 256 << 10)
-/// let log = EventLog { event in
+/// let log = EventLogPlugin { event in
 ///     if event.failure != nil { failures.append(event) }                // a log of errors that outlives the process
 ///     if event.step == .retry { counter.increment("retries", event.reason) }
 /// }
@@ -22,7 +22,7 @@ import FoundationNetworking
 /// time. An exchange that calls share has events of its own from ``CallEvent/Step/sent`` on. Bodies are not reported.
 ///
 /// For lines that people read, use a ``NetworkLoggerPlugin``, which reports the same steps.
-public struct EventLog: Plugin {
+public struct EventLogPlugin: Plugin {
     private let events: CallEvents
     private let output: @Sendable (CallEvent) -> Void
 

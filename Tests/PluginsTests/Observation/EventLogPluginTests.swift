@@ -11,11 +11,11 @@ import FoundationNetworking
 #endif
 
 @Suite("Event log", .timeLimit(.minutes(2)))
-struct EventLogTests {
+struct EventLogPluginTests {
     private let events = Recorder<CallEvent>()
 
-    private func log(_ clock: any Clock<Duration> = ContinuousClock()) -> EventLog {
-        EventLog(clock: clock) { [events] in events.append($0) }
+    private func log(_ clock: any Clock<Duration> = ContinuousClock()) -> EventLogPlugin {
+        EventLogPlugin(clock: clock) { [events] in events.append($0) }
     }
 
     private var steps: [CallEvent.Step] { events.elements.map(\.step) }

@@ -3,7 +3,7 @@
 import TargetKit
 import os
 
-extension EventLog {
+extension EventLogPlugin {
     /// Creates a log that writes to the system's log, in the category `Network`.
     ///
     /// Failed attempts and calls have the level `error`, retries `info`, and the others `debug`, which the system

@@ -9,7 +9,7 @@ import FoundationNetworking
 #endif
 
 @Suite("Redaction in a log", .timeLimit(.minutes(2)))
-struct LogRedactionTests {
+struct RedactionTests {
     private func url(_ text: String, _ redaction: Redaction = Redaction()) async throws -> String {
         let url = try #require(URL(string: text))
         let target = PluginTarget(baseURL: url, path: "")
@@ -44,14 +44,14 @@ struct LogRedactionTests {
     @Test("Names can be added and exempted, and a list can replace the rule")
     func names() async throws {
         var redaction = Redaction()
-        redaction.fields = ["Home_Town"]
-        redaction.shownFields = ["Sort-Token"]
+        redaction.secretFields = ["Home_Town"]
+        redaction.visibleFields = ["Sort-Token"]
         #expect(
             try await url("https://a.example/?hometown=x&token=y&sortToken=z", redaction)
                 == "https://a.example/?hometown=<redacted>&token=<redacted>&sortToken=z"
         )
         var own = Redaction.none
-        own.fields = ["q"]
+        own.secretFields = ["q"]
         #expect(try await url("https://a.example/?q=x&token=y", own) == "https://a.example/?q=<redacted>&token=y")
     }
 
