@@ -53,7 +53,12 @@ let package = Package(
             name: "PluginsTests",
             dependencies: ["TargetKitPlugins", "TargetKitTesting", "TestSupport", "Fixtures"]
         ),
-        .testTarget(name: "TestingTests", dependencies: ["TargetKitTesting", "TestSupport", "Fixtures"]),
+        .testTarget(
+            name: "TestingTests",
+            dependencies: ["TargetKitTesting", "TestSupport", "Fixtures"],
+            // Found beside the source file.
+            exclude: ["Pages/Fixtures"]
+        ),
         .testTarget(
             name: "IntegrationTests",
             dependencies: ["TargetKitPlugins", "TargetKitTesting", "TestSupport", "Fixtures"]

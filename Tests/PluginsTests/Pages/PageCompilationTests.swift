@@ -34,8 +34,10 @@ struct PageCompilationTests {
 
     private static let pages =
         [DocumentationPage("README.md"), DocumentationPage("README.zh-Hans.md")]
-        + ["Sources/TargetKit/TargetKit.docc", "Sources/Plugins/TargetKitPlugins.docc"]
-        .flatMap { DocumentationPage.pages(in: $0) }
+        + [
+            "Sources/TargetKit/TargetKit.docc", "Sources/Plugins/TargetKitPlugins.docc",
+            "Sources/Testing/TargetKitTesting.docc",
+        ].flatMap { DocumentationPage.pages(in: $0) }
 
     private struct TargetInfo: Decodable {
         struct Paths: Decodable { var runtimeResourcePath: String }
