@@ -27,24 +27,24 @@ struct ShopTests {
         try calls.expect([.get("/products?q=tea")])
     }
 
-    @Test("An order is sent again after a 503, on a clock of the test")
+    @Test("A product is requested again after a 503, on a clock of the test")
     func sequence() async throws {
         let clock = ManualClock()
         let transport = StubTransport(
-            routes: [.get("/orders"): .sequence(.status(503), .status(503), .target)],
+            routes: [.get("/products/:id"): .sequence(.status(503), .status(503), .target)],
             log: calls
         )
-        let provider = Provider<Orders>(transport: transport, plugins: [RetryPlugin(clock: clock)], clock: clock)
-        async let orders = provider.request(.all, as: [Order].self)
+        let provider = Provider<Catalog>(transport: transport, plugins: [RetryPlugin(clock: clock)], clock: clock)
+        async let product = provider.request(.product(id: "sencha"), as: Product.self)
         for _ in 1...2 {
             await clock.waitForSleepers()
             clock.advanceToNextDeadline()
         }
-        #expect(try await orders.map(\.number) == [1001])
-        try calls.expect(.get("/orders"), times: 3)
+        #expect(try await product.name == "Sencha")
+        try calls.expect(.get("/products/sencha"), times: 3)
     }
 
-    @Test("A 401 in a body with status 200 signs out, and the next order is refused")
+    @Test("A 401 in a body with status 200 signs out, and the next request is refused")
     func states() async throws {
         let session = Session()
         session.begin("token")
@@ -59,7 +59,8 @@ struct ShopTests {
         let provider = Provider<Orders>(transport: transport, plugins: plugins)
         _ = try? await provider.request(.legacy)
         #expect(session.token == nil && session.signOuts == 1)
-        await #expect(throws: TargetKitError.self) { try await provider.request(.all) }
+        let error = await #expect(throws: TargetKitError.self) { try await provider.request(.all) }
+        #expect(error?.response?.statusCode == 401)
     }
 
     @Test("The order that is sent has the product and the count")
@@ -120,13 +121,13 @@ struct ShopTests {
         #expect(try player.unusedEntries.isEmpty)
     }
 
-    @Test("Behind a login page of the network, the call fails instead of showing its HTML")
+    @Test("Behind a login page of the network, the call fails: the certificate is not trusted")
     func captivePortal() async throws {
         let stub = StubTransport(routes: [.any: .target])
         let transport = NetworkConditions.captivePortal.transport(over: stub)
-        await #expect(throws: TargetKitError.self) {
-            try await Provider<Catalog>(transport: transport).request(.product(id: "1"), as: Product.self)
-        }
+        let provider = Provider<Catalog>(transport: transport)
+        let error = await #expect(throws: TargetKitError.self) { try await provider.request(.products) }
+        #expect(error?.kind == .insecureConnection)
     }
 
     @Test("A server that closes the first connection is asked again")
@@ -141,7 +142,7 @@ struct ShopTests {
     @Test("A launch argument selects the samples of an empty shop")
     func launch() async throws {
         let stubs = StubSelection(arguments: ["-TargetKitStubs", "scenario=empty shop"])
-        let provider = Provider<Catalog>(stubClosure: { _ in stubs.behavior })
+        let provider = Provider<Catalog>(transport: stubs.transport())
         #expect(try await provider.request(.products, as: Int.self, atKeyPath: "total") == 0)
     }
 }

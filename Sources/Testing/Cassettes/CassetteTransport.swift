@@ -11,7 +11,7 @@ import TargetKit
 ///
 /// The folder has one readable JSON document for each call, for example `001-GET-products.json`, and its bodies beside
 /// it, byte for byte as they were received after decoding. Secrets are redacted in both requests and responses by the
-/// rules of `Redaction`; the caller of a recorded call gets the original response. Two redacted values are equal.
+/// rules of `Redaction`; the caller of a recorded call gets the original response. Redacted values compare equal.
 ///
 /// Identical requests are answered in the order in which they were recorded, each entry once. A request without an entry
 /// fails with the closest entry and what differs. Failures with a `URLError` are recorded, too. A cancelled call leaves
@@ -19,7 +19,7 @@ import TargetKit
 ///
 /// Bodies are read into memory. Durations are not recorded: combine the transport with ``NetworkConditions``.
 public struct CassetteTransport: Transport {
-    /// Whether calls are sent.
+    /// How calls are answered.
     public enum Mode: Sendable, Hashable {
         /// Calls are answered from the folder, whose files are not changed; those without an entry fail.
         case replay
@@ -38,7 +38,7 @@ public struct CassetteTransport: Transport {
     /// Creates a transport for a folder, which is read at the first call.
     ///
     /// - Parameters:
-    ///   - mode: Whether calls are sent.
+    ///   - mode: How calls are answered.
     ///   - folder: The folder, which is created when a call is recorded.
     ///   - transport: Sends the calls that are recorded; default: the system's transport.
     ///   - parts: The parts of a request that must be as recorded; default: method, URL, query and body.

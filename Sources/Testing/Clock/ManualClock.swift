@@ -90,7 +90,7 @@ public final class ManualClock: Clock, Sendable {
         for continuation in due { continuation.resume() }
     }
 
-    /// Moves the time to the earliest deadline, and resumes the tasks that wait for it. Without effect if no task sleeps.
+    /// Moves the time to the earliest deadline, and resumes the tasks that wait for it. Has no effect if no task sleeps.
     ///
     /// - Returns: How far the time was moved.
     @discardableResult

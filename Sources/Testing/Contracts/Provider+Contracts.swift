@@ -9,8 +9,8 @@ extension Provider {
     /// - The request can be built by the provider's closures: URL, path, header fields, and body; a file that it
     ///   sends must exist. Plugins are not called.
     /// - The sample is accepted by the target's validation, and decodes into the type of a ``TypedTarget`` or the given
-    ///   type. A sample that is a failure is not decoded. Without a type, a sample that claims or seems to be JSON is
-    ///   parsed.
+    ///   type. A sample that is a failure is not decoded. Without a type, a sample that is declared as JSON, or
+    ///   starts like it, is parsed.
     /// - Neither the body nor the header fields of the sample contain what seems to be a real secret. Fields such as
     ///   `token` may have a made-up value.
     /// - The answer that a cassette has for the request has the keys and types of the sample. It can have more keys.

@@ -16,8 +16,8 @@ extension Provider {
     /// The request goes through the provider's closures, options, plugins and cookies. Plugins that count, delay, admit
     /// or observe calls, by their place, are not called; the other ones get a `didFinish` with a cancellation.
     ///
-    /// The header fields are sorted by name; the URL of an unencrypted request includes the scheme. After an empty line
-    /// follows the body: JSON with sorted keys, the items of a form decoded, one in a line, the parts of a multipart body
+    /// The header fields are sorted by name; the URL of an unencrypted request includes the scheme. The body follows
+    /// an empty line: JSON with sorted keys, the items of a form decoded, one in a line, the parts of a multipart body
     /// with the boundary `boundary`, other text as it is, and the size and digest of other bytes. Secrets are redacted.
     ///
     /// - Parameters:

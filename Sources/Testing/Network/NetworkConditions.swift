@@ -33,7 +33,7 @@ public struct NetworkConditions: Sendable, Hashable {
     /// fails because the certificate is not trusted. Default: no.
     public var hasCaptivePortal: Bool
 
-    /// Creates conditions; by default, those of a perfect network.
+    /// Creates conditions; by default, those of an unlimited network without losses.
     public init(
         latency: Duration = .zero,
         variance: Duration = .zero,
@@ -72,7 +72,7 @@ extension NetworkConditions {
         downloadRate: 97_500,
         uploadRate: 41_250
     )
-    /// Wi-Fi at the edge of its range: 1 Mbit/s in both directions, 100 ms, and one connection of ten is lost.
+    /// Wi-Fi at the edge of its range: 1 Mbit/s in both directions, 100 ms, and one in ten connections is lost.
     public static let lossyWiFi = NetworkConditions(
         latency: .milliseconds(100),
         variance: .milliseconds(90),

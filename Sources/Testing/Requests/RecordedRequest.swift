@@ -6,7 +6,7 @@ import TargetKit
 import FoundationNetworking
 #endif
 
-/// A request as a transport or a server received it, with its whole body in memory.
+/// A request as a transport, a server or a plugin received it, with its body in memory.
 public struct RecordedRequest: Sendable {
     /// The method.
     public var method: HTTPMethod
@@ -14,7 +14,7 @@ public struct RecordedRequest: Sendable {
     public var url: URL
     /// The header fields.
     public var headers: HTTPHeaders
-    /// The body; empty if there is none.
+    /// The body; empty if there is none, and in the log of a ``RecordingPlugin`` if it is a file or stream.
     public var body: Data
     /// The target of the call; `nil` for a request that a server received, or that no provider made.
     public var target: (any TargetType)?

@@ -6,8 +6,8 @@ import TargetKit
 import FoundationNetworking
 #endif
 
-/// A plugin that records its hooks, the requests that were sent, and how calls finished. Closures can stand for a plugin
-/// that changes a request, retries or replaces a result.
+/// A plugin that records its hooks, the requests that were sent, and how calls finished. Pass closures to change
+/// requests, retry calls, or replace results.
 ///
 /// ```swift
 /// let recorder = RecordingPlugin(retry: { _, context in context.attempt == 0 ? .retry(after: .zero) : .doNotRetry })

@@ -15,7 +15,7 @@ import TargetKit
 /// with the base URL `https://shop.example/v1`, both `/products/:id` and `/v1/products/:id` match. The segments are
 /// compared unescaped and case-sensitively.
 /// - `:name` matches one segment, which ``StubAnswer/answer(_:)`` receives by that name.
-/// - `*` matches one segment.
+/// - `*` matches one segment. Neither matches an empty one.
 /// - `**` matches any number of segments, also none.
 /// - To match a `:` at the start of a segment, or a segment that is `*`, escape it: `%3A`, `%2A`.
 /// - A query in the path is like ``RequestMatcher/query(_:_:)`` for each of its names: `/search?q=tea`.

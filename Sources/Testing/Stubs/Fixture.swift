@@ -21,10 +21,10 @@ public struct Fixture: Sendable, Hashable {
     package let name: String
     private let place: Place
 
-    /// Creates a fixture in a bundle: in its resources, or in a folder `Fixtures` or `Resources` of these.
+    /// Creates a fixture in a bundle: in its resources, or in their folder `Fixtures` or `Resources`.
     ///
-    /// Swift Package Manager puts files of `.process` at the top of the bundle, whatever their folder: they are found by
-    /// their last path component.
+    /// Swift Package Manager removes the folders of resources declared with `.process`, so a file is also found by its last
+    /// path component.
     public init(_ name: String, in bundle: Bundle) {
         self.name = name
         var folders = [bundle.resourceURL, bundle.bundleURL].compactMap { $0?.standardizedFileURL }
@@ -39,7 +39,7 @@ public struct Fixture: Sendable, Hashable {
     }
 
     /// Creates a fixture beside the source file, in a folder `Fixtures` beside it, or in a folder `Fixtures` of one of
-    /// its parent folders, up to that of the package or project. The file needs not be a resource of the test target,
+    /// its parent folders, up to that of the package or project. The file need not be a resource of the test target,
     /// but the sources must be on the machine that runs the test.
     ///
     /// - Parameter source: The path of the source file; default: the file that creates the fixture.
@@ -132,7 +132,9 @@ private enum FixtureError {
         var seen: Set<String> = []
         var files: [(path: String, distance: Double)] = []
         for candidate in candidates {
-            let folder = (0..<depth).reduce(candidate) { url, _ in url.deletingLastPathComponent() }
+            // Not above the folders that were searched: a file may have been searched for without its own folders.
+            let levels = candidate.path.hasSuffix("/" + name) ? depth : 1
+            let folder = (0..<levels).reduce(candidate) { url, _ in url.deletingLastPathComponent() }
             let paths = FileManager.default.enumerator(atPath: folder.path)
             var count = 0
             while count < 2000, let path = paths?.nextObject() as? String {

@@ -4,11 +4,12 @@ import TargetKit
 
 /// The stubs that a launch argument or an environment variable selects, for UI tests and previews.
 ///
-/// The app reads the selection when it starts, in builds that link TargetKitTesting:
+/// The app reads the selection when it starts. Only a development build should link TargetKitTesting:
 /// ```swift
-/// #if DEBUG
-/// let stubs = StubSelection()
-/// let provider = Provider<Catalog>(stubClosure: { _ in stubs.behavior }, transport: stubs.transport())
+/// #if canImport(TargetKitTesting)
+/// let provider = Provider<Catalog>(transport: StubSelection().transport())
+/// #else
+/// let provider = Provider<Catalog>()
 /// #endif
 /// ```
 /// A UI test launches the app with the argument:
@@ -60,18 +61,21 @@ public struct StubSelection: Sendable {
         }
     }
 
-    /// Whether the targets' samples answer calls, for the provider's `stubClosure`.
-    public var behavior: StubBehavior {
+    /// The samples that are selected.
+    package var behavior: StubBehavior {
         if case .stub(let behavior) = kind { behavior } else { .never }
     }
 
-    /// Returns the transport for the provider: the cassette's, or one that fails every call if the selection is not
-    /// valid; otherwise the given one.
+    /// Returns the transport for the provider: one that returns what is selected, or fails every call if the selection is
+    /// not valid; the given one if nothing is selected.
     ///
-    /// - Parameter transport: The transport of calls that are not stubbed; default: the system's transport.
+    /// - Parameter transport: Sends the calls if nothing is selected; default: the system's transport.
     public func transport(_ transport: any Transport = SystemTransport.shared) -> any Transport {
         switch kind {
-        case .stub: transport
+        case .stub(.never): transport
+        case .stub(.immediate): StubTransport(routes: [.any: .target])
+        case .stub(.delayed(let delay)): StubTransport(routes: [.any: .target.after(delay)])
+        case .stub(.scenario(let name)): StubTransport(routes: [.any: .scenario(name)])
         case .cassette(let cassette): cassette
         case .invalid(let error): StubTransport(.failure(error))
         }

@@ -249,9 +249,9 @@ struct TestingPageTests {
     @Test("A launch argument selects the stubs")
     func launch() async throws {
         let stubs = StubSelection(arguments: ["-TargetKitStubs", "scenario=sold out"])
-        let provider = Provider<Catalog>(stubClosure: { _ in stubs.behavior }, transport: stubs.transport())
-        await #expect(throws: TargetKitError.self) {
-            try await provider.request(.place(Order(product: 7, count: 1)))
-        }
+        let provider = Provider<Catalog>(transport: stubs.transport())
+        let order = Order(product: 7, count: 1)
+        let error = await #expect(throws: TargetKitError.self) { try await provider.request(.place(order)) }
+        #expect(error?.response?.statusCode == 409)
     }
 }

@@ -26,6 +26,14 @@ struct StubSelectionTests {
         #expect(StubSelection(arguments: ["app"], environment: ["TARGETKIT_STUBS": text]).behavior == behavior)
     }
 
+    @Test("The samples that are selected answer calls", arguments: ["immediate", "delayed=0", "scenario=sale"])
+    func samples(text: String) async throws {
+        let selection = StubSelection(arguments: [Self.argument, text], environment: [:])
+        let provider = Provider<TeaShop>(transport: selection.transport())
+        let sample = TeaShop.product(id: 1).sampleData
+        #expect(try await provider.request(.product(id: 1)).data == sample)
+    }
+
     @Test("Without a selection, calls use the network")
     func none() {
         #expect(StubSelection(arguments: ["app"], environment: ["TARGETKIT_STUBS": ""]).behavior == .never)
@@ -56,7 +64,7 @@ struct StubSelectionTests {
             """
         #expect(reports == [expected])
         #expect(selection.behavior == .never)
-        let provider = Provider<TeaShop>(stubClosure: { _ in selection.behavior }, transport: selection.transport())
+        let provider = Provider<TeaShop>(transport: selection.transport())
         let error = await #expect(throws: TargetKitError.self) { try await provider.request(.product(id: 1)) }
         #expect(error?.description.contains("selects no stubs. It must be one of") == true)
     }
