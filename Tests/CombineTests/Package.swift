@@ -21,11 +21,11 @@ let package = Package(
             swiftSettings: [.define("TARGETKIT_OPENCOMBINE")]
         ),
         // Links to files in Sources/Testing that are not public, with `Locked`.
-        .target(name: "TargetKitTesting", dependencies: [.product(name: "TargetKit", package: "TargetKit")]),
+        .target(name: "PublisherSupport", dependencies: [.product(name: "TargetKit", package: "TargetKit")]),
         .testTarget(
             name: "PublisherTests",
             dependencies: [
-                "TargetKitCombine", "TargetKitTesting", .product(name: "TargetKit", package: "TargetKit"),
+                "TargetKitCombine", "PublisherSupport", .product(name: "TargetKit", package: "TargetKit"),
                 "OpenCombine",
             ]
         ),

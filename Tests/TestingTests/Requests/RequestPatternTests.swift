@@ -13,7 +13,7 @@ struct RequestPatternTests {
         body: String = "",
         target: (any TargetType)? = nil
     ) throws -> RecordedRequest {
-        let url = try #require(URL(string: url, encodingInvalidCharacters: false))
+        let url = try #require(URL(string: url))
         return RecordedRequest(method: method, url: url, headers: headers, body: Data(body.utf8), target: target)
     }
 

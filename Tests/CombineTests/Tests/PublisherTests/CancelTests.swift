@@ -3,8 +3,7 @@ import Foundation
 import OpenCombine
 import TargetKit
 import TargetKitCombine
-import TargetKitTesting
-import TargetKitTesting
+import PublisherSupport
 import Testing
 
 @Suite("Cancelling a subscription")

@@ -3,7 +3,7 @@ import Foundation
 import OpenCombine
 import TargetKit
 import TargetKitCombine
-import TargetKitTesting
+import PublisherSupport
 import Testing
 
 #if canImport(FoundationNetworking)

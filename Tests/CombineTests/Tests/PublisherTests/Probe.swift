@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 @preconcurrency import OpenCombine
 import TargetKit
-import TargetKitTesting
+import PublisherSupport
 
 /// A subscriber that asks when the test says so, and writes down what it gets.
 final class Probe<Input: Sendable>: Subscriber, Sendable {
