@@ -316,12 +316,13 @@ struct StubRoutesTests {
         let (threads, files) = (entries("task"), entries("fd"))
         var logs: [Weak] = []
         for _ in 0..<1000 { logs.append(try await test()) }
-        // Other suites run beside this one and have thousands of connections for a few seconds.
-        for _ in 0..<600 where entries("task") > threads + 20 || entries("fd") > files + 100 {
+        // Other suites run beside this one and have thousands of connections for a few seconds. What each test left would be
+        // a thousand.
+        for _ in 0..<600 where entries("task") > threads + 500 || entries("fd") > files + 500 {
             try await Task.sleep(for: .milliseconds(100))
         }
-        #expect(entries("task") <= threads + 20)
-        #expect(entries("fd") <= files + 100)
+        #expect(entries("task") <= threads + 500)
+        #expect(entries("fd") <= files + 500)
         for _ in 0..<10_000 where logs.contains(where: { $0.log != nil }) { await Task.yield() }
         #expect(logs.allSatisfy { $0.log == nil })
     }
