@@ -17,7 +17,7 @@ extension ManualClock {
     public func runUntilIdle(limit: Int = 1_000) async throws -> Duration {
         let start = now
         try await settle()
-        for _ in 0..<limit {
+        for _ in 0..<max(0, limit) {
             let (count, resumed) = advanceAndCount()
             guard resumed > 0 else { return start.duration(to: now) }
             try await settle(untilSleepCount: count + resumed)

@@ -11,8 +11,11 @@ enum MessageText {
     /// The quoted texts, separated by commas.
     static func shown(_ values: [String], _ isSecret: Bool) -> String {
         if isSecret { return HeaderRedaction.placeholder }
-        return values.map { "\"\(TextRedactor.redacted($0.excerpt(limit), by: redaction).inOneLine)\"" }
-            .joined(separator: ", ")
+        // A secret must be whole when it is redacted; what is far beyond the limit is not read.
+        return values.map { value in
+            "\"\(TextRedactor.redacted(value.excerpt(100 * limit), by: redaction).excerpt(limit).inOneLine)\""
+        }
+        .joined(separator: ", ")
     }
 
     /// The beginning of the JSON text, without the values of secret members.

@@ -119,7 +119,7 @@ extension PathPattern {
         if let origin, origin != Origin(url) {
             return "host: expected \(origin.text), found \(Origin(url).text)"
         }
-        let path = url.path(percentEncoded: true)
+        let path = SecretFields.redacted(path: url.path(percentEncoded: true)).excerpt(500).inOneLine
         return "path: expected \(text), found \(path.isEmpty ? "/" : path)"
     }
 }

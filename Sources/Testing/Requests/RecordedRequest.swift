@@ -18,6 +18,8 @@ public struct RecordedRequest: Sendable {
     public var body: Data
     /// The target of the call; `nil` for a request that a server received, or that no provider made.
     public var target: (any TargetType)?
+    /// The header fields in which the provider's plugins put secrets. Messages do not show them.
+    package var secretHeaders: Set<HTTPHeaderName> = []
 
     /// Creates a request from its parts.
     public init(
@@ -51,6 +53,7 @@ extension RecordedRequest {
             body: try request.body.bytes(),
             target: request.target
         )
+        secretHeaders = request.secretHeaders
     }
 }
 

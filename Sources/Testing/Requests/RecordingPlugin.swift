@@ -107,15 +107,15 @@ public struct RecordingPlugin: Plugin {
     /// Records the hook and the request.
     public func willSend(_ request: URLRequest, context: RequestContext) {
         recordedEvents.append(.willSend(attempt: context.attempt))
-        log.append(
-            RecordedRequest(
-                method: HTTPMethod(rawValue: request.httpMethod ?? "GET"),
-                url: request.url ?? context.target.baseURL,
-                headers: HTTPHeaders(request.allHTTPHeaderFields ?? [:]),
-                body: request.httpBody ?? Data(),
-                target: context.target
-            )
+        var recorded = RecordedRequest(
+            method: HTTPMethod(rawValue: request.httpMethod ?? "GET"),
+            url: request.url ?? context.target.baseURL,
+            headers: HTTPHeaders(request.allHTTPHeaderFields ?? [:]),
+            body: request.httpBody ?? Data(),
+            target: context.target
         )
+        recorded.secretHeaders = context.secretHeaders
+        log.append(recorded)
     }
 
     /// Records the hook and the result.

@@ -34,7 +34,12 @@ public struct RequestMatcher: Sendable {
     /// - Parameter value: The field's value, with repeated fields joined by `", "`; default `nil`: any value.
     public static func header(_ name: HTTPHeaderName, _ value: String? = nil) -> Self {
         let values = value.map { [$0] } ?? []
-        return .items("header \(name)", values, isSecret: HeaderRedaction.standard.isSecret(name)) { request in
+        return .items(
+            "header \(name)",
+            values,
+            isSecret: HeaderRedaction.standard.isSecret(name),
+            isSecretOf: { $0.secretHeaders.contains(name) }
+        ) { request in
             request.request.headers[name].map { [$0] } ?? []
         }
     }
@@ -121,6 +126,7 @@ public struct RequestMatcher: Sendable {
         _ name: String,
         _ expected: [String],
         isSecret: Bool,
+        isSecretOf: @escaping @Sendable (RecordedRequest) -> Bool = { _ in false },
         _ found: @escaping @Sendable (RequestParts) -> [String]
     ) -> Self {
         Self(
@@ -129,6 +135,7 @@ public struct RequestMatcher: Sendable {
             differences: { request in
                 let found = found(request)
                 if expected.isEmpty { return ["\(name): found none"] }
+                let isSecret = isSecret || isSecretOf(request.request)
                 let shown = found.isEmpty ? "none" : MessageText.shown(found, isSecret)
                 return ["\(name): expected \(MessageText.shown(expected, isSecret)), found \(shown)"]
             }

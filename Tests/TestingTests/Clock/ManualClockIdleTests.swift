@@ -74,6 +74,11 @@ struct ManualClockIdleTests {
         task.cancel()
     }
 
+    @Test("With a limit of no steps, it only waits", arguments: [0, -1, .min])
+    func noSteps(limit: Int) async throws {
+        #expect(try await clock.runUntilIdle(limit: limit) == .zero)
+    }
+
     @Test("It ends with a CancellationError when its task is cancelled")
     func cancelled() async {
         let endless = Task { [clock] in

@@ -4,6 +4,10 @@ import TargetKit
 import TargetKitTesting
 import Testing
 
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
 @Suite("RequestLog")
 struct RequestLogTests {
     private let log = RequestLog()
@@ -33,6 +37,50 @@ struct RequestLogTests {
         log.clear()
         #expect(log.requests.isEmpty)
         #expect(log.count(of: .any) == 0)
+    }
+
+    /// Adds a secret field of its own.
+    private struct ShopKeyPlugin: Plugin {
+        let secretHeaders: Set<HTTPHeaderName> = ["X-Shop"]
+
+        func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
+            var request = request
+            request.setValue("hunter2", forHTTPHeaderField: "X-Shop")
+            return request
+        }
+    }
+
+    @Test("No message shows the secret fields of plugins, whatever keeps the request", arguments: [true, false])
+    func pluginSecrets(isOfPlugin: Bool) async throws {
+        let recorder = RecordingPlugin(place: .observation)
+        let transport = StubTransport(routes: [.get("/none").with(.header("X-Shop", "other")): .target], log: log)
+        let provider = Provider<TeaShop>(transport: transport, plugins: [ShopKeyPlugin(), recorder])
+        let error = await #expect(throws: TargetKitError.self) { try await provider.request(.product(id: 1)) }
+        let log = isOfPlugin ? recorder.log : log
+        #expect(log.requests.first?.headers["X-Shop"] == "hunter2")
+        let message = await message { try log.expect([.any.with(.header("X-Shop", "other"))]) }
+        #expect(message.contains("header X-Shop"))
+        var dumped = ""
+        dump(error, to: &dumped)
+        for text in [message, String(describing: error), dumped] { #expect(!text.contains("hunter2")) }
+    }
+
+    @Test("No message shows a secret of the path, or one that begins before the text is cut")
+    func longSecrets() async throws {
+        try add(.get, "/cart;jsessionid=hunter2/items")
+        let path = await message { try log.expect([.get("/other")]) }
+        #expect(path.contains("path: expected /other, found /cart;jsessionid=<redacted>"))
+        log.clear()
+        let user = String(repeating: "u", count: 185)
+        let link = "https://\(user):hunter2hunter2@shop.example/"
+        let url = try #require(URL(string: "https://shop.example/a"))
+        log.append(RecordedRequest(url: url, headers: ["X-Link": link]))
+        let header = await message { try log.expect([.get("/a").with(.header("X-Link", "none"))]) }
+        #expect(header.contains("header X-Link"))
+        #expect(!header.contains("hunter2") && !header.contains(":hunt"))
+        log.clear()
+        try add(.get, "/" + Array(repeating: "a", count: 20_000).joined(separator: "/"))
+        #expect(await message { try log.expect([.get("/other")]) }.count < 2_500)
     }
 
     @Test("next returns a request that has arrived, each once")
