@@ -2,7 +2,7 @@
 import Foundation
 import TargetKit
 
-/// A requirement of ``Transport``, for a transport that makes no connections but is given the responses.
+/// A requirement of `Transport`, for a transport that makes no connections but is given the responses.
 ///
 /// ```swift
 /// @Test("It meets each requirement", arguments: TransportConformance.stubRequirements)

@@ -2,7 +2,7 @@
 import Foundation
 import TargetKit
 
-/// The requirements of ``Transport`` as checks, which run against a ``TestServer``. They do not depend on a test library:
+/// The requirements of `Transport` as checks, which run against a ``TestServer``. They do not depend on a test library:
 ///
 /// ```swift
 /// import TargetKitTesting
@@ -31,7 +31,7 @@ public enum TransportConformance {
         requests + bodies + responses + oneExchange + failures + cancelling + reporting + streaming
 }
 
-/// A requirement of ``Transport``, for a transport that sends requests to servers.
+/// A requirement of `Transport`, for a transport that sends requests to servers.
 public struct TransportRequirement: Sendable, CustomStringConvertible {
     /// The requirement as a sentence.
     public let description: String

@@ -18,7 +18,9 @@ public struct RequestMatcher: Sendable {
     /// The URL's query has an item, and the values of all items with that name are the given ones, in order. Names and
     /// values are compared unescaped, and a `+` is a space.
     ///
-    /// - Parameter values: The values; if there are none, an item with any value matches.
+    /// - Parameters:
+    ///   - name: The name of the item.
+    ///   - values: The values; if there are none, an item with any value matches.
     public static func query(_ name: String, _ values: String...) -> Self {
         .query(name, values)
     }
@@ -31,7 +33,9 @@ public struct RequestMatcher: Sendable {
 
     /// The header has a field, whose name is compared case-insensitively.
     ///
-    /// - Parameter value: The field's value, with repeated fields joined by `", "`; default `nil`: any value.
+    /// - Parameters:
+    ///   - name: The name of the field.
+    ///   - value: The field's value, with repeated fields joined by `", "`; default `nil`: any value.
     public static func header(_ name: HTTPHeaderName, _ value: String? = nil) -> Self {
         let values = value.map { [$0] } ?? []
         return .items(
@@ -47,7 +51,9 @@ public struct RequestMatcher: Sendable {
     /// The body is a form (`application/x-www-form-urlencoded`) with a field, and the values of all fields with that
     /// name are the given ones, in order. Names and values are compared unescaped.
     ///
-    /// - Parameter values: The values; if there are none, a field with any value matches.
+    /// - Parameters:
+    ///   - name: The name of the field.
+    ///   - values: The values; if there are none, a field with any value matches.
     public static func form(_ name: String, _ values: String...) -> Self {
         .items("form field \(name)", values, isSecret: SecretFields.isSecretParameter(name)) { request in
             request.form.filter { $0.name == name }.map { $0.value ?? "" }
@@ -59,8 +65,10 @@ public struct RequestMatcher: Sendable {
     /// Numbers are compared by value, so 1 and 1.0 are equal, but 1 and `true` are not. The order of an object's members
     /// is ignored.
     ///
-    /// - Parameter keyPath: Keys and array indices separated by dots; a dot in a key is escaped as `\.`. An empty key
-    ///   path is the whole body.
+    /// - Parameters:
+    ///   - keyPath: Keys and array indices separated by dots; a dot in a key is escaped as `\.`. An empty key
+    ///     path is the whole body.
+    ///   - value: The value.
     public static func json(_ keyPath: String, _ value: JSONValue) -> Self {
         let path = JSONPath(keyPath)
         let isSecret = path.keys.contains { SecretFields.isSecret($0) }

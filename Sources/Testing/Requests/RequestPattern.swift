@@ -71,7 +71,9 @@ public struct RequestPattern: Sendable {
     ///
     /// A request that a server received has no target, and does not match.
     ///
-    /// - Parameter isIncluded: Returns whether the target matches; default: every target of the type.
+    /// - Parameters:
+    ///   - type: The type of the target.
+    ///   - isIncluded: Returns whether the target matches; default: every target of the type.
     public static func target<Target: TargetType>(
         of type: Target.Type,
         where isIncluded: @escaping @Sendable (Target) -> Bool = { _ in true }

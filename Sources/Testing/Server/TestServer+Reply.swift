@@ -41,7 +41,11 @@ extension TestServer {
         /// `Content-Length` is added, except to a status without a body (1xx, 204, 304), and if the fields contain it or
         /// `Transfer-Encoding`. Nothing is checked, so that a response can be invalid.
         ///
-        /// - Parameter reason: The reason phrase; default: the standard one.
+        /// - Parameters:
+        ///   - status: The status code; default: 200.
+        ///   - reason: The reason phrase; default: the standard one.
+        ///   - headers: The header fields; default: none.
+        ///   - body: The body; default: empty.
         public init(status: Int = 200, reason: String? = nil, headers: HTTPHeaders = [:], body: Data = Data()) {
             var headers = headers
             let isFramed = headers[.contentLength] != nil || headers[.transferEncoding] != nil

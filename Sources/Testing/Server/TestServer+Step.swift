@@ -37,7 +37,10 @@ extension TestServer {
 
         /// Sends a status line, header fields, and an empty line. No field is added or checked.
         ///
-        /// - Parameter reason: The reason phrase; default: the standard one.
+        /// - Parameters:
+        ///   - status: The status code.
+        ///   - reason: The reason phrase; default: the standard one.
+        ///   - headers: The header fields; default: none.
         public static func head(status: Int, reason: String? = nil, headers: HTTPHeaders = [:]) -> Step {
             Step(action: .head(status: status, reason: reason, headers: headers))
         }

@@ -42,7 +42,9 @@ public struct Fixture: Sendable, Hashable {
     /// its parent folders, up to that of the package or project. The file need not be a resource of the test target,
     /// but the sources must be on the machine that runs the test.
     ///
-    /// - Parameter source: The path of the source file; default: the file that creates the fixture.
+    /// - Parameters:
+    ///   - name: The path of the file below one of these folders.
+    ///   - source: The path of the source file; default: the file that creates the fixture.
     public init(_ name: String, source: String = #filePath) {
         self.name = name
         place = .source(source)

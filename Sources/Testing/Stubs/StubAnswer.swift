@@ -53,7 +53,10 @@ public struct StubAnswer: Sendable {
 
     /// A response with bytes as its body.
     ///
-    /// - Parameter contentType: The media type; default `nil`: no `Content-Type` field.
+    /// - Parameters:
+    ///   - data: The body.
+    ///   - status: The status code; default: 200.
+    ///   - contentType: The media type; default `nil`: no `Content-Type` field.
     public static func data(_ data: Data, status: Int = 200, contentType: String? = nil) -> Self {
         let headers = contentType.map { HTTPHeaders(["Content-Type": $0]) } ?? [:]
         return Self(.sample(.response(status: status, headers: headers, data: data)))
