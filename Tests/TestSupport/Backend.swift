@@ -93,34 +93,13 @@ extension ReceivedRequest {
 
     fileprivate init(_ request: TransportRequest) {
         let url = request.urlRequest.url
-        let body: Data =
-            switch request.body {
-            case .none: Data()
-            case .data(let data): data
-            case .file(let url): (try? Data(contentsOf: url)) ?? Data()
-            case .stream(let source): (try? source.allBytes()) ?? Data()
-            }
         let path = url?.path(percentEncoded: true) ?? ""
         self.init(
             method: request.urlRequest.httpMethod ?? "GET",
             target: (path.isEmpty ? "/" : path) + (url?.query(percentEncoded: true).map { "?" + $0 } ?? ""),
             headers: HTTPHeaders(request.urlRequest.allHTTPHeaderFields ?? [:]),
-            body: body
+            body: (try? request.body.bytes()) ?? Data()
         )
-    }
-}
-
-extension BodySource {
-    /// All bytes of the source.
-    public func allBytes() throws -> Data {
-        let reader = try open()
-        var bytes = Data()
-        var buffer = [UInt8](repeating: 0, count: 4096)
-        while true {
-            let count = try buffer.withUnsafeMutableBytes { try reader.read(into: $0) }
-            guard count > 0 else { return bytes }
-            bytes.append(contentsOf: buffer[..<count])
-        }
     }
 }
 

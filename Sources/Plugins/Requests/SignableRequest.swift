@@ -42,8 +42,8 @@ public struct SignableRequest: Sendable {
                     try take(UnsafeRawBufferPointer(rebasing: bytes[start..<end]))
                 }
             }
-        case .file(let url): try Self.read(try FileBodySource(url), take)
-        case .stream(let source): try Self.read(source, take)
+        case .file(let url): try FileBodySource(url).readAll(take)
+        case .stream(let source): try source.readAll(take)
         }
     }
 
@@ -69,17 +69,6 @@ public struct SignableRequest: Sendable {
     }
 
     private static let pieceSize = 64 << 10
-
-    private static func read(_ source: any BodySource, _ take: (UnsafeRawBufferPointer) throws -> Void) throws {
-        let reader = try source.open()
-        try withUnsafeTemporaryAllocation(byteCount: pieceSize, alignment: 16) { buffer in
-            while true {
-                let count = try reader.read(into: buffer)
-                guard count > 0 else { return }
-                try take(UnsafeRawBufferPointer(rebasing: buffer[..<min(count, buffer.count)]))
-            }
-        }
-    }
 }
 
 extension SignableRequest: RedactedDescription {

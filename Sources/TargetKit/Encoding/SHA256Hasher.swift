@@ -21,7 +21,6 @@ package struct SHA256Hasher: Sendable {
 #else
 /// A SHA-256 digest (FIPS 180-4 §6.2) of bytes that arrive in pieces.
 package struct SHA256Hasher: Sendable {
-
     private static let blockSize = 64
 
     /// The fractional parts of the cube roots of the first 64 primes (FIPS 180-4 §4.2.2).

@@ -96,13 +96,7 @@ final class PluginChain: Sendable {
         unimplemented.remove(.retry, from: &rounds.retrying)
         unimplemented.remove(.process, from: &rounds.processing)
         unimplemented.remove(.didFinish, from: &rounds.finishing)
-        return PluginChain(
-            rounds,
-            isEmpty: isEmpty,
-            repeatedType: repeatedType,
-            secretHeaders: secretHeaders,
-            admitting: admitting
-        )
+        return with(rounds)
     }
 
     /// Whether no plugin would refuse a call to a URL's server now.
@@ -121,7 +115,12 @@ final class PluginChain: Sendable {
             processing: [],
             finishing: changing(rounds.finishing)
         )
-        return PluginChain(
+        return with(rounds)
+    }
+
+    /// Returns this chain with fewer hooks.
+    private func with(_ rounds: Rounds) -> PluginChain {
+        PluginChain(
             rounds,
             isEmpty: isEmpty,
             repeatedType: repeatedType,

@@ -151,8 +151,6 @@ extension StubTransport {
 // MARK: - Bodies
 
 extension StubTransport {
-    private static let pieceSize = 64 << 10
-
     /// The number of bytes that would be sent; `nil` without a body.
     private func byteCount(of body: TransportRequest.Body) throws -> Int64? {
         switch body {
@@ -169,16 +167,12 @@ extension StubTransport {
     }
 
     private func byteCount(of source: any BodySource) throws -> Int64 {
-        let reader = try source.open()
-        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.pieceSize, alignment: 16)
-        defer { buffer.deallocate() }
         var count: Int64 = 0
-        while true {
-            let read = try reader.read(into: buffer)
-            guard read > 0 else { return count }
-            count += Int64(read)
+        try source.readAll { piece in
+            count += Int64(piece.count)
             try Task.checkCancellation()
         }
+        return count
     }
 
     private func store(_ data: Data, in destination: TransportRequest.Destination) throws -> TransportResponse.Body {

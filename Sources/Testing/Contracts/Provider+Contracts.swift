@@ -53,7 +53,7 @@ struct ContractError: Error, Sendable, LocalizedError, ReflectsDescription {
     let description: String
 
     init(_ problems: [String]) {
-        let count = problems.count == 1 ? "1 problem" : "\(problems.count) problems"
+        let count = Plural.of(problems.count, "problem")
         description = ([count + ":"] + problems.map { "  " + $0 }).joined(separator: "\n")
     }
 

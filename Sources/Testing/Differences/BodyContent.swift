@@ -112,7 +112,7 @@ extension FormItem {
 extension Data {
     /// The size, and the beginning of the SHA-256 digest.
     package var summary: String {
-        let digest = MessageDigest.sha256.bytes(of: Array(self)).prefix(8)
+        let digest = SHA256Hasher.digest(of: self).prefix(8)
         let digits = digest.map { byte in (byte < 16 ? "0" : "") + String(byte, radix: 16) }.joined()
         return "<\(count) bytes, SHA-256 \(digits)…>"
     }

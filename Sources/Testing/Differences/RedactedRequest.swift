@@ -53,28 +53,3 @@ extension Redaction {
         )
     }
 }
-
-/// An item of a query or form, decoded.
-package struct FormItem: Sendable, Hashable {
-    /// The name.
-    package let name: String
-    /// The value; `nil` without `=`.
-    package let value: String?
-
-    /// The items of a query or form, in order.
-    package static func items(of text: String) -> [FormItem] {
-        text.split(separator: "&").map { item in
-            let parts = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            return FormItem(name: decoded(parts[0]), value: parts.count > 1 ? decoded(parts[1]) : nil)
-        }
-    }
-
-    private static func decoded(_ text: Substring) -> String {
-        // Most texts have no escapes.
-        guard text.utf8.contains(where: { $0 == UInt8(ascii: "+") || $0 == UInt8(ascii: "%") }) else {
-            return String(text)
-        }
-        let text = text.replacingOccurrences(of: "+", with: " ")
-        return text.removingPercentEncoding ?? text
-    }
-}

@@ -55,24 +55,6 @@ extension RedactedRequest {
     }
 }
 
-extension FormItem {
-    /// The differences of two queries or forms, by name: `query q: expected "tea", found "coffee"`. The order of
-    /// different names does not matter.
-    package static func differences(_ expected: [FormItem], _ found: [FormItem], subject: String) -> [String] {
-        let names = (expected + found).map(\.name)
-        var seen: Set<String> = []
-        return names.filter { seen.insert($0).inserted }.compactMap { name in
-            let old = expected.filter { $0.name == name }
-            let new = found.filter { $0.name == name }
-            return difference("\(subject) \(name)", text(of: old), text(of: new))
-        }
-    }
-
-    private static func text(of items: [FormItem]) -> String? {
-        items.isEmpty ? nil : items.map { $0.value.map { "\"\($0)\"" } ?? "no value" }.joined(separator: ", ")
-    }
-}
-
 extension HTTPHeaders {
     /// The differences from expected fields, by name: `header Accept: missing, expected "text/html"`.
     ///
@@ -92,7 +74,7 @@ extension HTTPHeaders {
 }
 
 /// The difference of two texts on one line; `nil` if there is none. A missing value is `nil`.
-private func difference(_ subject: String, _ expected: String?, _ found: String?) -> String? {
+func difference(_ subject: String, _ expected: String?, _ found: String?) -> String? {
     guard expected != found else { return nil }
     let text =
         switch (expected, found) {

@@ -33,7 +33,7 @@ struct ConditionedTransport: Transport {
             return try await StubTransport(sample).send(request.forSample())
         }
         var sent = request
-        sent.timeout = try timer.timeLeft()
+        sent.timeout = try timer.remainingTime()
         let slowsDownload = conditions.downloadRate != nil || budget.isLimited || events.loss == .withinResponse
         sent.progress = request.progress(reportsUpload: !isUploaded, reportsDownload: !slowsDownload)
         guard slowsDownload else { return try await transport.send(sent) }
@@ -140,73 +140,6 @@ private struct CallEvents {
     }
 }
 
-/// The bytes that all calls of a transport can still transfer.
-struct ByteBudget: Sendable {
-    /// `nil`: unlimited.
-    private let left: Locked<Int>?
-
-    init(_ byteCount: Int?) {
-        left = byteCount.map { Locked(max(0, $0)) }
-    }
-
-    var isLimited: Bool { left != nil }
-    var isSpent: Bool { left?.withLock { $0 == 0 } ?? false }
-
-    /// Takes bytes, or as many as are left.
-    func take(_ count: Int) -> Int {
-        left?.withLock { left in
-            let taken = min(left, count)
-            left -= taken
-            return taken
-        } ?? count
-    }
-}
-
-/// Waits within the timeout of one exchange.
-struct TransferTimer: Sendable {
-    private let clock: any Clock<Duration>
-    private let timeout: Duration?
-    private let elapsed: ElapsedTime
-
-    init(_ clock: any Clock<Duration>, timeout: Duration?) {
-        self.clock = clock
-        self.timeout = timeout
-        elapsed = ElapsedTime(clock)
-    }
-
-    /// The rest of the timeout; `nil` without one.
-    ///
-    /// - Throws: `URLError(.timedOut)`.
-    func timeLeft() throws -> Duration? {
-        guard let timeout else { return nil }
-        let left = timeout - elapsed.current
-        guard left > .zero else { throw URLError(.timedOut) }
-        return left
-    }
-
-    /// Waits, at most until the timeout.
-    ///
-    /// - Throws: `URLError(.timedOut)` or `CancellationError`.
-    func wait(_ duration: Duration) async throws {
-        guard duration > .zero else { return try Task.checkCancellation() }
-        if let left = try timeLeft(), left <= duration {
-            try await clock.wait(for: left)
-            throw URLError(.timedOut)
-        }
-        try await clock.wait(for: duration)
-    }
-}
-
-extension Int? {
-    /// The bytes that are transferred at once: those of a tenth of a second.
-    fileprivate var pieceSize: Int { map { max(1, $0 / 10) } ?? .max }
-
-    /// The time that bytes take at this rate, in bytes a second.
-    fileprivate func time(for count: Int) -> Duration {
-        map { .seconds(Double(count) / Double(max(1, $0))) } ?? .zero
-    }
-}
-
 extension TransportRequest {
     /// The request for a transport that returns a sample: its body has been sent, or is not.
     fileprivate func forSample() -> TransportRequest {
@@ -237,79 +170,5 @@ extension TransportRequest.Body {
         if case .none = self { return nil }
         if let length = try source()?.length { return Int(length) }
         return try bytes().count
-    }
-}
-
-/// The body of a response, slowed down to the rate of the network.
-private final class SlowBody: Sendable {
-    private let body: ResponseBody?
-    private let conditions: NetworkConditions
-    private let losesConnection: Bool
-    private let budget: ByteBudget
-    private let timer: TransferTimer
-    private let progress: (@Sendable (TransferProgress) -> Void)?
-    private let total: Int64?
-    private let state = Locked(State())
-
-    private struct State: Sendable {
-        /// Bytes that have been read from the transport, and not yet been returned.
-        var rest: Data
-        var completed: Int64 = 0
-        var isAtEnd = false
-
-        init(_ rest: Data = Data()) { self.rest = rest }
-    }
-
-    init(
-        _ response: TransportResponse,
-        conditions: NetworkConditions,
-        losesConnection: Bool,
-        budget: ByteBudget,
-        timer: TransferTimer,
-        progress: (@Sendable (TransferProgress) -> Void)?
-    ) {
-        if case .stream(let body) = response.body { self.body = body } else { body = nil }
-        self.conditions = conditions
-        self.losesConnection = losesConnection
-        self.budget = budget
-        self.timer = timer
-        self.progress = progress
-        let headers = response.head.headers
-        // The length of coded content is another one.
-        total = headers.contains("Content-Encoding") ? nil : headers["Content-Length"].flatMap { Int64($0) }
-    }
-
-    /// The next piece; `nil` at the end.
-    func next() async throws -> Data? {
-        if losesConnection, state.withLock({ $0.completed > 0 }) { throw URLError(.networkConnectionLost) }
-        try await fill()
-        let rest = state.withLock { $0.rest }
-        guard !rest.isEmpty else {
-            if losesConnection { throw URLError(.networkConnectionLost) }
-            let completed = state.withLock { $0.completed }
-            progress?(TransferProgress(completed: completed, total: completed, direction: .download))
-            return nil
-        }
-        let wanted = min(rest.count, losesConnection ? max(1, rest.count / 2) : .max, conditions.downloadRate.pieceSize)
-        let taken = budget.take(wanted)
-        guard taken > 0 else { throw URLError(.networkConnectionLost) }
-        try await timer.wait(conditions.downloadRate.time(for: taken))
-        let completed = state.withLock { state in
-            state.rest = state.rest.dropFirst(taken)
-            state.completed += Int64(taken)
-            return state.completed
-        }
-        progress?(TransferProgress(completed: completed, total: total, direction: .download))
-        return Data(rest.prefix(taken))
-    }
-
-    /// Reads the next piece from the transport if all bytes have been returned.
-    private func fill() async throws {
-        guard state.withLock({ $0.rest.isEmpty && !$0.isAtEnd }), let body else { return }
-        var iterator = body.makeAsyncIterator()
-        let piece = try await iterator.next()
-        state.withLock { state in
-            if let piece { state.rest = piece } else { state.isAtEnd = true }
-        }
     }
 }

@@ -43,6 +43,13 @@ enum MessageText {
     }
 }
 
+/// A number with its noun.
+enum Plural {
+    static func of(_ count: Int, _ noun: String) -> String {
+        "\(count) \(noun)\(count == 1 ? "" : "s")"
+    }
+}
+
 extension RecordedRequest {
     /// The method, the URL and the size of the body on one line, without the values of secrets.
     package var summary: String {

@@ -45,15 +45,24 @@ extension RecordedRequest {
     ///
     /// - Throws: The error of the body's file or source.
     package init(_ request: TransportRequest) throws {
-        let urlRequest = request.urlRequest
+        self.init(request.urlRequest, body: try request.body.bytes(), target: request.target, request.secretHeaders)
+    }
+
+    /// Creates a record of a request whose body has been read.
+    init(
+        _ request: URLRequest,
+        body: Data,
+        target: (any TargetType)?,
+        _ secretHeaders: Set<HTTPHeaderName>
+    ) {
         self.init(
-            method: HTTPMethod(rawValue: urlRequest.httpMethod ?? "GET"),
-            url: urlRequest.url ?? URL(fileURLWithPath: "/"),
-            headers: HTTPHeaders(urlRequest.allHTTPHeaderFields ?? [:]),
-            body: try request.body.bytes(),
-            target: request.target
+            method: request.method,
+            url: request.url ?? target?.baseURL ?? URL(fileURLWithPath: "/"),
+            headers: HTTPHeaders(request.allHTTPHeaderFields ?? [:]),
+            body: body,
+            target: target
         )
-        secretHeaders = request.secretHeaders
+        self.secretHeaders = secretHeaders
     }
 }
 
@@ -63,14 +72,11 @@ extension TransportRequest.Body {
     /// - Throws: A `URLError` for a file that cannot be read; the error of the source; `CancellationError`.
     package func bytes() throws -> Data {
         if case .data(let data) = self { return data }
-        guard let reader = try source()?.open() else { return Data() }
         var bytes = Data()
-        var buffer = [UInt8](repeating: 0, count: 64 << 10)
-        while true {
-            let count = try buffer.withUnsafeMutableBytes { try reader.read(into: $0) }
-            guard count > 0 else { return bytes }
+        try source()?.readAll { piece in
             try Task.checkCancellation()
-            bytes.append(contentsOf: buffer[..<count])
+            bytes.append(contentsOf: piece)
         }
+        return bytes
     }
 }

@@ -107,15 +107,9 @@ public struct RecordingPlugin: Plugin {
     /// Records the hook and the request.
     public func willSend(_ request: URLRequest, context: RequestContext) {
         recordedEvents.append(.willSend(attempt: context.attempt))
-        var recorded = RecordedRequest(
-            method: HTTPMethod(rawValue: request.httpMethod ?? "GET"),
-            url: request.url ?? context.target.baseURL,
-            headers: HTTPHeaders(request.allHTTPHeaderFields ?? [:]),
-            body: request.httpBody ?? Data(),
-            target: context.target
+        log.append(
+            RecordedRequest(request, body: request.httpBody ?? Data(), target: context.target, context.secretHeaders)
         )
-        recorded.secretHeaders = context.secretHeaders
-        log.append(recorded)
     }
 
     /// Records the hook and the result.

@@ -68,10 +68,3 @@ struct ExpectationFailure: LocalizedError, CustomStringConvertible {
     /// The description, which XCTest on Apple platforms reads from here.
     var errorDescription: String? { description }
 }
-
-/// A number with its noun.
-enum Plural {
-    static func of(_ count: Int, _ noun: String) -> String {
-        "\(count) \(noun)\(count == 1 ? "" : "s")"
-    }
-}

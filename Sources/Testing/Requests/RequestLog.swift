@@ -116,7 +116,7 @@ extension RequestLog {
     }
 }
 
-/// The requests of a log, and the callers that wait for one.
+/// The requests of a log, and the callers that wait for a request.
 private struct LogState: Sendable {
     struct Entry: Sendable {
         let id: Int

@@ -88,7 +88,7 @@ public struct RequestPattern: Sendable {
         return pattern
     }
 
-    /// Returns this pattern for one state of the stubs, which an answer sets with ``StubAnswer/then(_:)``. Stubs begin
+    /// Returns this pattern for a state of the stubs, which an answer sets with ``StubAnswer/then(_:)``. Stubs begin
     /// without a state. In an expectation, the state is ignored.
     public func when(_ state: String) -> Self {
         var pattern = self

@@ -17,7 +17,7 @@ extension TestServer {
     /// After the last step, the connection stays open, unless the request or the response has the field
     /// `Connection: close`.
     public struct Reply: Sendable, ExpressibleByArrayLiteral {
-        /// The steps for one request, and the state that they set.
+        /// The steps for a request, and the state that they set.
         struct Response: RouteStep {
             var steps: [Step]
             var state: String?

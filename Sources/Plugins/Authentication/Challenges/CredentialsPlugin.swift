@@ -19,7 +19,7 @@ import FoundationNetworking
 ///   are sent with an answer at once. A call whose answer is rejected gets the server's response.
 /// - `Digest` is preferred to `Basic`, and SHA-256 to MD5. The quality of protection is `auth`; a server that requires
 ///   `auth-int`, or another algorithm, ends the call with an error of stage `.status` that says so.
-/// - An answer for `Digest` is valid for one URL. If the server redirects the answered request to another URL that needs
+/// - An answer for `Digest` is valid for a single URL. If the server redirects the answered request to another URL that needs
 ///   an answer too, the caller gets its 401.
 /// - A call whose scheme (`CallOptions.authorization`) is `.basic` carries user and password from the start, for servers
 ///   that send no challenge. Anyone who can read the request can read them.

@@ -13,6 +13,21 @@ public protocol BodySource: Sendable {
     func open() throws -> any BodyReader
 }
 
+extension BodySource {
+    /// Opens a reader, and passes each piece to the closure, up to 64 KiB at a time, until the end or an error.
+    package func readAll(_ take: (UnsafeRawBufferPointer) throws -> Void) throws {
+        let reader = try open()
+        try withUnsafeTemporaryAllocation(byteCount: 64 << 10, alignment: 16) { buffer in
+            while true {
+                let count = try reader.read(into: buffer)
+                guard count > 0 else { return }
+                // A reader of the app's may return too much.
+                try take(UnsafeRawBufferPointer(rebasing: buffer[..<min(count, buffer.count)]))
+            }
+        }
+    }
+}
+
 /// Reads the bytes of an opened ``BodySource``; used by one thread at a time.
 public protocol BodyReader: AnyObject {
     /// Fills the buffer from its start, and returns the number of bytes written: at least 1, or 0 at the end.

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+
+/// The failure of a stub itself, which is a mistake in the test.
+struct StubError: LocalizedError, CustomStringConvertible, DeveloperError {
+    private let title: String
+    private let lines: [String]
+
+    init(_ title: String, _ lines: [String] = []) {
+        self.title = title
+        self.lines = lines
+    }
+
+    /// The message, with a line for each part.
+    var description: String { ([title] + lines.map { "  \($0)" }).joined(separator: "\n") }
+
+    /// The message on one line, which is part of the description of the call's error.
+    var errorDescription: String? { ([title] + lines).joined(separator: " ") }
+}
