@@ -78,6 +78,7 @@ extension Redaction {
             return Data(self.form(form, limit: .max).bytes)
         case .other:
             let type = contentType.map(BodyFormat.mediaType) ?? ""
+            if type == "text/csv", let table = TableRedactor.redacted(data, by: self) { return text(table) }
             guard Self.isTextType(type) || !Self.isMedia(type) && BodyFormat.isText(data) else { return data }
             return text(data)
         }

@@ -6,7 +6,8 @@ import Foundation
 /// A field is secret if one of the words of its name is, for example, `token`, `secret`, `password`, `session`,
 /// `credential`, `auth` or `signature`, or if its last word is `key`: `X-Session-Key`, `accessToken`, `client_secret`.
 /// Words that only contain these letters (`monkey`, `author`), counts and properties (`max_tokens`, `token_type`), and
-/// names such as `publicKey` are not. In queries and forms, `code` is secret, too.
+/// names such as `publicKey` are not. In queries and forms, `code` is secret, too. Of a CSV body, the columns with such a
+/// name in the first line are redacted in a recording, but not in a log.
 ///
 /// ```swift
 /// var redaction = Redaction()
@@ -196,7 +197,7 @@ extension Redaction {
 
     /// Whether an escaped value can be more than plain text.
     private static func canContainSecret(_ value: UnsafeBufferPointer<UInt8>) -> Bool {
-        if value.starts(with: "eyJ".utf8) { return true }
+        if value.starts(with: "eyJ".utf8) || value.starts(with: "-----BEGIN".utf8) { return true }
         return value.indices.contains { index in
             let byte = value[index]
             guard byte == UInt8(ascii: "%") else { return byte.startsSecret && byte != UInt8(ascii: ".") }

@@ -4,8 +4,9 @@ import Foundation
 /// Copies a text and redacts the values of secret fields in it.
 ///
 /// It reads byte by byte and needs no valid syntax, so that it also redacts incomplete JSON, and several formats in one
-/// text: JSON (RFC 8259) at any depth and within strings, the elements and attributes of XML and HTML, `name=value` and
-/// `name: value`, the user of a URL, and credentials such as `Bearer …`. Other text is copied unchanged.
+/// text: JSON (RFC 8259) at any depth, within strings, and in the data of server-sent events, the elements and attributes
+/// of XML and HTML, `name=value` and `name: value` with the indented lines of YAML below it, the user of a URL, private
+/// keys (RFC 7468), and credentials such as `Bearer …`. Other text is copied unchanged.
 package struct TextRedactor {
     /// An object or array that is open.
     struct Level {
@@ -99,6 +100,11 @@ extension TextRedactor {
     /// Copies a word. If it is the name of a secret, redacts its value: `token=…`, `'token': '…'`, `token: …`.
     private mutating func copyWord() {
         let start = index
+        if bytes[start] == UInt8(ascii: "-"), let key = privateKey(at: start) {
+            copyBytes(to: key.lowerBound)
+            index = key.upperBound
+            return append(Self.placeholder)
+        }
         let end = endOfName(at: start)
         if isJWT(start..<end) {
             index = end
@@ -118,6 +124,9 @@ extension TextRedactor {
             index = endOfString(at: value)
         } else {
             index = endOfPlainValue(at: value, after: separator)
+            let block = separator == UInt8(ascii: ":") ? endOfBlock(from: index, valueAt: value, nameAt: start) : nil
+            if block != nil, index == value, bytes[value - 1] != 0x20 { append([0x20]) }
+            index = block ?? index
             if index > value { append(Self.placeholder) }
         }
     }
@@ -225,13 +234,21 @@ extension TextRedactor {
         return bytes.count
     }
 
+    /// The end of white space, including the field name of a further data line of a server-sent event.
     func skippingSpace(from start: Int) -> Int {
         var index = start
-        while let byte = byte(at: index), byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D { index += 1 }
+        while let byte = byte(at: index), byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D {
+            index += 1
+            if byte == 0x0A, self.byte(at: index) == UInt8(ascii: "d"), bytes[index...].starts(with: Self.eventData) {
+                index += Self.eventData.count
+            }
+        }
         return min(index, bytes.count)
     }
 
-    private func skippingBlanks(from start: Int) -> Int {
+    private static let eventData = Array("data:".utf8)
+
+    func skippingBlanks(from start: Int) -> Int {
         var index = start
         while let byte = byte(at: index), byte == 0x20 || byte == 0x09 { index += 1 }
         return min(index, bytes.count)

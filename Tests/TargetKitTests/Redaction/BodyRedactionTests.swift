@@ -45,6 +45,60 @@ struct BodyRedactionTests {
         #expect(result == (hasMark ? mark : Data()) + expected)
     }
 
+    @Test(
+        "Private keys, blocks of YAML and the data of events are redacted",
+        arguments: [
+            (
+                "a\n-----BEGIN EC PRIVATE KEY-----\nabc\n-----END EC PRIVATE KEY-----\nb",
+                "a\n-----BEGIN EC PRIVATE KEY-----\n<redacted>\n-----END EC PRIVATE KEY-----\nb"
+            ),
+            ("-----BEGIN PRIVATE KEY-----\nabc", "-----BEGIN PRIVATE KEY-----\n<redacted>"),
+            (
+                #"{"pem":"-----BEGIN PRIVATE KEY-----\nabc\n-----END PRIVATE KEY-----\n"}"#,
+                #"{"pem":"-----BEGIN PRIVATE KEY-----\n<redacted>\n-----END PRIVATE KEY-----\n"}"#
+            ),
+            ("token: |\n  abc\n\n  def\nx: 1", "token: <redacted>\nx: 1"),
+            ("a:\n  password: >-\n    abc\n  b: 1\n", "a:\n  password: <redacted>\n  b: 1\n"),
+            ("a:\r\n  password: |\r\n    abc\r\n  b: 1\r\n", "a:\r\n  password: <redacted>\r\n  b: 1\r\n"),
+            ("- token: |2+\n    abc\n  b: 1\n- c", "- token: <redacted>\n  b: 1\n- c"),
+            ("passwords:\n- abc\n- def\nx: 1", "passwords: <redacted>\nx: 1"),
+            ("passwords:\n  - abc\n  - def\nx: 1", "passwords: <redacted>\nx: 1"),
+            ("credentials:\n  user: anna\n  pin: 1\n\nx: 1", "credentials: <redacted>\n\nx: 1"),
+            ("mutation { login(password:\n \"abc\") { id } }", "mutation { login(password: <redacted>"),
+            ("data: {\"token\":\ndata: \"abc\"}\n\n", "data: {\"token\":\ndata: \"<redacted>\"}\n\n"),
+            ("data: {\"token\":\r\ndata:\"abc\"}\r\n", "data: {\"token\":\r\ndata:\"<redacted>\"}\r\n"),
+            ("data: {\"token\"\ndata: :{\ndata: \"a\":1}}\n\n", "data: {\"token\"\ndata: :\"<redacted>\"}\n\n"),
+        ]
+    )
+    func texts(_ text: String, _ expected: String) {
+        #expect(String(decoding: redacted(Data(text.utf8), "text/plain"), as: UTF8.self) == expected)
+    }
+
+    @Test(
+        "Ordinary text keeps its bytes",
+        arguments: [
+            "-----BEGIN CERTIFICATE-----\nabc\n-----END CERTIFICATE-----\n", "----- token -----\na",
+            "-----BEGIN PUBLIC KEY-----\nabc\n-----END PUBLIC KEY-----", "title: |\n  a\n  b\nx: 1\n",
+            "Enter the password:\n", "The token:\n\nNot indented", "session:\nx: 1", "data: a\ndata: b\n\n",
+        ]
+    )
+    func ordinaryTexts(_ text: String) {
+        #expect(String(decoding: redacted(Data(text.utf8), "text/plain"), as: UTF8.self) == text)
+    }
+
+    @Test(
+        "The columns of a CSV body whose header is the name of a secret are redacted",
+        arguments: [
+            ("user,password\nann,abc\nbob,\n", "user,password\nann,<redacted>\nbob,\n"),
+            ("\"api key\";a\r\n\"x;\"\"y\";1\r\n", "\"api key\";a\r\n<redacted>;1\r\n"),
+            ("a,token\n\"x\ny\",\"a\nb\"", "a,token\n\"x\ny\",<redacted>"),
+            ("a,b\n1,2\n", "a,b\n1,2\n"), ("token\nabc", "token\n<redacted>"),
+        ]
+    )
+    func columns(_ text: String, _ expected: String) {
+        #expect(String(decoding: redacted(Data(text.utf8), "text/csv; charset=utf-8"), as: UTF8.self) == expected)
+    }
+
     @Test("A form that is not UTF-8 is redacted")
     func form() {
         let form = Data("a=".utf8) + [0xE9] + Data("&password=abc".utf8)
