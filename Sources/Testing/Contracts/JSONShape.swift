@@ -4,27 +4,36 @@ import TargetKit
 
 /// The keys and types of a JSON document, without its values. The elements of an array have one shape together.
 struct JSONShape: Sendable, Hashable {
-    /// The types that occur, as messages name them; `null` is one of them. Empty for the elements of an empty array.
+    /// The types that occur, as messages name them; `null` is one of them. Empty for the elements of an empty array, and
+    /// for a redacted value, which had any type.
     private(set) var types: Set<String> = []
     private var members: [String: Member] = [:]
     private var keys: [String] = []
+    private var objectCount = 0
     private var elements: [JSONShape] = []
 
     private struct Member: Sendable, Hashable {
         var shape: JSONShape
-        /// Whether each object has the key.
-        var isRequired: Bool
+        /// The number of objects that have the key.
+        var count: Int
+
+        mutating func add(_ other: Member) {
+            shape.merge(other.shape)
+            count += other.count
+        }
     }
 
     init() {}
 
     init(_ value: JSONValue) {
+        if value.string == HeaderRedaction.placeholder { return }
         types = [value.typeName]
         switch value {
         case .object(let object):
+            objectCount = 1
             for (key, value) in object {
                 keys.append(key)
-                members[key] = Member(shape: JSONShape(value), isRequired: true)
+                members[key] = Member(shape: JSONShape(value), count: 1)
             }
         case .array(let array): elements = [array.reduce(into: JSONShape()) { $0.merge(JSONShape($1)) }]
         default: break
@@ -33,28 +42,20 @@ struct JSONShape: Sendable, Hashable {
 
     /// Adds the shape of another value at the same place.
     private mutating func merge(_ other: JSONShape) {
-        let (isObject, isOtherObject) = (types.contains(Self.object), other.types.contains(Self.object))
-        for key in other.keys {
-            if var member = members[key] {
-                member.shape.merge(other.members[key]?.shape ?? JSONShape())
-                member.isRequired = member.isRequired && other.members[key]?.isRequired == true
-                members[key] = member
-            } else {
-                keys.append(key)
-                let isRequired = !isObject && other.members[key]?.isRequired == true
-                members[key] = Member(shape: other.members[key]?.shape ?? JSONShape(), isRequired: isRequired)
-            }
-        }
-        if isOtherObject {
-            for key in keys where other.members[key] == nil { members[key]?.isRequired = false }
+        for (key, member) in other.members where members[key] != nil { members[key]?.add(member) }
+        for key in other.keys where members[key] == nil {
+            keys.append(key)
+            members[key] = other.members[key]
         }
         if let otherElements = other.elements.first {
-            var merged = elements.first ?? JSONShape()
-            merged.merge(otherElements)
-            elements = [merged]
+            if elements.isEmpty { elements = [otherElements] } else { elements[0].merge(otherElements) }
         }
+        objectCount += other.objectCount
         types.formUnion(other.types)
     }
+
+    /// Whether each object has the key of the member.
+    private func isRequired(_ member: Member) -> Bool { member.count == objectCount }
 
     private static let object = JSONValue.object([:]).typeName
     private static let null = JSONValue.null.typeName
@@ -74,10 +75,10 @@ struct JSONShape: Sendable, Hashable {
                 guard let member = members[key] else { continue }
                 let path = path + [JSONDifference.escaped(key)]
                 guard let other = answer.members[key] else {
-                    if member.isRequired { lines.append("\(path.joined(separator: ".")): missing in the answer") }
+                    if isRequired(member) { lines.append("\(path.joined(separator: ".")): missing in the answer") }
                     continue
                 }
-                if member.isRequired, !other.isRequired {
+                if isRequired(member), !answer.isRequired(other) {
                     lines.append("\(path.joined(separator: ".")): missing in some elements of the answer")
                 }
                 lines += member.shape.differences(to: other.shape, path: path)
