@@ -4,12 +4,41 @@ import TargetKit
 
 /// The entries of a cassette's folder, and which of them have been used. The folder is read at the first use.
 final class Cassette: Sendable {
-    /// An entry that a call has taken, which no other call gets.
-    struct Claim: Sendable {
-        let id: Int
+    /// An entry that a call has taken, which no other call gets. Unless the call uses it, it is returned with the last
+    /// reference to the claim.
+    final class Claim: Sendable {
+        fileprivate let id: Int
         let item: CassetteFolder.Item
         /// Whether the call is to be sent and the entry to be replaced.
         let isRerecorded: Bool
+        /// The cassette to which the entry is returned; `nil` when it has been used or returned, and for an entry that
+        /// another call has used.
+        private let owner: Locked<Cassette?>
+
+        fileprivate init(_ id: Int, _ item: CassetteFolder.Item, isRerecorded: Bool = false, owner: Cassette?) {
+            self.id = id
+            self.item = item
+            self.isRerecorded = isRerecorded
+            self.owner = Locked(owner)
+        }
+
+        deinit {
+            release()
+        }
+
+        /// Keeps the entry.
+        func use() {
+            owner.withLock { $0 = nil }
+        }
+
+        /// Returns the entry to the cassette, unless it has been used.
+        func release() {
+            let owner = owner.withLock { owner in
+                defer { owner = nil }
+                return owner
+            }
+            owner?.release(id, item, isRerecorded: isRerecorded)
+        }
     }
 
     fileprivate struct State: Sendable {
@@ -64,20 +93,20 @@ final class Cassette: Sendable {
             guard try matches(request, item) else { continue }
             let claim = state.withLock { state -> Claim? in
                 guard state.used.insert(id).inserted else { return nil }
-                return Claim(id: id, item: item, isRerecorded: state.rerecorded.remove(item.name) != nil)
+                let isRerecorded = state.rerecorded.remove(item.name) != nil
+                return Claim(id, item, isRerecorded: isRerecorded, owner: self)
             }
             if let claim { return claim }
         }
         guard repeats else { return nil }
         let used = try withState { state in (state.index[key]?.ids ?? []).map { ($0, state.items[$0]) } }
-        return try used.last { try matches(request, $0.1) }.map { Claim(id: $0.0, item: $0.1, isRerecorded: false) }
+        return try used.last { try matches(request, $0.1) }.map { Claim($0.0, $0.1, owner: nil) }
     }
 
-    /// Returns an entry whose call was not recorded after all.
-    func release(_ claim: Claim) {
+    private func release(_ id: Int, _ item: CassetteFolder.Item, isRerecorded: Bool) {
         state.withLock { state in
-            state.release(claim.id, key: key(of: claim.item))
-            if claim.isRerecorded { state.rerecorded.insert(claim.item.name) }
+            state.release(id, key: key(of: item))
+            if isRerecorded { state.rerecorded.insert(item.name) }
         }
     }
 
@@ -87,13 +116,14 @@ final class Cassette: Sendable {
         state.withLock { state in
             if let claim { state.items[claim.id] = item } else { state.append(item, key: key(of: item), isUsed: true) }
         }
+        claim?.use()
     }
 
-    /// The recorded result of an entry, with its bodies.
-    func outcome(of item: CassetteFolder.Item) throws -> RecordedOutcome {
-        var outcome = RecordedOutcome(response: item.document.response, failure: item.document.failure)
-        if let name = item.document.responseBody { outcome.response?.body = try folder.read(name) }
-        return outcome
+    /// The entries that match, used or not, in order.
+    func items(matching request: RedactedRequest) throws -> [CassetteFolder.Item] {
+        let key = comparison.key(request)
+        let items = try withState { state in (state.index[key]?.ids ?? []).map { state.items[$0] } }
+        return try items.filter { try matches(request, $0) }
     }
 
     private func matches(_ request: RedactedRequest, _ item: CassetteFolder.Item) throws -> Bool {
@@ -101,12 +131,10 @@ final class Cassette: Sendable {
     }
 
     private func request(of item: CassetteFolder.Item) throws -> RedactedRequest {
-        var request = item.request
-        if comparison.comparesBody, let name = item.document.requestBody { request.body = try folder.read(name) }
-        return request
+        try folder.request(of: item, withBody: comparison.comparesBody)
     }
 
-    private func key(of item: CassetteFolder.Item) -> String { comparison.key(item.request) }
+    private func key(of item: CassetteFolder.Item) -> String { comparison.key(item.document.request) }
 
     private func withState<Value>(_ body: (inout State) throws -> Value) throws -> Value {
         try state.withLock { state in
@@ -152,11 +180,6 @@ extension CassetteFolder.Item {
             statusCode: document.response?.status
         )
     }
-
-    /// The request without its body.
-    var request: RedactedRequest {
-        RedactedRequest(method: document.method, url: document.url, headers: document.requestHeaders, body: Data())
-    }
 }
 
 // MARK: - Missing entries
@@ -193,6 +216,6 @@ extension Cassette {
     }
 
     private func rank(_ item: CassetteFolder.Item, _ request: RedactedRequest) -> Int {
-        (item.request.path == request.path ? 2 : 0) + (item.document.method == request.method ? 1 : 0)
+        (item.document.request.path == request.path ? 2 : 0) + (item.document.method == request.method ? 1 : 0)
     }
 }

@@ -7,8 +7,8 @@ import TargetKit
 /// ```json
 /// {
 ///   "version" : 1,
-///   "request" : { "method" : "GET", "url" : "https://…", "headers" : [ "Accept: */*" ], "body" : "001-….json" },
-///   "response" : { "status" : 200, "httpVersion" : "HTTP/2", "headers" : [ … ], "body" : "001-….response.json" },
+///   "request" : { "method" : "GET", "url" : "https://…", "headers" : [ "Accept: */*" ], "body" : "001-….request-….json" },
+///   "response" : { "status" : 200, "httpVersion" : "HTTP/2", "headers" : [ … ], "body" : "001-….response-….json" },
 ///   "failure" : { "URLError" : -1005 }
 /// }
 /// ```
@@ -26,6 +26,11 @@ struct CassetteDocument: Sendable, Hashable {
     /// The name of the file with the response's body; `nil` if it is empty.
     var responseBody: String?
     var failure: Int?
+
+    /// The request without its body.
+    var request: RedactedRequest {
+        RedactedRequest(method: method, url: url, headers: requestHeaders, body: Data())
+    }
 
     /// The names of the body files.
     var bodies: [String] { [requestBody, responseBody].compactMap { $0 } }

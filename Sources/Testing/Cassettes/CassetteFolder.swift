@@ -2,7 +2,8 @@
 import Foundation
 import TargetKit
 
-/// The files of a cassette: `001-GET-products.json` for a call, and its bodies beside it.
+/// The files of a cassette: `001-GET-products.json` for a call, and its bodies beside it, with a digest of their contents
+/// in their names.
 struct CassetteFolder: Sendable {
     let url: URL
 
@@ -16,18 +17,57 @@ struct CassetteFolder: Sendable {
     ///
     /// - Throws: ``CassetteError``, which names the file and what is wrong with it.
     func items() throws -> [Item] {
-        let numbered = try documentNames().map { (number: Self.number(ofDocument: $0) ?? 0, name: $0) }
-        return try numbered.sorted { ($0.number, $0.name) < ($1.number, $1.name) }.map { _, file in
+        let numbered = try fileNames().compactMap { name in Self.number(ofDocument: name).map { ($0, name) } }
+        return try numbered.sorted { $0 < $1 }.map { _, file in
+            let name = String(file.dropLast(5))
+            return Item(name: name, document: try document(named: name))
+        }
+    }
+
+    private func document(named name: String) throws -> CassetteDocument {
+        let file = name + ".json"
+        do {
+            return try CassetteDocument(try read(file))
+        } catch let problem as CassetteDocument.Problem {
+            throw CassetteError("\(path(file)) \(problem.text); delete it to record the call again")
+        }
+    }
+
+    /// The recorded request of an entry, with its body if it is needed.
+    func request(of item: Item, withBody: Bool) throws -> RedactedRequest {
+        guard withBody, item.document.requestBody != nil else { return item.document.request }
+        return try reading(item) { document in
+            var request = document.request
+            if let name = document.requestBody { request.body = try read(name) }
+            return request
+        }
+    }
+
+    /// The recorded result of an entry, with its body.
+    func outcome(of item: Item) throws -> RecordedOutcome {
+        try reading(item) { document in
+            var outcome = RecordedOutcome(response: document.response, failure: document.failure)
+            if let name = document.responseBody { outcome.response?.body = try read(name) }
+            return outcome
+        }
+    }
+
+    /// Calls a closure that reads the bodies of a document, and calls it again if another process has meanwhile recorded
+    /// the entry again, which removes the old bodies.
+    private func reading<Value>(_ item: Item, _ read: (CassetteDocument) throws -> Value) throws -> Value {
+        var document = item.document
+        while true {
             do {
-                return Item(name: String(file.dropLast(5)), document: try CassetteDocument(try read(file)))
-            } catch let problem as CassetteDocument.Problem {
-                throw CassetteError("\(path(file)) \(problem.text); delete it to record the call again")
+                return try read(document)
+            } catch {
+                guard let current = try? self.document(named: item.name), current != document else { throw error }
+                document = current
             }
         }
     }
 
     /// The bytes of a file of the folder.
-    func read(_ name: String) throws -> Data {
+    private func read(_ name: String) throws -> Data {
         let file = url.appendingPathComponent(name)
         guard Self.isPlainName(name), !Self.isLink(file) else {
             throw CassetteError("\(path(name)) is a symbolic link, which a cassette does not follow")
@@ -40,32 +80,48 @@ struct CassetteFolder: Sendable {
         throw CassetteError("\(path(name)) does not exist; delete the document that names it to record the call again")
     }
 
-    /// Writes an entry. The document is written last, so that other processes find either the whole entry or none.
+    /// Writes an entry: its bodies under new names, then its document. Another process, and the next one after this one
+    /// was killed, therefore finds the whole new entry, or the whole old one, or none.
     ///
     /// - Parameter item: The item to replace; `nil` for a new one with the lowest free number.
     func write(_ request: RedactedRequest, _ outcome: RecordedOutcome, replacing item: Item?) throws -> Item {
         try createFolder()
         let lock = FolderLock(url)
         defer { lock?.release() }
-        let name = try item?.name ?? newName(request)
+        let files = try fileNames()
+        let name = item?.name ?? newName(request, among: files)
         var document = CassetteDocument(method: request.method, url: request.url, requestHeaders: request.headers)
         document.response = outcome.response
         document.response?.body = Data()
         document.failure = outcome.failure
-        document.requestBody = try write(request.body, request.headers, as: name + ".request")
-        if let response = outcome.response {
-            document.responseBody = try write(response.body, response.headers, as: name + ".response")
+        do {
+            document.requestBody = try write(request.body, request.headers, as: name + ".request")
+            if let response = outcome.response {
+                document.responseBody = try write(response.body, response.headers, as: name + ".response")
+            }
+            try write(document.json.jsonData(pretty: true) + Data("\n".utf8), as: name + ".json")
+        } catch {
+            for body in document.bodies where !files.contains(body) { remove(body) }
+            throw error
         }
-        try write(document.json.jsonData(pretty: true) + Data("\n".utf8), as: name + ".json")
-        for old in item?.document.bodies ?? [] where !document.bodies.contains(old) {
-            try? AtomicFile(url.appendingPathComponent(old)).remove()
-        }
+        removeLeftovers(among: files, of: name, keeping: document.bodies)
         return Item(name: name, document: document)
     }
 
+    /// Writes a body under a name that no file with other contents has.
     private func write(_ body: Data, _ headers: HTTPHeaders, as name: String) throws -> String? {
         guard !body.isEmpty else { return nil }
-        let file = name + "." + Self.fileExtension(of: body, headers[.contentType])
+        let digest = SHA256Hasher.digest(of: body).prefix(4)
+        let digits = digest.map { byte in (byte < 16 ? "0" : "") + String(byte, radix: 16) }.joined()
+        let suffix = "." + Self.fileExtension(of: body, headers[.contentType])
+        var file = "\(name)-\(digits)\(suffix)"
+        var number = 1
+        // A body of that name was edited, or has the same beginning of its digest.
+        while let other = try? read(file) {
+            if other == body { return file }
+            number += 1
+            file = "\(name)-\(digits)-\(number)\(suffix)"
+        }
         try write(body, as: file)
         return file
     }
@@ -81,6 +137,30 @@ struct CassetteFolder: Sendable {
         }
     }
 
+    private func remove(_ name: String) {
+        unlink(path(name))
+    }
+
+    /// The age at which a file counts as left behind by a killed process; a newer one may still be in use.
+    private static let leftoverAge: TimeInterval = 3_600
+
+    /// Removes the bodies that the entry named before, and what killed processes have left: bodies without a document,
+    /// and files that were not written to their end.
+    private func removeLeftovers(among files: [String], of name: String, keeping bodies: [String]) {
+        let documents = Set(files.filter { Self.number(ofDocument: $0) != nil })
+        for file in files where !bodies.contains(file) {
+            let entry = Self.entry(ofBody: file)
+            let isUnnamed = entry.map { !documents.contains($0 + ".json") } ?? Self.isPart(file)
+            if entry == name || (isUnnamed && isLeftover(file)) { remove(file) }
+        }
+    }
+
+    private func isLeftover(_ file: String) -> Bool {
+        let attributes = try? FileManager.default.attributesOfItem(atPath: path(file))
+        guard let date = attributes?[.modificationDate] as? Date else { return false }
+        return date < Date(timeIntervalSinceNow: -Self.leftoverAge)
+    }
+
     private func createFolder() throws {
         do {
             try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
@@ -90,84 +170,6 @@ struct CassetteFolder: Sendable {
     }
 
     private func path(_ name: String) -> String { url.appendingPathComponent(name).path }
-}
-
-// MARK: - Names
-
-extension CassetteFolder {
-    /// The names of the documents.
-    private func documentNames() throws -> [String] {
-        let names: [String]
-        do {
-            names = try FileManager.default.contentsOfDirectory(atPath: url.path)
-        } catch {
-            guard FileManager.default.fileExists(atPath: url.path) else { return [] }
-            throw CassetteError("the cassette's folder \(url.path) cannot be read: \(error.localizedDescription)")
-        }
-        return names.filter { Self.number(ofDocument: $0) != nil }
-    }
-
-    /// The number of a document `001-GET.json`; `nil` for another file, such as a body, which has another dot.
-    private static func number(ofDocument name: String) -> Int? {
-        guard name.hasSuffix(".json"), isPlainName(name), let hyphen = name.utf8.firstIndex(of: UInt8(ascii: "-")),
-            name.utf8.firstIndex(of: UInt8(ascii: ".")) == name.utf8.index(name.utf8.endIndex, offsetBy: -5)
-        else { return nil }
-        return Int(name[..<hyphen])
-    }
-
-    private func newName(_ request: RedactedRequest) throws -> String {
-        let taken = Set(try documentNames().compactMap(Self.number(ofDocument:)))
-        var number = 1
-        while taken.contains(number) { number += 1 }
-        let digits = String(number)
-        let slug = Self.slug(request.method + "-" + request.path)
-        return String(repeating: "0", count: max(0, 3 - digits.count)) + digits + "-" + slug
-    }
-
-    /// The text with everything but ASCII letters and digits replaced by single hyphens.
-    private static func slug(_ text: String) -> String {
-        text.split { !($0.isASCII && ($0.isLetter || $0.isNumber)) }.joined(separator: "-").prefix(48)
-            .trimmingCharacters(in: CharacterSet(charactersIn: "-"))
-    }
-
-    /// Whether a name is that of a visible file in the folder, on every file system.
-    static func isPlainName(_ name: String) -> Bool {
-        !name.isEmpty && !name.hasPrefix(".") && name.utf8.count <= 255
-            && name.utf8.allSatisfy { byte in
-                switch byte {
-                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."):
-                    true
-                default: false
-                }
-            }
-    }
-
-    private static func isLink(_ file: URL) -> Bool {
-        var status = stat()
-        return lstat(file.path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
-    }
-
-    private static func fileExtension(of body: Data, _ contentType: String?) -> String {
-        let type = contentType.map(BodyFormat.mediaType) ?? ""
-        if let known = extensions[type] { return known }
-        if type.hasSuffix("+json") { return "json" }
-        if type.hasSuffix("+xml") { return "xml" }
-        if type.hasPrefix("multipart/") { return "multipart" }
-        switch BodyContent(body, contentType: contentType) {
-        case .json: return "json"
-        case .form, .text: return "txt"
-        default: return "bin"
-        }
-    }
-
-    private static let extensions = [
-        "application/json": "json", "application/x-ndjson": "ndjson", "application/xml": "xml", "text/xml": "xml",
-        "text/html": "html", "text/plain": "txt", "text/csv": "csv", "text/event-stream": "txt",
-        "application/x-www-form-urlencoded": "txt", "image/png": "png", "image/jpeg": "jpg", "image/gif": "gif",
-        "image/webp": "webp", "image/svg+xml": "svg", "application/pdf": "pdf", "application/zip": "zip",
-        "application/gzip": "gz",
-    ]
 }
 
 /// A lock on a folder, which processes and threads take before they choose a new name in it.

@@ -11,11 +11,15 @@ import TargetKit
 ///
 /// The folder has one readable JSON document for each call, for example `001-GET-products.json`, and its bodies beside
 /// it, byte for byte as they were received after decoding. Secrets are redacted in both requests and responses by the
-/// rules of `Redaction`; the caller of a recorded call gets the original response. Redacted values compare equal.
+/// rules of `Redaction`; the caller of a recorded call gets the original response. Redacted values compare equal. A
+/// cookie keeps its name and attributes, and a URL loses its user and password, so that both work when replayed.
 ///
 /// Identical requests are answered in the order in which they were recorded, each entry once. A request without an entry
-/// fails with the closest entry and what differs. Failures with a `URLError` are recorded, too. A cancelled call leaves
-/// nothing. To record a call again, delete its document, or use ``rerecord(_:)``.
+/// fails with the closest entry and what differs. A call that is cancelled, and a stream that is not read to its end,
+/// records nothing and uses no entry. To record a call again, delete its document, or use ``rerecord(_:)``.
+///
+/// An entry is replaced as a whole: a process that replays it meanwhile, or after the recording process was killed, gets
+/// either the old or the new response.
 ///
 /// Bodies are read into memory. Durations are not recorded: combine the transport with ``NetworkConditions``.
 public struct CassetteTransport: Transport {
@@ -23,9 +27,10 @@ public struct CassetteTransport: Transport {
     public enum Mode: Sendable, Hashable {
         /// Calls are answered from the folder, whose files are not changed; those without an entry fail.
         case replay
-        /// All calls are sent. They replace the entries that match, in order, and are added if none matches.
+        /// All calls are sent. They replace the entries that match, in order, and are added if none matches. Failures of
+        /// the network, which have a `URLError`, are recorded, too.
         case record
-        /// Calls are answered from the folder; those without an entry are sent and added.
+        /// Calls are answered from the folder; those without an entry are sent, and added unless they fail.
         case auto
     }
 
@@ -78,8 +83,8 @@ public struct CassetteTransport: Transport {
     /// The method and URL of each request that had no entry, in order, with secrets redacted.
     public var missingRequests: [String] { cassette.missingRequests }
 
-    /// Records an entry again: the next call that matches it is sent in every mode, and replaces the entry if it
-    /// succeeds or fails with a `URLError`.
+    /// Records an entry again: the next call that matches it is sent in every mode, and replaces the entry. One that fails
+    /// replaces it only in the mode `.record`.
     public func rerecord(_ entry: CassetteEntry) {
         cassette.rerecord(entry)
     }
@@ -93,15 +98,21 @@ public struct CassetteTransport: Transport {
         let redaction = redaction.adding(request.secretHeaders)
         let (sent, claim) = try await withFiles { [mode, repeats, cassette] in
             let sent = try RecordedRequest(request)
-            let redacted = RedactedRequest(sent, by: redaction)
+            let redacted = RedactedRequest(recording: sent, by: redaction)
             let claim = try cassette.claim(redacted, repeats: repeats && mode != .record)
             if claim == nil, mode == .replay { throw try cassette.missing(redacted) }
             return ((body: sent.body, redacted: redacted), claim)
         }
         if let claim, mode != .record, !claim.isRerecorded {
-            return try await replay(claim.item, to: request, body: sent.body)
+            return try await replay(claim, to: request, body: sent.body)
         }
-        let recording = Recording(cassette: cassette, request: sent.redacted, claim: claim, redaction: redaction)
+        let recording = Recording(
+            cassette: cassette,
+            request: sent.redacted,
+            claim: claim,
+            redaction: redaction,
+            includesFailures: mode == .record
+        )
         return try await record(request, recording)
     }
 }
@@ -116,16 +127,19 @@ private func withFiles<Value: Sendable>(_ work: @escaping @Sendable () throws ->
 // MARK: - Replaying
 
 extension CassetteTransport {
+    /// Answers with an entry, which stays unused if the call is cancelled or the answer cannot be read or stored.
     private func replay(
-        _ item: CassetteFolder.Item,
+        _ claim: Cassette.Claim,
         to request: TransportRequest,
         body: Data
     ) async throws -> TransportResponse {
-        let outcome = try await withFiles { [cassette] in try cassette.outcome(of: item) }
+        let outcome = try await withFiles { [cassette] in try cassette.folder.outcome(of: claim.item) }
+        try Task.checkCancellation()
         var request = request
         // It has been read already.
         if case .none = request.body {} else { request.body = .data(body) }
         guard let response = outcome.response, outcome.error == nil || request.isStreamed else {
+            claim.use()
             return try await StubTransport(.failure(outcome.error ?? URLError(.unknown))).send(request)
         }
         let sample = SampleResponse.response(status: response.status, headers: response.headers, data: response.body)
@@ -135,8 +149,10 @@ extension CassetteTransport {
             headers: response.headers,
             httpVersion: response.httpVersion
         )
-        if let error = outcome.error, case .stream(let body) = replayed.body {
-            replayed.body = .stream(body.failing(with: error))
+        if case .stream(let body) = replayed.body {
+            replayed.body = .stream(body.using(claim, endingWith: outcome.error))
+        } else {
+            claim.use()
         }
         return replayed
     }
@@ -150,9 +166,10 @@ extension CassetteTransport {
         do {
             response = try await recorded.send(request)
         } catch {
-            try await recording.end(with: error)
+            if !Task.isCancelled { try await recording.end(with: error) }
             throw error
         }
+        try Task.checkCancellation()
         var result = response
         switch response.body {
         case .data(let data): try await recording.end(response.head) { data }
@@ -169,18 +186,21 @@ private final class Recording: Sendable {
     private let request: RedactedRequest
     private let claim: Cassette.Claim?
     private let redaction: Redaction
+    private let includesFailures: Bool
     private let isEnded = Locked(false)
 
-    init(cassette: Cassette, request: RedactedRequest, claim: Cassette.Claim?, redaction: Redaction) {
+    init(
+        cassette: Cassette,
+        request: RedactedRequest,
+        claim: Cassette.Claim?,
+        redaction: Redaction,
+        includesFailures: Bool
+    ) {
         self.cassette = cassette
         self.request = request
         self.claim = claim
         self.redaction = redaction
-    }
-
-    /// A stream that was released before its end is not recorded.
-    deinit {
-        if let claim, !isEnded.withLock({ $0 }) { cassette.release(claim) }
+        self.includesFailures = includesFailures
     }
 
     func end(
@@ -190,14 +210,14 @@ private final class Recording: Sendable {
     ) async throws {
         isEnded.withLock { $0 = true }
         try await withFiles { [self] in
-            let response = RecordedResponse(head, try body(), by: redaction)
+            let response = RecordedResponse(head, try body(), isComplete: failure == nil, by: redaction)
             try cassette.write(request, RecordedOutcome(response: response, failure: failure), to: claim)
         }
     }
 
     /// Records a failure of the network. Other errors, such as that of a file on this device, are not recorded.
     func end(with error: any Error) async throws {
-        guard let code = error.recordedCode else { return }
+        guard includesFailures, let code = error.recordedCode else { return }
         isEnded.withLock { $0 = true }
         try await withFiles { [self] in try cassette.write(request, RecordedOutcome(failure: code), to: claim) }
     }
@@ -214,9 +234,12 @@ private final class Recording: Sendable {
                     return piece
                 }
             } catch {
-                if let code = error.recordedCode { try await end(head, failure: code) { bytes.withLock { $0 } } }
+                if includesFailures, !Task.isCancelled, let code = error.recordedCode {
+                    try await end(head, failure: code) { bytes.withLock { $0 } }
+                }
                 throw error
             }
+            try Task.checkCancellation()
             try await end(head) { bytes.withLock { $0 } }
             return nil
         }
@@ -243,12 +266,19 @@ extension TransportRequest {
 }
 
 extension ResponseBody {
-    /// The same body, which ends with an error.
-    fileprivate func failing(with error: URLError) -> ResponseBody {
+    /// The same body, which uses the entry when it has been read to its end, and can then throw an error.
+    fileprivate func using(_ claim: Cassette.Claim, endingWith error: URLError?) -> ResponseBody {
         ResponseBody {
-            var iterator = makeAsyncIterator()
-            guard let piece = try await iterator.next() else { throw error }
-            return piece
+            do {
+                var iterator = makeAsyncIterator()
+                if let piece = try await iterator.next() { return piece }
+            } catch {
+                claim.release()
+                throw error
+            }
+            claim.use()
+            if let error { throw error }
+            return nil
         }
     }
 }

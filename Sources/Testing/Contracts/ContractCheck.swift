@@ -9,11 +9,12 @@ struct ContractCheck<Target: TargetType> {
     /// The type that the sample decodes into, if the target does not declare it.
     let type: (any (Decodable & Sendable).Type)?
 
-    /// The recorded calls of a cassette, and how requests are compared with them.
-    typealias Recorded = (items: [CassetteFolder.Item], folder: URL, comparison: RequestComparison)
-
     /// What is wrong with the target, a line each.
-    func problems(recorded: Recorded?) async -> [String] {
+    ///
+    /// - Parameters:
+    ///   - cassette: The recorded calls; `nil` if there are none to compare.
+    ///   - redaction: The secrets that were redacted in the recorded calls.
+    func problems(in cassette: Cassette?, by redaction: Redaction) async -> [String] {
         let unsent: UnsentRequest
         do {
             unsent = try await provider.unsentRequest(of: target, hasPlugins: false)
@@ -24,10 +25,13 @@ struct ContractCheck<Target: TargetType> {
         var problems = await decodingProblems(sample)
         problems += sample.headerSecrets
         problems += SampleSecrets.problems(in: sample.data, contentType: sample.headers[.contentType])
-        guard let recorded else { return problems }
+        guard let cassette else { return problems }
         do {
-            let request = RedactedRequest(try RecordedRequest(unsent.request))
-            return problems + (try shapeProblems(sample, request, recorded))
+            let request = RedactedRequest(
+                recording: try RecordedRequest(unsent.request),
+                by: redaction.adding(unsent.request.secretHeaders)
+            )
+            return problems + (try shapeProblems(sample, request, in: cassette))
         } catch {
             return problems + ["\(error)"]
         }
@@ -160,24 +164,26 @@ enum SampleSecrets {
 // MARK: - Recorded answers
 
 extension ContractCheck {
-    private func shapeProblems(
-        _ sample: Sample,
-        _ request: RedactedRequest,
-        _ recorded: Recorded
-    ) throws -> [String] {
-        let folder = CassetteFolder(url: recorded.folder)
-        let item = try recorded.items.last { item in
-            var expected = item.request
-            if recorded.comparison.comparesBody, let name = item.document.requestBody {
-                expected.body = try folder.read(name)
-            }
-            return item.document.response?.status == sample.status
-                && recorded.comparison.differences(of: request, from: expected).isEmpty
+    /// The problems of the last recorded answer with the sample's status. An answer that is missing or cannot be compared
+    /// is a problem, too.
+    private func shapeProblems(_ sample: Sample, _ request: RedactedRequest, in cassette: Cassette) throws -> [String] {
+        let items = try cassette.items(matching: request)
+        guard let last = items.last else { return [try cassette.missing(request).description] }
+        guard let item = items.last(where: { $0.document.response?.status == sample.status }) else {
+            let found = last.document.response.map { "\($0.status)" } ?? "a failure"
+            return ["the answer \(last.name): the sample has status \(sample.status), the answer \(found)"]
         }
-        guard let item, let response = item.document.response, let name = item.document.responseBody,
-            case .json(let expected) = sample.content,
-            case .json(let answer) = BodyContent(try folder.read(name), contentType: response.headers[.contentType])
-        else { return [] }
-        return JSONShape(expected).differences(to: JSONShape(answer)).map { "the answer \(item.name): \($0)" }
+        let response = try cassette.folder.outcome(of: item).response
+        let answer = BodyContent(response?.body ?? Data(), contentType: response?.headers[.contentType])
+        switch (sample.content, answer) {
+        case (.json(let expected), .json(let json)):
+            return JSONShape(expected).differences(to: JSONShape(json)).map { "the answer \(item.name): \($0)" }
+        case (.json, let other):
+            return ["the answer \(item.name): the sample is JSON, the answer \(other.formatName)"]
+        case (let other, .json):
+            return ["the answer \(item.name): the sample is \(other.formatName), the answer JSON"]
+        default:
+            return []
+        }
     }
 }

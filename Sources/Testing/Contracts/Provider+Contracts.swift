@@ -13,7 +13,9 @@ extension Provider {
     ///   starts like it, is parsed.
     /// - Neither the body nor the header fields of the sample contain what seems to be a real secret. Fields such as
     ///   `token` may have a made-up value.
-    /// - The answer that a cassette has for the request has the keys and types of the sample. It can have more keys.
+    /// - The answer that a cassette has for the request has the keys and types of the sample. It can have more keys, and
+    ///   redacted values can have any type. A target without an entry is a problem, so that no check is skipped
+    ///   unnoticed.
     ///
     /// ```swift
     /// try await provider.checkContracts(of: Catalog.allCases)
@@ -21,26 +23,27 @@ extension Provider {
     ///
     /// - Parameters:
     ///   - targets: The calls.
-    ///   - cassette: The folder of a `CassetteTransport`; default `nil`: no answers are compared. Targets without an
-    ///     entry are skipped.
-    ///   - parts: The parts of a request that must be as recorded; default: method, path and query.
+    ///   - cassette: The folder of a `CassetteTransport`; default `nil`: no answers are compared.
+    ///   - parts: The parts of a request that must be as recorded; default: method, path and query. Leave out the query if
+    ///     plugins add items to it.
+    ///   - redaction: The redaction with which the cassette was recorded; default: `Redaction()`.
     ///   - type: The type that a target's sample decodes into; default `nil`: only that of a ``TypedTarget``.
     /// - Throws: One error with all problems of all targets, a line each; `CancellationError`.
     public func checkContracts(
         of targets: some Sequence<Target>,
         cassette: URL? = nil,
         matching parts: [RequestPart] = [.method, .path, .query],
+        redaction: Redaction = Redaction(),
         as type: (Target) -> (any (Decodable & Sendable).Type)? = { _ in nil }
     ) async throws {
-        let recorded = try cassette.map { folder in
-            ContractCheck<Target>.Recorded(try CassetteFolder(url: folder).items(), folder, RequestComparison(parts))
-        }
+        let cassette = cassette.map { Cassette($0, matching: parts) }
+        _ = try cassette?.entries
         var problems: [String] = []
         for target in targets {
             try Task.checkCancellation()
             let name = target.innermost.name
             let check = ContractCheck(provider: self, target: target, type: type(target))
-            let found = await check.problems(recorded: recorded)
+            let found = await check.problems(in: cassette, by: redaction)
             problems += found.map { "\(name): \($0)" }
         }
         if !problems.isEmpty { throw ContractError(problems) }
@@ -54,7 +57,9 @@ struct ContractError: Error, Sendable, LocalizedError, ReflectsDescription {
 
     init(_ problems: [String]) {
         let count = Plural.of(problems.count, "problem")
-        description = ([count + ":"] + problems.map { "  " + $0 }).joined(separator: "\n")
+        description = ([count + ":"] + problems.map { "  " + $0.replacingOccurrences(of: "\n", with: "\n  ") }).joined(
+            separator: "\n"
+        )
     }
 
     var errorDescription: String? { description }

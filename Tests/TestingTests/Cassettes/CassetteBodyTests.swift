@@ -114,6 +114,71 @@ extension CassetteTests {
         for call in calls { #expect(try await send(call, replaying).text.contains(#""token":"<redacted>""#)) }
     }
 
+    @Test("A recorded cookie keeps its name and attributes, so that it is replayed without its value")
+    func cookies() async throws {
+        let stub = StubTransport { request in
+            guard request.urlRequest.url?.path == "/login" else { return .response(status: 200, data: Data()) }
+            var headers: HTTPHeaders = ["Set-Cookie": "sid=pw-8f3k; Path=/; Max-Age=60; HttpOnly; sig=pw-8f3k; pw-8f3k"]
+            for field in [
+                "pw-8f3k", "a=; Max-Age=0", "b=pw-8f3k; Path=/, c=pw-8f3k; Secure", "d=pw-8f3k;Secure, e=pw-8f3k",
+            ] {
+                headers.add(.setCookie, value: field)
+            }
+            return .response(status: 200, headers: headers, data: Data())
+        }
+        let login = try TestCall(path: "/login").request(to: base)
+        let me = URLTarget(try #require(URL(string: "https://shop.example/me")))
+        for mode in [CassetteTransport.Mode.record, .replay] {
+            let transport = cassette(mode, stub, matching: [.method, .url, .header("Cookie")])
+            let cookies = CookieStore()
+            let provider = Provider<URLTarget>(transport: transport, cookies: cookies)
+            _ = try await provider.request(URLTarget(try #require(login.urlRequest.url)))
+            _ = try await provider.request(me)
+        }
+        let replayed = try await cassette(.replay).send(login)
+        #expect(
+            replayed.head.headers.values(for: .setCookie) == [
+                "sid=<redacted>; Path=/; Max-Age=60; HttpOnly; sig=<redacted>; <redacted>", "<redacted>",
+                "a=; Max-Age=0", "b=<redacted>; Path=<redacted>; Secure", "d=<redacted>;Secure, e=<redacted>",
+            ]
+        )
+        #expect(try !contents().values.contains { String(decoding: $0, as: UTF8.self).contains("pw-8f3k") })
+    }
+
+    @Test("A redirect to a URL with a user is replayed without the user")
+    func redirects() async throws {
+        let stub = StubTransport { request in
+            guard request.urlRequest.url?.path == "/start" else { return .json("{}") }
+            return .response(status: 302, headers: ["Location": "https://anna:pw-8f3k@shop.example/end"], data: Data())
+        }
+        let start = URLTarget(try #require(URL(string: "https://shop.example/start")))
+        for mode in [CassetteTransport.Mode.record, .replay] {
+            let response = try await Provider<URLTarget>(transport: cassette(mode, stub)).request(start)
+            #expect(String(decoding: response.data, as: UTF8.self) == "{}")
+        }
+        #expect(try !contents().values.contains { String(decoding: $0, as: UTF8.self).contains("pw-8f3k") })
+    }
+
+    @Test("The recorded length is that of the redacted body")
+    func contentLength() async throws {
+        let secret = Data(#"{"token":"a"}"#.utf8)
+        let stub = StubTransport { request in
+            let isHead = request.urlRequest.httpMethod == "HEAD"
+            let data = request.urlRequest.url?.path == "/plain" ? Data("hello".utf8) : secret
+            return .response(
+                status: 200,
+                headers: ["Content-Length": isHead ? "700" : "\(data.count)"],
+                data: isHead ? Data() : data
+            )
+        }
+        let calls = [TestCall(path: "/plain"), TestCall(path: "/secret"), TestCall(path: "/plain", method: "HEAD")]
+        for call in calls { _ = try await send(call, cassette(.record, stub)) }
+        let replaying = cassette(.replay)
+        var lengths: [String?] = []
+        for call in calls { lengths.append(try await send(call, replaying).head.headers["Content-Length"]) }
+        #expect(lengths == ["5", "22", "700"])
+    }
+
     @Test("The secret header fields of plugins are redacted, too")
     func pluginSecrets() async throws {
         struct Ticket: Plugin {

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// The result of a recorded call.
+struct RecordedOutcome: Sendable, Hashable {
+    /// The response; `nil` if there was none.
+    var response: RecordedResponse?
+    /// The code of the `URLError` with which the call or its body ended; `nil` if the body is complete.
+    var failure: Int?
+
+    var error: URLError? {
+        guard let failure else { return nil }
+        // On Linux, a code that Foundation does not know is `nil`.
+        let code: URLError.Code? = URLError.Code(rawValue: failure)
+        return URLError(code ?? .unknown)
+    }
+}
+
+/// A recorded response, with secrets redacted.
+struct RecordedResponse: Sendable, Hashable {
+    var status: Int
+    var httpVersion: String
+    var headers: HTTPHeaders
+    var body: Data
+
+    init(status: Int, httpVersion: String, headers: HTTPHeaders, body: Data) {
+        self.status = status
+        self.httpVersion = httpVersion
+        self.headers = headers
+        self.body = body
+    }
+
+    /// Creates the redacted copy of a response.
+    ///
+    /// - Parameter isComplete: Whether the body was received to its end.
+    init(_ head: ResponseHead, _ body: Data, isComplete: Bool, by redaction: Redaction) {
+        let redacted = redaction.body(body, contentType: head.headers[.contentType])
+        var headers = redaction.replayable(head.headers)
+        // The length is that of the body that is replayed. The length of an incomplete one is not known.
+        if redacted != body, headers[.contentLength] != nil {
+            headers[.contentLength] = isComplete ? "\(redacted.count)" : nil
+        }
+        self.init(status: head.statusCode, httpVersion: head.httpVersion, headers: headers, body: redacted)
+    }
+}
+
+// MARK: - Header fields
+
+extension Redaction {
+    /// The fields of a response with secret values redacted, except that a client can still read them: a cookie keeps its
+    /// name and attributes, and a URL loses its user.
+    fileprivate func replayable(_ headers: HTTPHeaders) -> HTTPHeaders {
+        HTTPHeaders(
+            headers.fields.map { field in
+                var value = header(field.value, name: field.name.rawValue)
+                if field.name == .setCookie, value != field.value { value = Self.cookie(field.value) }
+                if HeaderRedaction.hasURL(field.name) { value = value.withoutRedactedUser }
+                return .init(name: field.name, value: value)
+            }
+        )
+    }
+
+    /// The attributes of a cookie whose values are no secret (RFC 6265 §4.1).
+    private static let cookieAttributes: Set<String> = [
+        "domain", "expires", "httponly", "max-age", "partitioned", "path", "priority", "samesite", "secure",
+    ]
+
+    /// A `Set-Cookie` field without the cookie's value, and without those of unknown attributes.
+    private static func cookie(_ field: String) -> String {
+        let pieces = field.split(separator: ";", omittingEmptySubsequences: false)
+        return pieces.enumerated().map { index, piece in
+            let end = piece.firstIndex(of: "=") ?? piece.endIndex
+            let value = piece[end...].dropFirst()
+            let name = piece[..<end].trimmingCharacters(in: .whitespaces)
+            // A second `=` is that of another cookie, after a comma.
+            let isPublic = index > 0 && cookieAttributes.contains(name.lowercased()) && !value.contains("=")
+            if isPublic || piece.allSatisfy(\.isWhitespace) || (end != piece.endIndex && value.isEmpty) {
+                return String(piece)
+            }
+            let shown = end == piece.endIndex ? (index > 0 ? " " : "") : piece[...end]
+            return shown + HeaderRedaction.placeholder
+        }.joined(separator: ";")
+    }
+}
+
+extension String {
+    /// A redacted URL without the placeholder of its user, which no URL can have.
+    fileprivate var withoutRedactedUser: String {
+        replacingOccurrences(of: "//\(HeaderRedaction.placeholder)@", with: "//")
+    }
+}
+
+extension RedactedRequest {
+    /// Creates the redacted copy of a request for a cassette. Its URL has no user, because that of a recorded redirect
+    /// has none either.
+    init(recording request: RecordedRequest, by redaction: Redaction) {
+        self.init(request, by: redaction)
+        url = url.withoutRedactedUser
+    }
+}
