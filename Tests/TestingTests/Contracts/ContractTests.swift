@@ -166,6 +166,19 @@ struct ContractTests {
         )
     }
 
+    @Test("The check finds an entry that was recorded with the given redaction")
+    func redaction() async throws {
+        let folder = try TemporaryFolder()
+        var redaction = Redaction()
+        redaction.secretFields = ["iban"]
+        let stub = StubTransport(.json(#"{"id":1,"name":"x"}"#))
+        let recording = CassetteTransport(.record, folder: folder.url, recording: stub, redaction: redaction)
+        let target = Target(task: .parameters(["iban": "DE1"], encoding: .url))
+        _ = try await Provider<Target>(transport: recording).request(target)
+        try await Provider<Target>().checkContracts(of: [target], cassette: folder.url, redaction: redaction)
+        #expect(try await problems([target], cassette: folder.url).count == 2)
+    }
+
     @Test("Many elements with different keys are compared in linear time", .timeLimit(.minutes(1)))
     func manyKeys() async throws {
         let folder = try TemporaryFolder()
