@@ -37,7 +37,7 @@ struct ShopTests {
         let provider = Provider<Catalog>(transport: transport, plugins: [RetryPlugin(clock: clock)], clock: clock)
         async let product = provider.request(.product(id: "sencha"), as: Product.self)
         for _ in 1...2 {
-            await clock.waitForSleepers()
+            try await clock.waitForSleepers()
             clock.advanceToNextDeadline()
         }
         #expect(try await product.name == "Sencha")

@@ -69,10 +69,16 @@ extension Redaction {
             guard depth < Self.depthLimit, let parts = MultipartParts(data, contentType: contentType) else {
                 return text(data)
             }
-            return parts.replacing { part in
-                if let name = part.name, isSecret(parameter: name) { return Data(HeaderRedaction.placeholder.utf8) }
-                return body(part.content, contentType: part.headers[.contentType], depth: depth + 1)
-            }
+            return parts.replacing(
+                content: { part in
+                    if part.names.contains(where: { isSecret(parameter: $0) }) {
+                        return Data(HeaderRedaction.placeholder.utf8)
+                    }
+                    return body(part.content, contentType: part.headers[.contentType], depth: depth + 1)
+                },
+                value: { name, value in header(value, name: name) },
+                text: { text in self.text(text) }
+            )
         case .form:
             guard let form = String(data: data, encoding: .utf8) else { return text(data) }
             return Data(self.form(form, limit: .max).bytes)

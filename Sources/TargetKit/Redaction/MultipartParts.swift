@@ -2,6 +2,8 @@
 import Foundation
 
 /// The parts of a multipart body (RFC 2046 §5.1.1), as ranges of its bytes.
+///
+/// Lines end with CRLF or, from some clients, with LF.
 package struct MultipartParts: Sendable {
     /// One part.
     package struct Part: Sendable {
@@ -10,93 +12,246 @@ package struct MultipartParts: Sendable {
         /// The bytes after the empty line.
         package let content: Data
 
-        /// The name in `Content-Disposition`; `nil` if there is none.
-        package var name: String? { parameter("name") }
-
-        private func parameter(_ name: String) -> String? {
-            guard let field = headers["Content-Disposition"] else { return nil }
-            return MultipartParts.parameter(name, of: field)
+        /// The names in `Content-Disposition`; more than one if receivers can read the field in different ways.
+        package var names: [String] {
+            headers["Content-Disposition"].map { HeaderParameters($0).values(of: "name") } ?? []
         }
+    }
+
+    /// What the bytes of a range are.
+    private enum Piece: Sendable {
+        /// A delimiter, the name of a field, or a line break.
+        case syntax
+        /// The preamble, the epilogue, or a line of a header section that is not a field.
+        case text
+        /// The value of the field with a name.
+        case value(of: String)
+        /// The content of the part with an index.
+        case content(Int)
     }
 
     /// The boundary, without the hyphens before it.
     package let boundary: String
     /// The parts, in order.
-    package let parts: [Part]
+    package private(set) var parts: [Part] = []
     private let data: Data
-    private let contents: [Range<Data.Index>]
+    private var pieces: [(piece: Piece, range: Range<Data.Index>)] = []
 
     /// Reads a body; `nil` if it has no boundary, or no part.
     ///
-    /// - Parameter contentType: The `Content-Type` with the boundary; without one, the first line is taken for it.
+    /// - Parameter contentType: The `Content-Type` with the boundary; without one, or if the body has no such boundary,
+    ///   the first line is taken for it.
     package init?(_ data: Data, contentType: String?) {
-        guard let boundary = contentType.flatMap({ Self.parameter("boundary", of: $0) }) ?? Self.boundary(in: data),
-            !boundary.isEmpty
-        else { return nil }
-        let delimiter = Data("--\(boundary)".utf8)
-        var (parts, contents): ([Part], [Range<Data.Index>]) = ([], [])
-        var delimiterEnd = data.range(of: delimiter)?.upperBound
-        while let start = delimiterEnd, !data[start...].starts(with: "--".utf8) {
-            let next = data.range(of: Data("\r\n".utf8) + delimiter, in: start..<data.endIndex)
-            let end = next?.lowerBound ?? data.endIndex
-            guard let head = data.range(of: Data("\r\n\r\n".utf8), in: start..<end) else { break }
-            let lines = String(decoding: data[start..<head.lowerBound], as: UTF8.self)
-            parts.append(Part(headers: Self.headers(lines), content: Data(data[head.upperBound..<end])))
-            contents.append(head.upperBound..<end)
-            delimiterEnd = next?.upperBound
+        let declared = contentType.flatMap { HeaderParameters($0).values(of: "boundary").first }
+        for boundary in [declared, Self.boundary(in: data)] {
+            guard let boundary, !boundary.isEmpty else { continue }
+            self.init(data, boundary)
+            if !parts.isEmpty { return }
         }
-        guard !parts.isEmpty else { return nil }
-        self.boundary = boundary
-        self.parts = parts
+        return nil
+    }
+
+    private init(_ data: Data, _ boundary: String) {
         self.data = data
-        self.contents = contents
+        self.boundary = boundary
+        var start = data.startIndex
+        var isPart = false
+        while true {
+            let delimiter = delimiter(from: start)
+            let end = delimiter?.range.lowerBound ?? data.endIndex
+            if isPart { addPart(start..<end) } else { add(.text, start..<end) }
+            guard let delimiter else { return }
+            add(.syntax, delimiter.range)
+            // Parts after the last delimiter are read, too, because they can have secrets.
+            isPart = !delimiter.isLast
+            start = delimiter.range.upperBound
+        }
     }
 
-    /// The body with other contents of its parts.
-    package func replacing(_ content: (Part) -> Data) -> Data {
+    /// The body with its parts, field values and other texts replaced.
+    ///
+    /// - Parameters:
+    ///   - content: Returns the new content of a part.
+    ///   - value: Returns the new value of a header field of a part.
+    ///   - text: Returns the new preamble or epilogue, or a line of a header section that is not a field.
+    package func replacing(
+        content: (Part) -> Data,
+        value: (_ name: String, _ value: String) -> String,
+        text: (Data) -> Data
+    ) -> Data {
         var result = Data()
-        var end = data.startIndex
-        for (part, range) in zip(parts, contents) {
-            result += data[end..<range.lowerBound] + content(part)
-            end = range.upperBound
+        for (piece, range) in pieces {
+            switch piece {
+            case .syntax: result += data[range]
+            case .text: result += text(Data(data[range]))
+            case .content(let index): result += content(parts[index])
+            case .value(let name):
+                let old = String(decoding: data[range], as: UTF8.self)
+                let new = value(name, old)
+                result += new == old ? data[range] : Data(new.utf8)
+            }
         }
-        return result + data[end...]
+        return result
     }
 
-    private static func headers(_ lines: String) -> HTTPHeaders {
-        var headers = HTTPHeaders()
-        for line in lines.components(separatedBy: "\r\n") {
-            guard let colon = line.firstIndex(of: ":") else { continue }
-            let value = line[line.index(after: colon)...].trimmingCharacters(in: .whitespaces)
-            headers.add(String(line[..<colon]), value: value)
+    /// The `Content-Type` with another boundary.
+    package static func replacingBoundary(of contentType: String, with boundary: String) -> String {
+        guard let old = HeaderParameters(contentType).parameters.first(where: { $0.name == "boundary" }) else {
+            return contentType
         }
-        return headers
+        return contentType.replacingCharacters(in: old.range, with: boundary)
+    }
+}
+
+// MARK: - Reading
+
+extension MultipartParts {
+    /// The next line that consists of the boundary, with the line break before it.
+    private func delimiter(from start: Data.Index) -> (range: Range<Data.Index>, isLast: Bool)? {
+        let text = Data("--\(boundary)".utf8)
+        var place = start
+        while let found = data.range(of: text, in: place..<data.endIndex) {
+            place = found.upperBound
+            var first = found.lowerBound
+            guard first == data.startIndex || data[first - 1] == UInt8(ascii: "\n") else { continue }
+            var end = found.upperBound
+            let isLast = data[end...].starts(with: "--".utf8)
+            if isLast { end += 2 }
+            end = data[end...].firstIndex { $0 != 0x20 && $0 != 0x09 } ?? data.endIndex
+            if end < data.endIndex {
+                end += data[end] == UInt8(ascii: "\r") ? 1 : 0
+                guard end < data.endIndex, data[end] == UInt8(ascii: "\n") else { continue }
+                end += 1
+            }
+            // The line break before it is not part of the content, unless it also ends the delimiter before it.
+            if first > start { first -= 1 }
+            if first > start, data[first] == UInt8(ascii: "\n"), data[first - 1] == UInt8(ascii: "\r") { first -= 1 }
+            return (first..<end, isLast)
+        }
+        return nil
+    }
+
+    private mutating func add(_ piece: Piece, _ range: Range<Data.Index>) {
+        if !range.isEmpty { pieces.append((piece, range)) }
+    }
+
+    /// Reads the header section and the content of a part. Without an empty line, there is no content.
+    private mutating func addPart(_ range: Range<Data.Index>) {
+        var headers = HTTPHeaders()
+        var start = range.lowerBound
+        var content = range.upperBound..<range.upperBound
+        while start < range.upperBound {
+            let line = line(from: start, to: range.upperBound)
+            if line.text.isEmpty {
+                add(.syntax, start..<line.end)
+                content = line.end..<range.upperBound
+                break
+            }
+            if let field = field(in: line.text) {
+                add(.syntax, start..<field.value.lowerBound)
+                add(.value(of: field.name), field.value)
+                headers.add(field.name, value: String(decoding: data[field.value], as: UTF8.self))
+            } else {
+                add(.text, line.text)
+            }
+            add(.syntax, line.text.upperBound..<line.end)
+            start = line.end
+        }
+        add(.content(parts.count), content)
+        parts.append(Part(headers: headers, content: Data(data[content])))
+    }
+
+    /// A line without its line break, and with the lines that continue it (RFC 5322 §2.2.3).
+    private func line(from start: Data.Index, to limit: Data.Index) -> (text: Range<Data.Index>, end: Data.Index) {
+        var place = start
+        while true {
+            guard let lineFeed = data[place..<limit].firstIndex(of: UInt8(ascii: "\n")) else {
+                return (start..<limit, limit)
+            }
+            let hasReturn = lineFeed > start && data[lineFeed - 1] == UInt8(ascii: "\r")
+            let text = start..<(hasReturn ? lineFeed - 1 : lineFeed)
+            place = lineFeed + 1
+            let isContinued = !text.isEmpty && place < limit && (data[place] == 0x20 || data[place] == 0x09)
+            if !isContinued { return (text, place) }
+        }
+    }
+
+    /// The name and the value of a header field; `nil` if the line is not a field.
+    private func field(in line: Range<Data.Index>) -> (name: String, value: Range<Data.Index>)? {
+        guard let colon = data[line].firstIndex(of: UInt8(ascii: ":")) else { return nil }
+        let name = String(decoding: data[line.lowerBound..<colon], as: UTF8.self).trimmingCharacters(in: .whitespaces)
+        guard !name.isEmpty, name.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F && !Self.isSeparator($0) }) else {
+            return nil
+        }
+        let value = data[(colon + 1)..<line.upperBound].firstIndex { $0 != 0x20 && $0 != 0x09 } ?? line.upperBound
+        return (name, value..<line.upperBound)
+    }
+
+    /// Whether a byte cannot be part of a field's name, and starts JSON or markup.
+    private static func isSeparator(_ byte: UInt8) -> Bool {
+        "\"{}[]<>()=;,".utf8.contains(byte)
     }
 
     private static func boundary(in data: Data) -> String? {
-        guard data.starts(with: "--".utf8), let end = data.range(of: Data("\r\n".utf8)) else { return nil }
-        return String(data: data[data.startIndex..<end.lowerBound].dropFirst(2), encoding: .utf8)
+        guard data.starts(with: "--".utf8), let end = data.firstIndex(of: UInt8(ascii: "\n")) else { return nil }
+        return String(data: data[data.startIndex..<end].dropFirst(2), encoding: .utf8)?
+            .trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+}
+
+/// The parameters of a header field (RFC 9110 §5.6.6).
+private struct HeaderParameters {
+    struct Parameter {
+        /// The name in lowercase.
+        let name: String
+        /// The value without quotation marks and escapes.
+        let value: String
+        /// The place of the value in the field, without quotation marks.
+        let range: Range<String.Index>
     }
 
-    /// The value of a field's parameter, without quotation marks.
-    private static func parameter(_ name: String, of field: String) -> String? {
-        var rest = field[...]
-        while let semicolon = rest.firstIndex(of: ";") {
-            rest = rest[rest.index(after: semicolon)...].drop { $0 == " " || $0 == "\t" }
-            guard let sign = rest.firstIndex(of: "=") else { return nil }
-            let isFound = rest[..<sign].equalsIgnoringASCIICase(name)
-            var value = rest[rest.index(after: sign)...]
-            if value.first == "\"" {
-                value = value.dropFirst()
-                let end = value.firstIndex(of: "\"") ?? value.endIndex
-                rest = value[end...]
-                value = value[..<end]
-            } else {
-                value = value.prefix { $0 != ";" }
-                rest = rest[value.endIndex...]
+    private(set) var parameters: [Parameter] = []
+
+    init(_ field: String) {
+        var rest = field.drop { $0 != ";" }
+        while !rest.isEmpty {
+            rest = rest.dropFirst()
+            let name = rest.prefix { $0 != "=" && $0 != ";" }
+            rest = rest[name.endIndex...]
+            guard rest.first == "=" else { continue }
+            rest = rest.dropFirst().drop(while: \.isWhitespace)
+            let isQuoted = rest.first == "\""
+            if isQuoted { rest = rest.dropFirst() }
+            let start = rest.startIndex
+            var value = ""
+            while let character = rest.first, character != (isQuoted ? "\"" : ";") {
+                rest = rest.dropFirst()
+                value.append(isQuoted && character == "\\" ? rest.popFirst() ?? character : character)
             }
-            if isFound { return value.trimmingCharacters(in: .whitespaces) }
+            let range = start..<rest.startIndex
+            rest = rest.drop { $0 != ";" }
+            let key = name.trimmingCharacters(in: .whitespacesAndNewlines).lowercased()
+            let text = isQuoted ? value : value.trimmingCharacters(in: .whitespacesAndNewlines)
+            parameters.append(Parameter(name: key, value: text, range: range))
         }
-        return nil
+    }
+
+    /// The values of a parameter: as it is written, without percent escapes, in the extended form `name*` (RFC 8187),
+    /// and in several parts, `name*0` and `name*1` (RFC 2231).
+    func values(of name: String) -> [String] {
+        let plain = parameters.filter { $0.name == name }.map(\.value)
+        let extended = parameters.filter { $0.name == name + "*" }.map { Self.decoded($0.value) }
+        let continued = parameters.filter { $0.name.hasPrefix(name + "*") && $0.name.count > name.count + 1 }
+            .map { $0.name.hasSuffix("*") ? Self.decoded($0.value) : $0.value }.joined()
+        let values = plain + plain.compactMap(\.removingPercentEncoding) + extended + [continued]
+        var seen: Set<String> = [""]
+        return values.filter { seen.insert($0).inserted }
+    }
+
+    /// The text of an extended value, for example `UTF-8'en'a%20b`.
+    private static func decoded(_ value: String) -> String {
+        let parts = value.split(separator: "'", maxSplits: 2, omittingEmptySubsequences: false)
+        let text = parts.count == 3 ? String(parts[2]) : value
+        return text.removingPercentEncoding ?? text
     }
 }

@@ -6,7 +6,7 @@ extension ManualClock {
     ///
     /// After each step it waits until the resumed tasks sleep again or have nothing left to do. A clock cannot know what
     /// tasks do between two sleeps, so a task counts as finished if it has not slept again after 20 milliseconds in real
-    /// time. If the code under test waits longer, for example for a server, use ``waitForSleepers(_:)`` and
+    /// time. If the code under test waits longer, for example for a server, use ``waitForSleepers(_:within:)`` and
     /// ``advanceToNextDeadline()``.
     ///
     /// - Parameter limit: The number of steps after which it fails; default: 1,000.

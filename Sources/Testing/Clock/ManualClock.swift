@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import Foundation
 import TargetKit
 
 /// A clock whose time a test moves, so that timeouts, delays and retries take no real time.
@@ -19,7 +20,7 @@ import TargetKit
 ///         clock: clock
 ///     )
 ///     let call = Task { try await provider.request(.search("tea")) }
-///     await clock.waitForSleepers(2)          // the delay of the stub, and the timeout
+///     try await clock.waitForSleepers(2)      // the delay of the stub, and the timeout
 ///     clock.advance(by: .seconds(10))
 ///     await #expect(throws: TargetKitError.self) { try await call.value }
 /// }
@@ -41,11 +42,18 @@ public final class ManualClock: Clock, Sendable {
             self.offset = offset
         }
 
-        /// Returns the time after a duration.
-        public func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
+        /// Returns the time after a duration, at most `Duration.seconds(.max)` after the clock's start.
+        public func advanced(by duration: Duration) -> Instant {
+            Instant(offset: Self.limited(Self.limited(offset) + Self.limited(duration)))
+        }
 
         /// Returns the duration from this time to another.
-        public func duration(to other: Instant) -> Duration { other.offset - offset }
+        public func duration(to other: Instant) -> Duration { Self.limited(other.offset) - Self.limited(offset) }
+
+        /// The duration, limited so that the sum of two does not overflow.
+        private static func limited(_ duration: Duration) -> Duration {
+            max(.seconds(-Int64.max), min(duration, .seconds(Int64.max)))
+        }
 
         /// Whether the first time is earlier.
         public static func < (one: Instant, other: Instant) -> Bool { one.offset < other.offset }
@@ -155,8 +163,22 @@ extension ManualClock {
         for watcher in watchers { watcher.resume() }
     }
 
-    /// Waits until at least a number of tasks sleep on this clock; default: 1. Returns early if the task is cancelled.
-    public func waitForSleepers(_ count: Int = 1) async {
+    /// Waits until at least a number of tasks sleep on this clock.
+    ///
+    /// - Parameters:
+    ///   - count: The number of tasks; default: 1.
+    ///   - limit: How long to wait, in real time; default: 5 seconds.
+    /// - Throws: An error that lists the tasks that sleep, after the limit; `CancellationError`.
+    public func waitForSleepers(_ count: Int = 1, within limit: Duration = .seconds(5)) async throws {
+        try Task.checkCancellation()
+        guard sleeperCount < count else { return }
+        let isReached = await Deadline.value(limit) { await self.sleepersReach(count) } != nil
+        try Task.checkCancellation()
+        guard isReached else { throw MissingSleepers(count: count, limit: limit, remaining: remainingSleeps) }
+    }
+
+    /// Waits until at least a number of tasks sleep. Returns early if the task is cancelled.
+    private func sleepersReach(_ count: Int) async {
         guard let id = state.withLock({ $0.sleepers.count >= count ? nil : $0.watchers.announce() }) else { return }
         try? await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
@@ -177,4 +199,21 @@ extension ManualClock {
         }
         if isSettled { continuation.resume() }
     }
+}
+
+/// Fewer tasks than expected sleep on a clock.
+private struct MissingSleepers: LocalizedError, CustomStringConvertible {
+    let count: Int
+    let limit: Duration
+    let remaining: [Duration]
+
+    var description: String {
+        let expected =
+            "Expected \(Plural.of(count, "task")) to sleep on the clock within \(limit), found \(remaining.count)"
+        let sleeps = remaining.prefix(10).map { "\($0)" }.joined(separator: ", ")
+        let hint = "A task sleeps on it only if the code under test has this clock."
+        return remaining.isEmpty ? "\(expected). \(hint)" : "\(expected), which sleep for \(sleeps). \(hint)"
+    }
+
+    var errorDescription: String? { description }
 }

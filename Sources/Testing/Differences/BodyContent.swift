@@ -77,14 +77,14 @@ package enum BodyContent: Sendable, Hashable {
         case .bytes(let data): data.summary
         case .multipart(let parts):
             parts.map { part in
-                let fields = part.headers.sortedLines(boundary: nil).map { $0 + "\n" }.joined()
+                let fields = part.headers.sortedLines(of: part.content).map { $0 + "\n" }.joined()
                 return "--\(Self.boundary)\n\(fields)\n\(part.content.text)\n"
             }.joined() + "--\(Self.boundary)--"
         }
     }
 
     /// Replaces the boundary of a multipart body, which is random.
-    static let boundary = "boundary"
+    fileprivate static let boundary = "boundary"
 
     /// The name of the format in messages.
     package var formatName: String {
@@ -119,17 +119,18 @@ extension Data {
 }
 
 extension HTTPHeaders {
-    /// The fields as lines, sorted by name, with another boundary in the type of a multipart body.
-    func sortedLines(boundary: String?) -> [String] {
-        fields.enumerated()
+    /// The fields as lines, sorted by name, with a fixed boundary in the type of a multipart body.
+    func sortedLines(of content: BodyContent) -> [String] {
+        let isMultipart = if case .multipart = content { true } else { false }
+        return fields.enumerated()
             .sorted { one, other in
                 let names = (one.element.name.rawValue.lowercased(), other.element.name.rawValue.lowercased())
                 return names.0 == names.1 ? one.offset < other.offset : names.0 < names.1
             }
             .map { _, field in
                 var value = field.value
-                if let boundary, field.name == .contentType, !boundary.isEmpty {
-                    value = value.replacingOccurrences(of: boundary, with: BodyContent.boundary)
+                if isMultipart, field.name == .contentType {
+                    value = MultipartParts.replacingBoundary(of: value, with: BodyContent.boundary)
                 }
                 return "\(field.name.rawValue): \(value)".inOneLine
             }

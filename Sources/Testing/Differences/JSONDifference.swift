@@ -32,6 +32,28 @@ package struct JSONDifference: Sendable, Hashable {
         return comparison.differences
     }
 
+    /// The key path of a difference between two documents that are not equal; arrays are compared by index.
+    static func firstPath(_ expected: JSONValue, _ found: JSONValue) -> String {
+        switch (expected, found) {
+        case (.object(let expected), .object(let found)):
+            for (key, value) in expected where found[key] != value {
+                return joined(escaped(key), found[key].map { firstPath(value, $0) })
+            }
+            return found.first { expected[$0.key] == nil }.map { escaped($0.key) } ?? ""
+        case (.array(let expected), .array(let found)):
+            let pairs = zip(expected, found)
+            guard let (index, pair) = pairs.enumerated().first(where: { $0.element.0 != $0.element.1 }) else {
+                return "\(min(expected.count, found.count))"
+            }
+            return joined("\(index)", firstPath(pair.0, pair.1))
+        default: return ""
+        }
+    }
+
+    private static func joined(_ key: String, _ rest: String?) -> String {
+        rest.map { $0.isEmpty ? key : "\(key).\($0)" } ?? key
+    }
+
     /// The differences of two documents as lines, up to a number.
     ///
     /// - Parameter subject: Precedes each key path, for example `body`; default: nothing.

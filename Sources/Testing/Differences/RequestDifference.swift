@@ -21,23 +21,23 @@ extension RedactedRequest {
         let type = headers[.contentType]
         let content = BodyContent(body, contentType: type)
         var fields = headers
-        let (authority, path) = Self.parts(of: address)
+        let (scheme, authority, path) = Self.parts(of: address)
         if !fields.contains("Host"), !authority.isEmpty { fields.add("Host", value: authority) }
-        let isPlain = url.hasPrefix("http:")
-        let target = (isPlain ? address : path) + (query.map { "?" + $0 } ?? "")
-        var boundary: String?
-        if case .multipart = content { boundary = MultipartParts(body, contentType: type)?.boundary }
-        let head = ["\(method) \(target)".inOneLine] + fields.sortedLines(boundary: boundary)
+        let isPlain = scheme.lowercased() == "http"
+        let target = (isPlain ? "\(scheme)://\(authority)\(path)" : path.isEmpty ? "/" : path) + (query.map { "?" + $0 } ?? "")
+        let head = ["\(method) \(target)".inOneLine] + fields.sortedLines(of: content)
         let lines = head.joined(separator: "\n")
         return content == .empty ? lines : lines + "\n\n" + content.text
     }
 
-    /// The authority and the path of an absolute URL.
-    private static func parts(of address: String) -> (authority: String, path: String) {
-        guard let scheme = address.range(of: "://") else { return ("", address) }
-        let authority = address[scheme.upperBound...].prefix { $0 != "/" }
+    /// The scheme, host with port, and path of an absolute URL. The user information is not part of a request
+    /// (RFC 9110 §4.2.4).
+    private static func parts(of address: String) -> (scheme: String, authority: String, path: String) {
+        guard let separator = address.range(of: "://") else { return ("", "", address) }
+        let authority = address[separator.upperBound...].prefix { $0 != "/" }
         let path = address[authority.endIndex...]
-        return (String(authority), path.isEmpty ? "/" : String(path))
+        let host = authority.lastIndex(of: "@").map { authority[authority.index(after: $0)...] } ?? authority
+        return (String(address[..<separator.lowerBound]), String(host), String(path))
     }
 
     /// What differs from an expected request, a line each; empty if nothing does.
@@ -49,6 +49,7 @@ extension RedactedRequest {
         if address != expected.address { lines.append("URL: expected \(expected.address), found \(address)".inOneLine) }
         lines += FormItem.differences(expected.queryItems, queryItems, subject: "query")
         lines += headers.differences(from: expected.headers, names: names)
+        if let sizes = BodyContent.sizeDifference(expected.body, body) { return lines + sizes }
         let content = BodyContent(body, contentType: headers[.contentType])
         let expectedContent = BodyContent(expected.body, contentType: expected.headers[.contentType])
         return lines + content.differences(from: expectedContent)
@@ -86,6 +87,21 @@ func difference(_ subject: String, _ expected: String?, _ found: String?) -> Str
 }
 
 extension BodyContent {
+    /// The largest body that messages compare by its content, in bytes.
+    package static let comparisonLimit = 64 << 10
+
+    /// The sizes of two bodies, and the place of the first difference, if one of them is too large to be compared by its
+    /// content; otherwise `nil`. Empty if they are equal.
+    static func sizeDifference(_ expected: Data, _ found: Data) -> [String]? {
+        guard max(expected.count, found.count) > comparisonLimit else { return nil }
+        guard expected != found else { return [] }
+        let offset = expected.firstDifference(from: found)
+        return [
+            "body: expected \(expected.count) bytes, found \(found.count); the first difference is at byte \(offset) "
+                + "(bodies larger than \(comparisonLimit >> 10) KB are compared by byte)"
+        ]
+    }
+
     /// The differences from an expected body, a line each: JSON by key path, forms by name, the parts of multipart
     /// bodies by their position, texts by line, and other bodies by size and digest.
     package func differences(from expected: BodyContent, subject: String = "body") -> [String] {
@@ -115,6 +131,18 @@ extension BodyContent {
         case .json, .form, .text:
             "\(formatName): \(text.split(whereSeparator: \.isNewline).joined(separator: " ").excerpt(80))"
         case .bytes(let data): data.summary
+        }
+    }
+}
+
+extension Data {
+    /// The offset of the first byte that differs; the length of the shorter one if there is none.
+    fileprivate func firstDifference(from other: Data) -> Int {
+        withUnsafeBytes { bytes in
+            other.withUnsafeBytes { others in
+                zip(bytes, others).enumerated().first { $0.element.0 != $0.element.1 }?.offset
+                    ?? Swift.min(bytes.count, others.count)
+            }
         }
     }
 }

@@ -23,14 +23,37 @@ enum MessageText {
         isSecret ? HeaderRedaction.placeholder : redacted(value).excerpt.inOneLine
     }
 
+    /// The value at a key path for messages, without secrets: the placeholder if the value is one, which the members
+    /// beside it can say, as in `{"name": "password", "value": "…"}`.
+    static func redacted(_ json: JSONValue, at path: JSONPath) -> JSONValue {
+        let (document, keys) = json.outline(along: path.keys[...])
+        var value = redacted(document)
+        for key in keys {
+            if let index = Int(key), let elements = value.array, elements.indices.contains(index) {
+                value = elements[index]
+            } else {
+                value = value.object?[key] ?? .string(HeaderRedaction.placeholder)
+            }
+        }
+        return value
+    }
+
     /// The differences of two values that are not equal, by key path, without secrets.
     static func differences(_ expected: JSONValue, _ found: JSONValue, subject: String) -> [String] {
+        let size = max(expected.jsonData().count, found.jsonData().count)
+        guard size <= BodyContent.comparisonLimit else {
+            let path = JSONDifference.firstPath(expected, found)
+            return [
+                "\(subject): the first difference is at \(path.isEmpty ? "the value itself" : path) (\(size) bytes)"
+            ]
+        }
         let lines = JSONDifference.lines(redacted(expected), redacted(found), subject: subject)
         return lines.isEmpty ? ["\(subject): a secret differs"] : lines
     }
 
     /// The differences of two bodies that are not equal, without secrets.
     static func differences(_ expected: Data, _ found: Data, contentType: String?) -> [String] {
+        if let sizes = BodyContent.sizeDifference(expected, found) { return sizes }
         func content(_ data: Data) -> BodyContent {
             BodyContent(redaction.body(data, contentType: contentType), contentType: contentType)
         }
@@ -40,6 +63,40 @@ enum MessageText {
 
     private static func redacted(_ value: JSONValue) -> JSONValue {
         (try? JSONValue(parsing: redaction.body(value.jsonData(), contentType: "application/json"))) ?? value
+    }
+}
+
+extension JSONValue {
+    /// The longest text beside the key path that is kept.
+    private static let textLimit = 1_000
+
+    /// The part of the document that decides whether the value at a key path is a secret, so that a large document
+    /// is not read whole, and the keys of the value in it.
+    fileprivate func outline(along keys: ArraySlice<String>) -> (document: JSONValue, keys: [String]) {
+        guard let key = keys.first else { return (self, []) }
+        switch self {
+        case .object(let object):
+            guard let member = object[key] else { return (self, []) }
+            let (part, rest) = member.outline(along: keys.dropFirst())
+            var outline = JSONObject()
+            for (name, value) in object {
+                if name == key { outline[name] = part } else if value.isShort { outline[name] = value }
+            }
+            return (.object(outline), [key] + rest)
+        case .array(let elements):
+            guard let index = JSONPath.index(key), elements.indices.contains(index) else { return (self, []) }
+            let (part, rest) = elements[index].outline(along: keys.dropFirst())
+            return (.array([part]), ["0"] + rest)
+        default: return (self, [])
+        }
+    }
+
+    private var isShort: Bool {
+        switch self {
+        case .object, .array: false
+        case .string(let text): text.utf8.count <= Self.textLimit
+        default: true
+        }
     }
 }
 

@@ -29,7 +29,7 @@ struct PathPattern: Sendable {
             queryMatchers = []
         }
         self.text = String(rest)
-        if let scheme = ["https://", "http://"].first(where: rest.hasPrefix) {
+        if let scheme = ["https://", "http://"].first(where: rest.lowercased().hasPrefix) {
             let end = rest.dropFirst(scheme.count).firstIndex(of: "/") ?? rest.endIndex
             origin = Origin(String(rest[..<end]))
             rest = rest[end...]
@@ -44,7 +44,10 @@ struct PathPattern: Sendable {
         let items = FormItem.items(of: String(query))
         var names: [String] = []
         for item in items where !names.contains(item.name) { names.append(item.name) }
-        return names.map { name in .query(name, items.filter { $0.name == name }.compactMap(\.value)) }
+        return names.map { name in
+            let values = items.filter { $0.name == name }.map(\.value)
+            return .query(name, values.allSatisfy { $0 == nil } ? [] : values.map { $0 ?? "" })
+        }
     }
 
     private static func segment(_ text: Substring) -> Segment {

@@ -78,8 +78,12 @@ public struct RequestMatcher: Sendable {
             isMet: { $0.json?.value(at: path) == value },
             differences: { request in
                 guard let json = request.json else { return ["\(name): the body is not valid JSON"] }
+                guard let found = json.value(at: path) else {
+                    return ["\(name): expected \(MessageText.shown(value, isSecret)), found none"]
+                }
+                let shown = MessageText.redacted(json, at: path)
+                let isSecret = isSecret || (shown == .string(HeaderRedaction.placeholder) && shown != found)
                 let wanted = MessageText.shown(value, isSecret)
-                guard let found = json.value(at: path) else { return ["\(name): expected \(wanted), found none"] }
                 guard isSecret || !value.isContainer || !found.isContainer else {
                     return MessageText.differences(value, found, subject: name)
                 }

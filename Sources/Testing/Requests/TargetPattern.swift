@@ -19,7 +19,7 @@ struct TargetPattern: Sendable {
             guard let found = Self.target(other, as: Target.self) else { return Self.difference(name, other) }
             guard found != target else { return nil }
             guard found.name == name else { return ("target: expected \(name), found \(found.name)", 1) }
-            return ("target: \(name) has other values: \(Self.values(target, found))", 0.5)
+            return ("target: \(name) has other values\(Self.values(target, found))", 0.5)
         }
     }
 
@@ -42,24 +42,30 @@ struct TargetPattern: Sendable {
         ("target: expected \(expected), found \(other?.name ?? "a request without a target")", 2)
     }
 
-    /// The values that differ, without secrets. Only texts, numbers and Boolean values are shown.
+    /// The values that differ. A text, number or Boolean value is shown if it has a label, and the label does not say
+    /// that it is a secret: of `login("ann", "…")`, nothing says which value is one.
     private static func values(_ expected: some TargetType, _ found: some TargetType) -> String {
-        let pairs = zip(associatedValues(expected), associatedValues(found))
-        let texts = pairs.compactMap { expected, found -> String? in
-            let (one, other) = ("\(expected.value)", "\(found.value)")
+        let pairs = Array(zip(associatedValues(expected), associatedValues(found)))
+        var hasHidden = false
+        let texts = pairs.enumerated().compactMap { index, pair -> String? in
+            let (one, other) = ("\(pair.0.value)", "\(pair.1.value)")
             guard one != other else { return nil }
-            let label = expected.label
-            guard expected.isPlain, found.isPlain else { return "\(label)" }
-            let isSecret = SecretFields.isSecret(label)
+            guard let label = pair.0.label else {
+                hasHidden = true
+                return pairs.count == 1 ? "its value" : "value \(index + 1)"
+            }
+            guard pair.0.isPlain, pair.1.isPlain else { return label }
+            let isSecret = SecretFields.isSecretParameter(label)
             let shown = [one, other].map { MessageText.shown([$0], isSecret) }
             return "\(label): expected \(shown[0]), found \(shown[1])"
         }
-        return texts.joined(separator: ", ")
+        guard !texts.isEmpty else { return "" }
+        return ": " + texts.joined(separator: ", ") + (hasHidden ? " (values without labels are not shown)" : "")
     }
 
     private struct AssociatedValue {
-        /// The value's label; for a value without one, the name of the case.
-        let label: String
+        /// The value's label; `nil` for a value without one.
+        let label: String?
         let value: Any
 
         /// Whether the value is a text, number or Boolean value.
@@ -70,14 +76,12 @@ struct TargetPattern: Sendable {
     private static func associatedValues(_ target: Any) -> [AssociatedValue] {
         let mirror = Mirror(reflecting: target)
         guard mirror.displayStyle == .enum, let payload = mirror.children.first else {
-            return mirror.children.map { AssociatedValue(label: $0.label ?? "", value: $0.value) }
+            return mirror.children.map { AssociatedValue(label: $0.label, value: $0.value) }
         }
-        let name = payload.label ?? ""
         let tuple = Mirror(reflecting: payload.value)
-        guard tuple.displayStyle == .tuple else { return [AssociatedValue(label: name, value: payload.value)] }
+        guard tuple.displayStyle == .tuple else { return [AssociatedValue(label: nil, value: payload.value)] }
         return tuple.children.map { child in
-            let label = child.label.flatMap { $0.hasPrefix(".") ? nil : $0 }
-            return AssociatedValue(label: label ?? name, value: child.value)
+            AssociatedValue(label: child.label.flatMap { $0.hasPrefix(".") ? nil : $0 }, value: child.value)
         }
     }
 }

@@ -57,6 +57,14 @@ extension TestServer {
     }
 }
 
+extension TestServer.Request: RedactedDescription {
+    /// The method, the path and query, and the size of the body on one line, without the values of secrets.
+    package var redactedDescription: String {
+        let size = bodyByteCount == 0 ? "" : ", \(bodyByteCount) bytes"
+        return "\(method) \(Redaction().url(target).excerpt(500))\(size)".inOneLine
+    }
+}
+
 extension RecordedRequest {
     /// Creates a record of a request that a server received.
     init(_ request: TestServer.Request, baseURL: URL) {

@@ -114,6 +114,7 @@ public final class TestServer: Sendable {
         self.listener = listener
         state.ended.enter()
         Thread.detachNewThread { [state] in
+            state.enterThread()
             ServerLoop.nameThread("TestServer\(port)")
             ServerLoop(state: state, listener: listener).run()
         }
@@ -135,10 +136,11 @@ public final class TestServer: Sendable {
 
     /// Closes every connection, and returns when the server's thread has ended. Connections are then refused.
     ///
-    /// A closure that still creates a reply is cancelled. Calling this method again has no effect.
+    /// A closure that still creates a reply is cancelled. Calling this method again has no effect. In a closure of a
+    /// ``RequestMatcher``, which runs on the server's thread, it returns at once.
     public func stop() {
         state.post(.stop)
-        state.ended.wait()
+        if !state.isOnThread { state.ended.wait() }
         state.removeSocketFile()
     }
 

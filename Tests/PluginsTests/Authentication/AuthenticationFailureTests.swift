@@ -276,7 +276,7 @@ struct RefreshLimitTests {
         let provider = Provider<PluginTarget>(transport: server.transport, plugins: [plugin])
         let calls = (0..<3).map { _ in Task { await provider.result(PluginTarget()).failure } }
         await gate.waitForArrivals()
-        await clock.waitForSleepers()
+        try await clock.waitForSleepers()
         clock.advance(by: .seconds(20))
         for call in calls {
             let error = try #require(await call.value)
@@ -308,7 +308,7 @@ struct RefreshLimitTests {
         let provider = Provider<PluginTarget>(transport: server.transport, plugins: [plugin])
         let call = Task { await provider.result(PluginTarget()).failure?.kind }
         await gate.waitForArrivals()
-        await clock.waitForSleepers()
+        try await clock.waitForSleepers()
         clock.advance(by: .seconds(20))
         #expect(await call.value == .timedOut)
         gate.open()

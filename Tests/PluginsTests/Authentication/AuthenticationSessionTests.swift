@@ -212,7 +212,7 @@ struct AuthenticationSessionTests {
             clock: clock
         )
         let call = Task { await provider.result(PluginTarget()) }
-        await clock.waitForSleepers()
+        try await clock.waitForSleepers()
         try await plugin.signIn(Token(2))
         clock.advance(by: .seconds(5))
         #expect(await call.value.failure?.underlying as? AuthenticationError == .signedOut)

@@ -57,7 +57,7 @@ struct AuthenticationSharingTests {
         let provider = failing(plugin, again: .seconds(5), gate, clock, fields)
         let second = await followed(provider, gate)
         gate.open()
-        await clock.waitForSleepers()
+        try await clock.waitForSleepers()
         if let next { try await plugin.signIn(Token(next)) } else { try await plugin.signOut() }
         clock.advance(by: .seconds(5))
         let error = try #require(await second.value.failure)
@@ -73,13 +73,13 @@ struct AuthenticationSharingTests {
         let provider = failing(plugin, again: .seconds(8), gate, clock, fields, timeout: timeout)
         let first = Task { await provider.result(PluginTarget()) }
         await gate.waitForArrivals()
-        await clock.waitForSleepers()
+        try await clock.waitForSleepers()
         clock.advance(by: .seconds(4))
         let second = Task { await provider.result(PluginTarget()) }
-        await clock.waitForSleepers(2)
+        try await clock.waitForSleepers(2)
         while !Task.isCancelled, provider.configuration.sharedExchanges.waiterCount < 2 { await Task.yield() }
         gate.open()
-        await clock.waitForSleepers(3)
+        try await clock.waitForSleepers(3)
         clock.advance(by: .seconds(6))
         #expect(await first.value.failure?.kind == .timedOut)
         try await plugin.signIn(Token(7))

@@ -47,10 +47,10 @@ struct NetworkAccessTests {
     ]
 
     @Test("A call waits for a network that it may use", arguments: refusals)
-    func waits(_ options: CallOptions, refused: Reachability.Status, allowed: Reachability.Status) async {
+    func waits(_ options: CallOptions, refused: Reachability.Status, allowed: Reachability.Status) async throws {
         source.set(refused)
         async let result = provider(options).result(PluginTarget())
-        await clock.waitForSleepers()
+        try await clock.waitForSleepers()
         #expect(sent.count == 0)
         source.set(allowed)
         #expect(await result.failure == nil)
@@ -64,7 +64,7 @@ struct NetworkAccessTests {
     ) async throws {
         source.set(refusal.refused)
         async let result = provider(refusal.0, failsAfterTimeout: failsAfterTimeout).result(PluginTarget())
-        await clock.waitForSleepers()
+        try await clock.waitForSleepers()
         clock.advance(by: .seconds(30))
         let error = try #require(await result.failure)
         #expect(error.stage == .request)

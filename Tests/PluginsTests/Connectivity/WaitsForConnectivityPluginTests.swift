@@ -48,7 +48,7 @@ struct WaitsForConnectivityPluginTests {
         let provider = provider([WaitsForConnectivityPlugin(reachability, timeout: .seconds(30), clock: clock)])
         await withTaskGroup(of: Bool.self) { group in
             for _ in 0..<count { group.addTask { await provider.result(PluginTarget()).failure == nil } }
-            await clock.waitForSleepers(count)
+            try? await clock.waitForSleepers(count)
             #expect(sent.count == 0)
             #expect(clock.remainingSleeps == Array(repeating: .seconds(30), count: count))
             clock.advance(by: .seconds(29))
@@ -60,11 +60,11 @@ struct WaitsForConnectivityPluginTests {
     }
 
     @Test("A waiting call is sent when the reachability is stopped, since the status is unknown then")
-    func stopped() async {
+    func stopped() async throws {
         let reachability = reachability
         let provider = provider([WaitsForConnectivityPlugin(reachability, clock: clock)])
         async let result = provider.result(PluginTarget())
-        await clock.waitForSleepers()
+        try await clock.waitForSleepers()
         reachability.stop()
         #expect(await result.failure == nil)
     }
@@ -74,7 +74,7 @@ struct WaitsForConnectivityPluginTests {
         let log = RecordingPlugin()
         let waits = WaitsForConnectivityPlugin(reachability, timeout: .seconds(30), clock: clock)
         async let result = provider([waits, log]).result(PluginTarget())
-        await clock.waitForSleepers()
+        try await clock.waitForSleepers()
         clock.advance(by: .seconds(30))
         let error = try #require(await result.failure)
         #expect(error.stage == .request)
@@ -89,7 +89,7 @@ struct WaitsForConnectivityPluginTests {
     }
 
     @Test("After the timeout the call is sent, if the plugin says so")
-    func sendsAfterTime() async {
+    func sendsAfterTime() async throws {
         let plugin = WaitsForConnectivityPlugin(
             reachability,
             timeout: .seconds(30),
@@ -97,7 +97,7 @@ struct WaitsForConnectivityPluginTests {
             clock: clock
         )
         async let result = provider([plugin]).result(PluginTarget())
-        await clock.waitForSleepers()
+        try await clock.waitForSleepers()
         #expect(sent.count == 0)
         clock.advance(by: .seconds(30))
         #expect(await result.failure == nil)
@@ -130,13 +130,13 @@ struct WaitsForConnectivityPluginTests {
     }
 
     @Test("A waiting call can be cancelled; others still wait")
-    func cancels() async {
+    func cancels() async throws {
         let scope = RequestScope()
         let provider = provider([WaitsForConnectivityPlugin(reachability, clock: clock)], scope: scope)
         let first = Task { await provider.result(PluginTarget()) }
-        await clock.waitForSleepers(1)
+        try await clock.waitForSleepers(1)
         async let second = provider.result(PluginTarget())
-        await clock.waitForSleepers(2)
+        try await clock.waitForSleepers(2)
         #expect(scope.inFlightCount == 2)
         first.cancel()
         #expect(await first.value.failure?.stage == .cancelled)
@@ -148,13 +148,13 @@ struct WaitsForConnectivityPluginTests {
     }
 
     @Test("Calls wait each time the device is offline")
-    func flapping() async {
+    func flapping() async throws {
         let plugin = WaitsForConnectivityPlugin(reachability, clock: clock)
         let provider = provider([plugin])
         for round in 1...20 {
             source.set(.offline)
             async let result = provider.result(PluginTarget())
-            await clock.waitForSleepers(1)
+            try await clock.waitForSleepers(1)
             source.set(Self.online)
             #expect(await result.failure == nil)
             #expect(sent.count == round)
@@ -193,7 +193,7 @@ struct WaitsForConnectivityPluginTests {
             clock: clock
         )
         async let result = provider.result(PluginTarget())
-        await clock.waitForSleepers(2)
+        try await clock.waitForSleepers(2)
         clock.advance(by: .seconds(30))
         let error = try #require(await result.failure)
         #expect(error.kind == .timedOut)

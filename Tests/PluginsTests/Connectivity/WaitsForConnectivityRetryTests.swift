@@ -35,7 +35,7 @@ struct WaitsForConnectivityRetryTests {
             .notConnectedToInternet, .cannotFindHost, .cannotConnectToHost, .networkConnectionLost, .timedOut,
         ] as [URLError.Code]
     )
-    func sendsAgain(_ code: URLError.Code) async {
+    func sendsAgain(_ code: URLError.Code) async throws {
         source.set(Self.online)
         let source = source
         let plugin = WaitsForConnectivityPlugin(reachability, clock: clock)
@@ -45,7 +45,7 @@ struct WaitsForConnectivityRetryTests {
             throw URLError(code)
         }
         async let result = provider.result(PluginTarget())
-        await clock.waitForSleepers()
+        try await clock.waitForSleepers()
         #expect(sent.count == 1)
         source.set(Self.online)
         #expect(await result.failure == nil)

@@ -135,12 +135,12 @@ struct LoadingTimingTests {
     }
 
     @Test("A call that is over before the delay is never shown, and no timer stays")
-    func quick() async {
+    func quick() async throws {
         let held = HeldTransport()
         let provider = provider(held, plugin(delay: .seconds(1)))
         async let result = provider.result(PluginTarget())
         await held.requests.waitForCount(1)
-        await clock.waitForSleepers()
+        try await clock.waitForSleepers()
         clock.advance(by: .milliseconds(999))
         held.gate.open()
         _ = await result
@@ -150,11 +150,11 @@ struct LoadingTimingTests {
     }
 
     @Test("A call that outlasts the delay is shown then, and hidden at its end")
-    func slow() async {
+    func slow() async throws {
         let held = HeldTransport()
         let provider = provider(held, plugin(delay: .seconds(1)))
         async let result = provider.result(PluginTarget())
-        await clock.waitForSleepers()
+        try await clock.waitForSleepers()
         #expect(clock.remainingSleeps == [.seconds(1)])
         clock.advance(by: .seconds(1))
         #expect(await shown.waitForCount(1) == [true])
@@ -165,11 +165,11 @@ struct LoadingTimingTests {
     }
 
     @Test("The delay counts from the first of the calls that overlap")
-    func delayOfOverlap() async {
+    func delayOfOverlap() async throws {
         let plugin = plugin(delay: .seconds(1))
         let (one, two) = (HeldTransport(), HeldTransport())
         async let first = provider(one, plugin).result(PluginTarget())
-        await clock.waitForSleepers()
+        try await clock.waitForSleepers()
         clock.advance(by: .milliseconds(600))
         async let second = provider(two, plugin).result(PluginTarget())
         await two.requests.waitForCount(1)
@@ -185,16 +185,16 @@ struct LoadingTimingTests {
     }
 
     @Test("The delay starts anew when no call is left")
-    func delayStartsAnew() async {
+    func delayStartsAnew() async throws {
         let plugin = plugin(delay: .seconds(1))
         let (one, two) = (HeldTransport(), HeldTransport())
         async let first = provider(one, plugin).result(PluginTarget())
-        await clock.waitForSleepers()
+        try await clock.waitForSleepers()
         clock.advance(by: .milliseconds(600))
         one.gate.open()
         _ = await first
         async let second = provider(two, plugin).result(PluginTarget())
-        await clock.waitForSleepers()
+        try await clock.waitForSleepers()
         #expect(clock.remainingSleeps == [.seconds(1)])
         clock.advance(by: .milliseconds(999))
         two.gate.open()
@@ -203,7 +203,7 @@ struct LoadingTimingTests {
     }
 
     @Test("What is shown stays for the shortest time")
-    func shortest() async {
+    func shortest() async throws {
         let held = HeldTransport()
         let provider = provider(held, plugin(shortest: .seconds(1)))
         async let result = provider.result(PluginTarget())
@@ -212,23 +212,23 @@ struct LoadingTimingTests {
         held.gate.open()
         _ = await result
         #expect(shown.elements == [true])
-        await clock.waitForSleepers()
+        try await clock.waitForSleepers()
         #expect(clock.remainingSleeps == [.milliseconds(700)])
         clock.advance(by: .milliseconds(700))
         #expect(await shown.waitForCount(2) == [true, false])
     }
 
     @Test("A call that begins in the shortest time keeps it shown, without a flicker")
-    func bridged() async {
+    func bridged() async throws {
         let held = HeldTransport()
         held.gate.open()
         let provider = provider(held, plugin(shortest: .seconds(1)))
         _ = await provider.result(PluginTarget())
-        await clock.waitForSleepers()
+        try await clock.waitForSleepers()
         clock.advance(by: .milliseconds(500))
         _ = await provider.result(PluginTarget())
         #expect(shown.elements == [true])
-        await clock.waitForSleepers()
+        try await clock.waitForSleepers()
         clock.advance(by: .milliseconds(500))
         #expect(await shown.waitForCount(2) == [true, false])
     }

@@ -103,7 +103,7 @@ struct ConnectivityPageTests {
         let provider = Provider<Orders>(transport: transport, plugins: [waiting])
         #expect(try await provider.request(.suggestions(text: "te")).statusCode == 200)
         async let late = provider.result(.order(id: "A1"))
-        await clock.waitForSleepers()
+        try await clock.waitForSleepers()
         clock.advance(by: .seconds(30))
         #expect(await late.failure?.kind == .offline)
     }

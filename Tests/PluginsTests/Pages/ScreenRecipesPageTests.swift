@@ -27,12 +27,12 @@ struct ScreenRecipesPageTests {
             let products = try await provider.request(.products(page: 1))
             return products.statusCode
         }()
-        await clock.waitForSleepers()
+        try await clock.waitForSleepers()
         clock.advance(by: .milliseconds(300))
         #expect(await indicator.changes.waitForCount(1) == [true])
         held.gate.open()
         #expect(try await status == 200)
-        await clock.waitForSleepers()
+        try await clock.waitForSleepers()
         clock.advance(by: .milliseconds(500))
         #expect(await indicator.changes.waitForCount(2) == [true, false])
         let refreshed = try await provider.request(.products(page: 1), options: .setting(\.showsLoading, false))
@@ -80,7 +80,7 @@ struct ScreenRecipesPageTests {
         let model = SearchModel(provider: Provider(transport: script.transport), clock: clock)
         model.textChanged(to: "t")
         model.textChanged(to: "te")
-        await clock.waitForSleepers()
+        try await clock.waitForSleepers()
         clock.advance(by: .milliseconds(300))
         await model.task?.value
         #expect(model.products.map(\.id) == [7])

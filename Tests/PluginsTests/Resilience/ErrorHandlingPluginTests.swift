@@ -81,7 +81,7 @@ struct ErrorHandlingPluginTests {
         )
         let provider = Provider<PluginTarget>(stubClosure: { _ in .immediate }, plugins: [plugin], clock: clock)
         async let result = provider.result(Self.refused)
-        await clock.waitForSleepers(1)
+        try await clock.waitForSleepers(1)
         #expect(clock.remainingSleeps == [.seconds(3)])
         clock.advance(by: .seconds(3))
         #expect(await result.failure?.stage == .status)

@@ -92,11 +92,11 @@ struct HedgingTransportTests {
     }
 
     @Test("Cancelling the call cancels both requests")
-    func cancel() async {
+    func cancel() async throws {
         let script = script(nil)
         let provider = provider(script)
         let call = Task { await provider.result(SturdyTarget()) }
-        await clock.waitForSleepers()
+        try await clock.waitForSleepers()
         clock.advanceToNextDeadline()
         await script.requests.waitForCount(2)
         call.cancel()
@@ -155,7 +155,7 @@ struct HedgingTransportTests {
     }
 
     @Test("Without a budget left there is no second request")
-    func noBudget() async {
+    func noBudget() async throws {
         let retry = RetryPlugin(budget: RetryBudget(share: 0, minimum: 0), clock: clock)
         let gate = Gate()
         let script = ScriptedTransport { _, _ in
@@ -164,7 +164,7 @@ struct HedgingTransportTests {
         }
         let provider = provider(script, retry: retry)
         let call = Task { await provider.result(SturdyTarget()) }
-        await clock.waitForSleepers()
+        try await clock.waitForSleepers()
         clock.advanceToNextDeadline()
         while !Task.isCancelled, clock.sleeperCount > 0 { await Task.yield() }
         gate.open()
@@ -173,7 +173,7 @@ struct HedgingTransportTests {
     }
 
     @Test("By default the delay is the endpoint's 95th percentile, known after twenty exchanges")
-    func percentile() async {
+    func percentile() async throws {
         let held = Locked(false)
         let gate = Gate()
         let script = ScriptedTransport { [clock] _, index in
@@ -192,7 +192,7 @@ struct HedgingTransportTests {
         }
         held.withLock { $0 = true }
         let call = Task { await provider.result(SturdyTarget()) }
-        await clock.waitForSleepers()
+        try await clock.waitForSleepers()
         let delay = clock.remainingSleeps[0]
         #expect(delay > .milliseconds(97) && delay < .milliseconds(103))
         clock.advanceToNextDeadline()

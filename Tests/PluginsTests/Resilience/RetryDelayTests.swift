@@ -264,7 +264,7 @@ struct RetryAfterTests {
         )
         // The call's deadline and the delay.
         let stepper = Task {
-            await clock.waitForSleepers(2)
+            try? await clock.waitForSleepers(2)
             if !Task.isCancelled { clock.advanceToNextDeadline() }
         }
         let result = await provider.result(SturdyTarget())

@@ -190,11 +190,11 @@ struct RetryPluginTests {
     }
 
     @Test("A call that is cancelled during its delay is not sent again")
-    func cancelledWaiting() async {
+    func cancelledWaiting() async throws {
         let script = ScriptedTransport(.status(503))
         let provider = provider(script)
         let call = Task { await provider.result(SturdyTarget()) }
-        await clock.waitForSleepers()
+        try await clock.waitForSleepers()
         call.cancel()
         #expect(await call.value.failure?.stage == .cancelled)
         #expect(script.requests.count == 1)

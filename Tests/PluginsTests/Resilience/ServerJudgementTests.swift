@@ -73,7 +73,7 @@ struct ServerJudgementTests {
         )
         async let result = provider.result(SturdyTarget())
         await held.requests.waitForCount(1)
-        await clock.waitForSleepers()
+        try await clock.waitForSleepers()
         clock.advance(by: .seconds(5))
         let error = try #require(await result.failure)
         #expect(error.stage == .transport)

@@ -71,7 +71,7 @@ struct LifecycleEdgeTests {
                 .statusCode
         }
         await gate.waitForArrivals(1)
-        await clock.waitForSleepers()
+        try await clock.waitForSleepers()
         let patient = Task { try await provider.request(TestTarget(.example)).statusCode }
         await gate.waitForArrivals(2)
         clock.advance(by: .seconds(1))

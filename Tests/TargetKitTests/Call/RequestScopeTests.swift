@@ -111,13 +111,13 @@ struct RequestScopeTests {
     }
 
     @Test("Calls may finish within the time of grace, and then shutdown returns")
-    func grace() async {
+    func grace() async throws {
         let clock = ManualClock()
         let scope = RequestScope(clock: clock)
         let call = start(provider(scope))
         await transport.sent.waitForCount(1)
         async let shutdown: Void = scope.shutdown(grace: .seconds(3))
-        await clock.waitForSleepers(1)
+        try await clock.waitForSleepers(1)
         #expect(clock.remainingSleeps == [.seconds(3)])
         await transport.release(0)
         await shutdown
@@ -128,7 +128,7 @@ struct RequestScopeTests {
     @Test(
         "What has not finished within the time of grace is cancelled, and its completion is handed out before the return"
     )
-    func graceIsOver() async {
+    func graceIsOver() async throws {
         let clock = ManualClock()
         let scope = RequestScope(parent: RequestScope(clock: clock))
         let endings = Recorder<TargetKitError.Stage?>()
@@ -140,7 +140,7 @@ struct RequestScopeTests {
         }
         await transport.sent.waitForCount(20)
         async let shutdown: Void = scope.shutdown(grace: .milliseconds(250))
-        await clock.waitForSleepers(1)
+        try await clock.waitForSleepers(1)
         clock.advance(by: .milliseconds(250))
         await shutdown
         #expect(scope.inFlightCount == 0)
@@ -149,13 +149,13 @@ struct RequestScopeTests {
     }
 
     @Test("Cancelling the task that shuts down ends the time of grace")
-    func impatient() async {
+    func impatient() async throws {
         let clock = ManualClock()
         let scope = RequestScope(clock: clock)
         let call = start(provider(scope))
         await transport.sent.waitForCount(1)
         let shutdown = Task { await scope.shutdown(grace: .seconds(60)) }
-        await clock.waitForSleepers(1)
+        try await clock.waitForSleepers(1)
         shutdown.cancel()
         await shutdown.value
         #expect(await stage(call) == .cancelled)

@@ -23,7 +23,7 @@ extension SharedExchangeTests {
         )
         let calls = calls(provider, stubFirst ? [stubbed, target] : [target, stubbed])
         await joined(2, provider)
-        await clock.waitForSleepers(1)
+        try await clock.waitForSleepers(1)
         await transport.release(0)
         clock.advance(by: .seconds(1))
         let results = [try await calls[0].value.get(), try await calls[1].value.get()]
@@ -50,7 +50,7 @@ extension SharedExchangeTests {
         let other = areEqual ? target : target.with { $0.sampleResponse = .response(status: 203, data: Data()) }
         let calls = calls(provider, [target, other])
         await joined(2, provider)
-        await clock.waitForSleepers(areEqual ? 1 : 2)
+        try await clock.waitForSleepers(areEqual ? 1 : 2)
         clock.advance(by: .seconds(1))
         #expect(try await calls[0].value.get().statusCode == 200)
         #expect(try await calls[1].value.get().statusCode == (areEqual ? 200 : 203))

@@ -37,7 +37,7 @@ struct TimeoutTests {
             clock: clock
         )
         let call = Task { try await provider.request(TestTarget(.example)) }
-        await clock.waitForSleepers()
+        try await clock.waitForSleepers()
         #expect(clock.remainingSleeps.first == .milliseconds(1500))
         clock.advance(by: .milliseconds(1500))
         let error = await #expect(throws: TargetKitError.self) { try await call.value }
@@ -71,7 +71,7 @@ struct TimeoutTests {
         let call = Task { try await provider.request(TestTarget(.example), options: options) }
         for attempt in 0...1 {
             await transport.sent.waitForCount(attempt + 1)
-            await clock.waitForSleepers(1)
+            try await clock.waitForSleepers(1)
             #expect(clock.remainingSleeps == [.milliseconds(800)])
             clock.advance(by: .milliseconds(800))
         }
@@ -103,7 +103,7 @@ struct TimeoutTests {
         )
         let options = CallOptions.setting(\.timeout, .exchange(.milliseconds(800)))
         let call = Task { try await provider.request(TestTarget(server.baseURL), options: options) }
-        await clock.waitForSleepers(1)
+        try await clock.waitForSleepers(1)
         clock.advance(by: .milliseconds(800))
         let error = await #expect(throws: TargetKitError.self) { try await call.value }
         #expect(error?.kind == .timedOut && error?.stage == .transport)

@@ -129,7 +129,7 @@ struct ErrorMappingTargetTests {
             clock: clock
         )
         let call = Task { try await provider.request(Slow(), options: .setting(\.timeout, .wholeCall(.seconds(5)))) }
-        await clock.waitForSleepers(1)
+        try await clock.waitForSleepers(1)
         clock.advance(by: .seconds(5))
         let error = try await #require(throws: TargetKitError.self) { try await call.value }
         #expect(error.kind == .timedOut)

@@ -211,7 +211,7 @@ struct DidFinishTests {
         #expect(try await pieces?.next() == Data("tea ".utf8))
         #expect(recorder.finishedCalls.isEmpty)
         #expect(hooks.hooks.last == "process")
-        await clock.waitForSleepers(1)
+        try await clock.waitForSleepers(1)
         #expect(clock.sleeperCount == 1)
         switch end {
         case .read:

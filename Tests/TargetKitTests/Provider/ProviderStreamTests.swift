@@ -95,7 +95,7 @@ struct ProviderStreamTests {
         case .scope: scope.cancelAll()
         case .provider: provider.cancelAll()
         case .timeout:
-            await clock.waitForSleepers(1)
+            try await clock.waitForSleepers(1)
             clock.advance(by: .seconds(30))
         case .shutdown: await scope.shutdown(grace: .zero)
         }

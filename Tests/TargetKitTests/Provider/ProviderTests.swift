@@ -42,7 +42,7 @@ struct ProviderTests {
         #expect(try await immediate.request(.track(7), as: Track.self) == Track(id: 7))
         let delayed = Provider<Music>(stubClosure: { _ in .delayed(.seconds(3)) }, clock: clock)
         async let track = delayed.request(.track(7), as: Track.self)
-        await clock.waitForSleepers(1)
+        try await clock.waitForSleepers(1)
         #expect(clock.remainingSleeps == [.seconds(3)])
         clock.advance(by: .seconds(3))
         #expect(try await track == Track(id: 7))

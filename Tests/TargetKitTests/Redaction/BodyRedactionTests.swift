@@ -117,4 +117,51 @@ struct BodyRedactionTests {
         }
         #expect(redacted(body("abc"), type) == body("<redacted>"))
     }
+
+    @Test(
+        "Secrets in multipart bodies are redacted wherever they are, and other bytes are kept",
+        arguments: [
+            // Header fields of parts, also on several lines.
+            "--b\r\nContent-Type: text/plain\r\nAuthorization: Bearer §\r\n\r\nx\r\n--b--\r\n",
+            "--b\r\nX-Api-Key:§\r\nContent-Type: text/plain\r\n\r\nx\r\n--b--\r\n",
+            "--b\r\nAuthorization: Basic\r\n §\r\n\r\nx\r\n--b--",
+            "--b\nSet-Cookie: sid=§\n\nx\n--b--\n",
+            "--b\r\nX-Api-Key: §\r\n--b--\r\n",
+            "--b\r\nContent-Disposition: form-data; name=\"f\"; filename=\"token=§.txt\"\r\n\r\nx\r\n--b--",
+            // Names of parts.
+            "--b\r\nContent-Disposition: form-data; name*=UTF-8''pass%77ord\r\n\r\n§\r\n--b--\r\n",
+            "--b\r\nContent-Disposition: form-data; name*0=\"pass\"; name*1=\"word\"\r\n\r\n§\r\n--b--\r\n",
+            "--b\r\nContent-Disposition: form-data; x; NAME = \"pass\\word\"\r\n\r\n§\r\n--b--\r\n",
+            "--b\nContent-Disposition: form-data; name=\"password\"\n\n§\n--b--\n",
+            "--b\r\nContent-Disposition: form-data;\r\n name=\"password\"\r\n\r\n§\r\n--b--\r\n",
+            "--b \t\r\nContent-Disposition: form-data; name=password\r\n\r\n§\r\n--b--\r\n",
+            // Around the parts.
+            "token: §\r\n--b\r\nContent-Disposition: form-data; name=a\r\n\r\n1\r\n--b--\r\n",
+            "--b\r\nContent-Disposition: form-data; name=a\r\n\r\n1\r\n--b--\r\npassword=§",
+            "--b--\r\n--b\r\nContent-Disposition: form-data; name=password\r\n\r\n§\r\n--b--",
+            // The declared boundary is another one.
+            "--c\r\nContent-Disposition: form-data; name=password\r\n\r\n§\r\n--c--\r\n",
+        ]
+    )
+    func multipartSecrets(_ text: String) {
+        let body = Data(text.replacingOccurrences(of: "§", with: "hunter2hunter2").utf8)
+        let redacted = String(decoding: redacted(body, "multipart/form-data; boundary=b"), as: UTF8.self)
+        #expect(!redacted.contains("hunter2"))
+        #expect(redacted.contains("<redacted>"))
+        let plain = Data(text.replacingOccurrences(of: "§", with: "").utf8)
+        let lines = { (text: String) in text.split(whereSeparator: \.isNewline).count }
+        #expect(lines(redacted) >= lines(String(decoding: plain, as: UTF8.self)) - 1)
+    }
+
+    @Test("A multipart body without secrets keeps its bytes, whatever is in it")
+    func multipartBytes() {
+        let texts = [
+            "preamble\r\n--b\r\n\r\n--bar\r\n\r\nb\r\n--b--\r\nepilogue", "--b\n\n--b\n\n\n--b--", "--b--", "--b",
+            "--b\r\nno field\r\nX-A : 1\r\n\r\n\r\n--b\r\n--b--", "\r\n--b\r\nA: 1\r\n continued\r\n\r\nx",
+        ]
+        for text in texts {
+            let body = Data(text.utf8) + [0xFF, 0xFE]
+            #expect(redacted(body, "multipart/mixed; boundary=b") == body, "\(text.debugDescription)")
+        }
+    }
 }

@@ -25,7 +25,7 @@ struct StubTransportTests {
             return .response(status: 200, data: Data())
         }
         let call = Task { try await transport.send(Self.request()) }
-        await clock.waitForSleepers(1)
+        try await clock.waitForSleepers(1)
         call.cancel()
         await #expect(throws: CancellationError.self) { try await call.value }
         #expect(asked.count == 0)
@@ -36,7 +36,7 @@ struct StubTransportTests {
         let clock = ManualClock()
         let transport = StubTransport(.response(status: 200, data: Data()), delay: .seconds(3), clock: clock)
         let call = Task { try await transport.send(Self.request(timeout: .seconds(2))) }
-        await clock.waitForSleepers(1)
+        try await clock.waitForSleepers(1)
         clock.advance(by: .seconds(2))
         let error = await #expect(throws: URLError.self) { try await call.value }
         #expect(error?.code == .timedOut)

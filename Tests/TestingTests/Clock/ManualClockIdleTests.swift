@@ -20,7 +20,7 @@ struct ManualClockIdleTests {
     @Test("A loop that sleeps again and again is run to its end")
     func loop() async throws {
         let task = sleeps([.seconds(1), .seconds(2), .seconds(4)])
-        await clock.waitForSleepers()
+        try await clock.waitForSleepers()
         #expect(try await clock.runUntilIdle() == .seconds(7))
         try await task.value
         #expect(clock.sleeperCount == 0)
@@ -32,7 +32,7 @@ struct ManualClockIdleTests {
         let tasks = [
             sleeps(Array(repeating: .seconds(1), count: 30), fast), sleeps([.seconds(10), .seconds(15)], slow),
         ]
-        await clock.waitForSleepers(2)
+        try await clock.waitForSleepers(2)
         #expect(try await clock.runUntilIdle() == .seconds(30))
         for task in tasks { try await task.value }
         #expect(fast.elements == (1...30).map { .seconds($0) })
@@ -51,7 +51,7 @@ struct ManualClockIdleTests {
         let task = Task { [clock] in
             while true { try await clock.sleep(for: .seconds(60)) }
         }
-        await clock.waitForSleepers()
+        try await clock.waitForSleepers()
         let error = await #expect(throws: (any Error).self) { try await clock.runUntilIdle(limit: 10) }
         #expect(
             "\(try #require(error))" == """
@@ -65,7 +65,7 @@ struct ManualClockIdleTests {
     @Test("The limit counts steps, and the last one is allowed", arguments: [2, 3])
     func limit(steps: Int) async throws {
         let task = sleeps([.seconds(1), .seconds(1), .seconds(1)])
-        await clock.waitForSleepers()
+        try await clock.waitForSleepers()
         if steps == 3 {
             #expect(try await clock.runUntilIdle(limit: 3) == .seconds(3))
         } else {
@@ -80,11 +80,11 @@ struct ManualClockIdleTests {
     }
 
     @Test("It ends with a CancellationError when its task is cancelled")
-    func cancelled() async {
+    func cancelled() async throws {
         let endless = Task { [clock] in
             while true { try await clock.sleep(for: .seconds(1)) }
         }
-        await clock.waitForSleepers()
+        try await clock.waitForSleepers()
         let running = Task { try await clock.runUntilIdle(limit: .max) }
         while clock.now.offset < .seconds(20) { await Task.yield() }
         running.cancel()
@@ -100,7 +100,7 @@ struct ManualClockIdleTests {
             clock: clock
         )
         let call = Task { try await provider.request(.search("tea")) }
-        await clock.waitForSleepers(2)
+        try await clock.waitForSleepers(2)
         clock.advance(by: .seconds(10))
         await #expect(throws: TargetKitError.self) { try await call.value }
         #expect(clock.sleeperCount == 0)

@@ -15,7 +15,7 @@ struct ManualClockTests {
                 woken.append(seconds)
             }
         }
-        await clock.waitForSleepers(3)
+        try await clock.waitForSleepers(3)
         #expect(clock.remainingSleeps == [.seconds(1), .seconds(2), .seconds(3)])
         for second in 1...3 {
             clock.advance(by: .milliseconds(999))
@@ -28,10 +28,10 @@ struct ManualClockTests {
     }
 
     @Test("A cancelled sleep throws immediately, and is no longer counted", .timeLimit(.minutes(3)))
-    func cancel() async {
+    func cancel() async throws {
         let clock = ManualClock()
         let task = Task { try await clock.sleep(for: .seconds(1)) }
-        await clock.waitForSleepers()
+        try await clock.waitForSleepers()
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
         #expect(clock.sleeperCount == 0)
@@ -44,7 +44,7 @@ struct ManualClockTests {
             for delay in [1, 2, 4] { try await clock.sleep(for: .seconds(delay)) }
         }
         for delay in [1, 2, 4] {
-            await clock.waitForSleepers()
+            try await clock.waitForSleepers()
             #expect(clock.advanceToNextDeadline() == .seconds(delay))
         }
         try await task.value
@@ -122,5 +122,31 @@ struct ManualClockTests {
         var generator = SeededGenerator(seed: 1_234_567)
         let numbers = (0..<3).map { _ in generator.next() }
         #expect(numbers == [6_457_827_717_110_365_317, 3_203_168_211_198_807_973, 9_817_491_932_198_370_423])
+    }
+
+    @Test("If too few tasks sleep, the error says which ones do", .timeLimit(.minutes(3)))
+    func missingSleepers() async throws {
+        let clock = ManualClock()
+        let task = Task { try await clock.sleep(for: .seconds(10)) }
+        try await clock.waitForSleepers()
+        let error = await #expect(throws: (any Error).self) {
+            try await clock.waitForSleepers(2, within: .milliseconds(10))
+        }
+        let text = error.map { "\($0)" } ?? ""
+        #expect(text.contains("Expected 2 tasks to sleep on the clock within 0.01 seconds, found 1"))
+        #expect(text.contains("which sleep for 10.0 seconds"))
+        task.cancel()
+        let waiting = Task { try await clock.waitForSleepers(3) }
+        waiting.cancel()
+        await #expect(throws: CancellationError.self) { try await waiting.value }
+    }
+
+    @Test("The longest durations do not overflow")
+    func longest() async throws {
+        let clock = ManualClock()
+        for _ in 0..<20 { clock.advance(by: .seconds(Int64.max)) }
+        #expect(clock.now.offset == .seconds(Int64.max))
+        try await clock.sleep(for: .seconds(Int64.max))
+        #expect(clock.now.duration(to: ManualClock.Instant(offset: .seconds(Int64.min))) < .zero)
     }
 }

@@ -45,7 +45,7 @@ struct RequestTextTests {
                 POST /login?access_token=<redacted>&a=b
                 Authorization: <redacted>
                 Content-Type: application/json
-                Host: <redacted>@shop.example
+                Host: shop.example
 
                 {
                   "password" : "<redacted>",

@@ -28,7 +28,7 @@ struct NetworkConditionsTests {
         }
         let driver = Task {
             while !Task.isCancelled {
-                await clock.waitForSleepers()
+                try? await clock.waitForSleepers()
                 if !Task.isCancelled { clock.advanceToNextDeadline() }
             }
         }
@@ -126,7 +126,7 @@ struct NetworkConditionsTests {
         let transport = NetworkConditions.edge.transport(over: Self.stub(), clock: clock)
         let request = try TestCall().request(to: base)
         let task = Task { try await transport.send(request) }
-        await clock.waitForSleepers()
+        try await clock.waitForSleepers()
         task.cancel()
         await #expect(throws: CancellationError.self) { try await task.value }
         #expect(clock.sleeperCount == 0)

@@ -115,12 +115,12 @@ struct CatalogModelTests {
     }
 
     @Test("It is loading until the answer arrives")
-    func loading() async {
+    func loading() async throws {
         let clock = ManualClock()
         let transport = StubTransport(routes: [.get("/products"): .json("[]").after(.seconds(2))], clock: clock)
         let model = CatalogModel(provider: Provider(transport: transport))
         async let load: Void = model.load()
-        await clock.waitForSleepers()
+        try await clock.waitForSleepers()
         #expect(model.state == .loading)
         clock.advance(by: .seconds(2))
         await load
@@ -220,7 +220,7 @@ struct TestingPageTests {
         let transport = NetworkConditions.lossyWiFi.transport(over: stub, seed: 7, clock: clock)
         let provider = Provider<Catalog>(transport: transport)
         async let result = provider.request(.products)
-        await clock.waitForSleepers()
+        try await clock.waitForSleepers()
         try await clock.runUntilIdle()
         #expect(try await result.statusCode == 200)
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 import Foundation
+import TargetKit
 import TargetKitTesting
 import TestSupport
 import Testing
@@ -169,5 +170,52 @@ struct TestServerLifeTests {
         #expect(!ServerAvailability("none", variable: "NONE", baseURL: closed.baseURL).isRunning)
         let server = try TestServer(reply: .status(204))
         #expect(ServerAvailability("some", variable: "SOME", baseURL: server.baseURL).isRunning)
+    }
+
+    private final class Stopper: Sendable {
+        private let server = Locked<TestServer?>(nil)
+
+        func hold(_ server: TestServer) { self.server.withLock { $0 = server } }
+
+        func stop() {
+            let server = self.server.withLock { server in
+                defer { server = nil }
+                return server
+            }
+            server?.stop()
+        }
+    }
+
+    @Test("A closure of a pattern can stop the server on whose thread it runs", .timeLimit(.minutes(1)))
+    func stopInClosure() async throws {
+        let stopper = Stopper()
+        let stopping = RequestPattern.any.with(
+            .satisfying("stops") { _ in
+                stopper.stop()
+                return true
+            }
+        )
+        let server = try TestServer(routes: [stopping: .status(200)])
+        stopper.hold(server)
+        let client = try SocketClient(to: server)
+        try await client.send("GET / HTTP/1.1\r\n\r\n")
+        await server.waitForConnections(closed: 1)
+        server.stop()
+        #expect(server.closedConnectionCount == 1)
+    }
+
+    @Test("No textual form of a request shows its secrets", .timeLimit(.minutes(1)))
+    func textualForms() async throws {
+        let forms = Locked<[String]>([])
+        let server = try TestServer { request in
+            forms.withLock { $0 = TextualForms(of: request).forms(holding: "hunter2") + ["\(request)"] }
+            return .status(200)
+        }
+        let client = try SocketClient(to: server)
+        try await client.send(
+            "POST /x?token=hunter2 HTTP/1.1\r\nX-Api-Key: hunter2\r\nContent-Length: 7\r\n\r\nhunter2"
+        )
+        _ = try await client.receive(through: "\r\n\r\n")
+        #expect(forms.withLock { $0 } == ["POST /x?token=<redacted>, 7 bytes"])
     }
 }

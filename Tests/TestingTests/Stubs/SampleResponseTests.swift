@@ -46,10 +46,10 @@ struct SampleResponseTests {
             Sampled(sampleResponse: .delayed(.seconds(1), .delayed(.seconds(1), .status(200))))
         )
         if case .delayed = behavior {
-            await clock.waitForSleepers()
+            try await clock.waitForSleepers()
             clock.advance(by: .seconds(1))
         }
-        await clock.waitForSleepers()
+        try await clock.waitForSleepers()
         #expect(clock.remainingSleeps == [.seconds(seconds)])
         clock.advance(by: .seconds(seconds))
         #expect(try await response.statusCode == (seconds == 3 ? 202 : 200))
@@ -63,9 +63,9 @@ struct SampleResponseTests {
             Sampled(sampleResponse: .delayed(.seconds(2), .status(200))),
             options: .setting(\.timeout, .exchange(.seconds(limit)))
         )
-        await clock.waitForSleepers()
+        try await clock.waitForSleepers()
         clock.advance(by: .seconds(2))
-        await clock.waitForSleepers()
+        try await clock.waitForSleepers()
         #expect(clock.remainingSleeps == [.seconds(min(2, limit - 2))])
         clock.advance(by: .seconds(2))
         switch await result {
@@ -83,7 +83,7 @@ struct SampleResponseTests {
                 Sampled(sampleResponse: .delayed(.seconds(1), .failure(URLError(.notConnectedToInternet))))
             )
         }
-        await clock.waitForSleepers()
+        try await clock.waitForSleepers()
         if isCancelled { task.cancel() } else { clock.advance(by: .seconds(1)) }
         let error = await #expect(throws: TargetKitError.self) { try await task.value.get() }
         #expect(error?.kind == (isCancelled ? .cancelled : .offline))
@@ -96,7 +96,7 @@ struct SampleResponseTests {
         let transport = StubTransport(delay: .seconds(1), clock: clock) { _ in .delayed(.seconds(2), .status(200)) }
         async let response = Provider<TeaShop>(transport: transport).request(.product(id: 1))
         for seconds in [1, 2] {
-            await clock.waitForSleepers()
+            try await clock.waitForSleepers()
             #expect(clock.remainingSleeps == [.seconds(seconds)])
             clock.advance(by: .seconds(seconds))
         }
@@ -109,7 +109,7 @@ struct SampleResponseTests {
         let provider = Provider<Sampled>(stubClosure: { _ in .immediate }, clock: clock)
         async let response = provider.request(Sampled(sampleResponse: .delayed(delay, .delayed(delay, .status(200)))))
         if delay > .zero {
-            await clock.waitForSleepers()
+            try await clock.waitForSleepers()
             clock.advanceToNextDeadline()
         }
         #expect(try await response.statusCode == 200)
@@ -155,7 +155,7 @@ struct SampleResponseTests {
         let target = Sampled(sampleResponse: .delayed(.seconds(3), .status(201)))
         let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
             for _ in 0..<3 { group.addTask { try await provider.request(target).statusCode } }
-            await clock.waitForSleepers(2)
+            try await clock.waitForSleepers(2)
             while !scenarios.withLock({ $0.isEmpty }) { await Task.yield() }
             for _ in 0..<100 { await Task.yield() }
             #expect(clock.sleeperCount == 2)

@@ -91,6 +91,18 @@ final class ServerState: Sendable {
         }
     }
 
+    private static let threadKey = "TargetKitTesting.TestServer"
+
+    /// Marks the current thread as the server's.
+    func enterThread() {
+        Thread.current.threadDictionary[Self.threadKey] = ObjectIdentifier(self)
+    }
+
+    /// Whether the current thread is the server's.
+    var isOnThread: Bool {
+        Thread.current.threadDictionary[Self.threadKey] as? ObjectIdentifier == ObjectIdentifier(self)
+    }
+
     /// Records a request whose head, and body if the server waits for it, have arrived.
     func record(_ request: TestServer.Request) -> RecordedRequest {
         let recorded = RecordedRequest(request, baseURL: baseURL)

@@ -265,7 +265,7 @@ extension OAuthClientTests {
         let denied = await clock.stepping { await wait() }.value
         #expect(denied.failure == .refused(code: "access_denied", message: nil, statusCode: 400))
         let cancelled = Task { await wait() }
-        await clock.waitForSleepers()
+        try await clock.waitForSleepers()
         cancelled.cancel()
         #expect(await cancelled.value.failure == .unreadable("CancellationError"))
         time.withLock { $0 += 1800 }

@@ -134,7 +134,7 @@ struct ConcurrencyLimitPluginTests {
         if isCancelled {
             second.cancel()
         } else {
-            await clock.waitForSleepers()
+            try? await clock.waitForSleepers()
             clock.advance(by: .seconds(5))
         }
         let failure = await second.value.failure
@@ -182,7 +182,7 @@ struct ConcurrencyLimitPluginTests {
     }
 
     @Test("A call that waits to be repeated holds no slot")
-    func retryDelay() async {
+    func retryDelay() async throws {
         let plugin = ConcurrencyLimitPlugin(1)
         let script = ScriptedTransport { _, index in .status(index == 0 ? 503 : 200) }
         let provider = Provider<SturdyTarget>(
@@ -191,7 +191,7 @@ struct ConcurrencyLimitPluginTests {
             clock: clock
         )
         let first = Task { await provider.result(SturdyTarget()) }
-        await clock.waitForSleepers()
+        try await clock.waitForSleepers()
         #expect(RecordingPlugin.Outcome(await provider.result(SturdyTarget())) == .status(200))
         clock.advanceToNextDeadline()
         #expect(RecordingPlugin.Outcome(await first.value) == .status(200))
@@ -199,7 +199,7 @@ struct ConcurrencyLimitPluginTests {
     }
 
     @Test("Calls that share an exchange hold one slot, even while it is repeated", arguments: [1, 2])
-    func shared(_ limit: Int) async {
+    func shared(_ limit: Int) async throws {
         let plugin = ConcurrencyLimitPlugin(limit)
         let gate = Gate()
         let script = ScriptedTransport { _, index in
@@ -215,7 +215,7 @@ struct ConcurrencyLimitPluginTests {
         let first = (0..<3).map { _ in Task { await provider.result(SturdyTarget()) } }
         while !Task.isCancelled, provider.configuration.sharedExchanges.waiterCount < 3 { await Task.yield() }
         gate.open()
-        await clock.waitForSleepers()
+        try await clock.waitForSleepers()
         // Those join while the exchange waits for its repetition.
         let second = (0..<3).map { _ in Task { await provider.result(SturdyTarget()) } }
         while !Task.isCancelled, provider.configuration.sharedExchanges.waiterCount < 6 { await Task.yield() }

@@ -43,14 +43,14 @@ struct RateLimitPluginTests {
             (0, nil, [0, 1, 2, 3, 4]), (.max, nil, [0, 0, 0, 0, 0]),
         ] as [(Int, Int?, [Double])]
     )
-    func distances(_ requests: Int, _ burst: Int?, _ expected: [Double]) async {
+    func distances(_ requests: Int, _ burst: Int?, _ expected: [Double]) async throws {
         let plugin = plugin(requests, burst: burst)
         let provider = provider(plugin)
         let calls = (0..<5).map { _ in Task { await provider.result(SturdyTarget()) } }
         while !Task.isCancelled, sentAt.count + plugin.counts.waiting < 5 { await Task.yield() }
         // One timer for all waiting calls, which wakes once for each.
         for count in sentAt.count..<5 {
-            await clock.waitForSleepers()
+            try await clock.waitForSleepers()
             #expect(clock.sleeperCount == 1)
             clock.advanceToNextDeadline()
             await sentAt.waitForCount(count + 1)
@@ -134,7 +134,7 @@ struct RateLimitPluginTests {
     }
 
     @Test("A waiting call that is cancelled leaves its turn to the next")
-    func cancelled() async {
+    func cancelled() async throws {
         let plugin = plugin(1)
         let provider = provider(plugin)
         _ = await provider.result(SturdyTarget())
@@ -143,12 +143,12 @@ struct RateLimitPluginTests {
             calls.append(Task { await provider.result(SturdyTarget()) })
             while !Task.isCancelled, plugin.counts.waiting <= index { await Task.yield() }
         }
-        await clock.waitForSleepers()
+        try await clock.waitForSleepers()
         calls[0].cancel()
         #expect(await calls[0].value.failure?.stage == .cancelled)
         clock.advanceToNextDeadline()
         #expect(RecordingPlugin.Outcome(await calls[1].value) == .status(200))
-        await clock.waitForSleepers()
+        try await clock.waitForSleepers()
         clock.advanceToNextDeadline()
         #expect(RecordingPlugin.Outcome(await calls[2].value) == .status(200))
         #expect(sentAt.elements == [0, 1, 2])

@@ -60,7 +60,7 @@ extension ResponseStream.Elements<ServerSentEvent> {
         let waiting = Task {
             var waits: [Duration] = []
             while !Task.isCancelled {
-                await clock.waitForSleepers()
+                try? await clock.waitForSleepers()
                 if !Task.isCancelled { waits.append(clock.advanceToNextDeadline()) }
             }
             return waits

@@ -79,7 +79,7 @@ struct ProviderServerSentEventTests {
             }
             return received
         }
-        await clock.waitForSleepers()
+        try await clock.waitForSleepers()
         let delay = clock.advanceToNextDeadline()
         #expect(delay >= .seconds(3) && delay <= .seconds(4.5))
         #expect(try await reading.value.map(\.data) == ["a", "b"])
@@ -119,7 +119,7 @@ struct ProviderServerSentEventTests {
         let provider = Provider<TestTarget>(transport: StubTransport(sample), scope: scope, clock: clock)
         let events = provider.serverSentEvents(for: TestTarget(.example), reconnectingAfter: .seconds(3))
         let reading = Task { await events.collected() }
-        await clock.waitForSleepers()
+        try await clock.waitForSleepers()
         #expect(scope.inFlightCount == 1)
         if isShutDown { await scope.shutdown(grace: .zero) } else { scope.cancelAll() }
         let (received, error) = await reading.value

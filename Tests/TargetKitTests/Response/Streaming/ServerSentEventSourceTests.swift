@@ -222,7 +222,7 @@ struct ServerSentEventSourceTests {
         let script = EventStreamScript({ .events("data:a\n\n") })
         let events = script.events(.always())
         let reading = Task { await events.collected() }
-        await script.clock.waitForSleepers()
+        try await script.clock.waitForSleepers()
         reading.cancel()
         let (received, error) = await reading.value
         #expect(received.count == 1)
