@@ -11,7 +11,7 @@ import Testing
 struct TransportsPageTests {
     @Test("Transports: providers share a transport, and a transport has settings")
     func transports() async throws {
-        let server = try TestServer(reply: .status(204))
+        let server = try TestServer(response: .status(204))
         do {
             let transport = URLSessionTransport()
             let orders = Provider<Orders>(transport: transport)

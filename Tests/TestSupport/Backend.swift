@@ -73,7 +73,7 @@ public final class RunningBackend: Sendable {
         let server = try TestServer { request in
             let request = ReceivedRequest(request)
             received.append(request)
-            return TestServer.Reply(try? await answer(request))
+            return TestServer.Response(try? await answer(request))
         }
         self.server = server
         baseURL = server.baseURL
@@ -103,7 +103,7 @@ extension ReceivedRequest {
     }
 }
 
-extension TestServer.Reply {
+extension TestServer.Response {
     fileprivate init(_ sample: SampleResponse?) {
         guard case .response(let status, let headers, let data) = sample else {
             self = .reset

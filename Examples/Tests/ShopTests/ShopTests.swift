@@ -31,7 +31,7 @@ struct ShopTests {
     func sequence() async throws {
         let clock = ManualClock()
         let transport = StubTransport(
-            routes: [.get("/products/:id"): .sequence(.status(503), .status(503), .target)],
+            routes: [.get("/products/:id"): .sequence(.status(503), .status(503), .targetSample)],
             log: calls
         )
         let provider = Provider<Catalog>(transport: transport, plugins: [RetryPlugin(clock: clock)], clock: clock)
@@ -65,7 +65,7 @@ struct ShopTests {
 
     @Test("The order that is sent has the product and the count")
     func next() async throws {
-        let provider = Provider<Orders>(transport: StubTransport(routes: [.any: .target], log: calls))
+        let provider = Provider<Orders>(transport: StubTransport(routes: [.any: .targetSample], log: calls))
         async let placed = provider.request(.place(order), as: Order.self)
         let sent = try await calls.next(.post("/orders").with(.json("lines.0.count", 2)))
         #expect(sent.headers[.contentType] == "application/json")
@@ -123,7 +123,7 @@ struct ShopTests {
 
     @Test("Behind a login page of the network, the call fails: the certificate is not trusted")
     func captivePortal() async throws {
-        let stub = StubTransport(routes: [.any: .target])
+        let stub = StubTransport(routes: [.any: .targetSample])
         let transport = NetworkConditions.captivePortal.transport(over: stub)
         let provider = Provider<Catalog>(transport: transport)
         let error = await #expect(throws: TargetKitError.self) { try await provider.request(.products) }

@@ -10,15 +10,18 @@ import TargetKit
 ///     try await requirement.check { respond in MyStub(respond: respond) }
 /// }
 /// ```
-public struct StubRequirement: Sendable, CustomStringConvertible {
-    typealias Answer = @Sendable (TransportRequest) async throws -> SampleResponse
-    typealias Check = @Sendable (_ make: @Sendable (@escaping Answer) -> any Transport) async throws -> Void
+public struct StubRequirement: Sendable, Identifiable, CustomStringConvertible {
+    typealias Respond = @Sendable (TransportRequest) async throws -> SampleResponse
+    typealias Check = @Sendable (_ make: @Sendable (@escaping Respond) -> any Transport) async throws -> Void
 
+    /// A name that does not change between versions, by which a transport skips the requirement.
+    public let id: String
     /// The requirement as a sentence.
     public let description: String
     private let body: Check
 
-    init(_ description: String, check body: @escaping Check) {
+    init(_ id: String, _ description: String, check body: @escaping Check) {
+        self.id = id
         self.description = description
         self.body = body
     }
@@ -33,6 +36,6 @@ public struct StubRequirement: Sendable, CustomStringConvertible {
                 _ respond: @escaping @Sendable (TransportRequest) async throws -> SampleResponse
             ) -> any Transport
     ) async throws {
-        try await UnmetRequirement.named(description) { [body] in try await body(make) }
+        try await UnmetRequirement.named(id, description) { [body] in try await body(make) }
     }
 }

@@ -85,7 +85,7 @@ package struct TestCall: Sendable {
     }
 
     func expectNextCallWorks(_ transport: any Transport) async throws {
-        let next = try TestServer(reply: .text("next"))
+        let next = try TestServer(response: .text("next"))
         let response = try await TestCall().send(to: next, with: transport)
         try expect("the next call's body", response.text, is: "next")
     }

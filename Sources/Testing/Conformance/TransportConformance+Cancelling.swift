@@ -4,8 +4,8 @@ import TargetKit
 
 extension TransportConformance {
     static let cancelling: [TransportRequirement] = [
-        TransportRequirement("A call in a cancelled task ends as cancelled") { transport in
-            let server = try TestServer(reply: .text("x"))
+        TransportRequirement("endsInCancelledTask", "A call in a cancelled task ends as cancelled") { transport in
+            let server = try TestServer(response: .text("x"))
             let gate = Gate()
             let call = Task {
                 await gate.wait()
@@ -16,29 +16,32 @@ extension TransportConformance {
             try await expectCancelled(call)
             try expect("the number of requests", server.requestCount, is: 0)
         },
-        TransportRequirement("Cancelling before the head ends the call and the connection") { transport in
+        TransportRequirement("cancelsBeforeHead", "Cancelling before the head ends the call and the connection") {
+            transport in
             try await expectCancel(reply: .hang, with: transport)
         },
-        TransportRequirement("Cancelling within the body ends the call and the connection") { transport in
-            let reply: TestServer.Reply = [
+        TransportRequirement("cancelsWithinBody", "Cancelling within the body ends the call and the connection") {
+            transport in
+            let reply: TestServer.Response = [
                 .head(status: 200, headers: ["Content-Length": "1000"]), .body(noise(100)), .hang,
             ]
             try await expectCancel(reply: reply, with: transport)
         },
-        TransportRequirement("Cancelling a download to a file leaves no file behind") { transport in
+        TransportRequirement("cancelsDownload", "Cancelling a download to a file leaves no file behind") { transport in
             let file = try ConformanceFile()
-            let reply: TestServer.Reply = [
+            let reply: TestServer.Response = [
                 .head(status: 200, headers: ["Content-Length": "1000"]), .body(noise(100)), .hang,
             ]
             try await expectCancel(TestCall(destination: .file(file.url)), reply: reply, with: transport)
             try expect("the files in the folder", file.neighbours, is: [])
         },
-        TransportRequirement("Cancelling while the body is sent ends the call and the connection") { transport in
+        TransportRequirement("cancelsUpload", "Cancelling while the body is sent ends the call and the connection") {
+            transport in
             let isCancelled = Gate()
             var options = TestServer.Options()
             // The bytes that were already sent are read, and then the end of the connection.
             options.onConnect = { _ in [.stopReading, .pause(until: isCancelled), .resumeReading] }
-            let server = try TestServer(options: options, reply: .hang)
+            let server = try TestServer(options: options, response: .hang)
             let body = TransportRequest.Body.data(Data(count: 16 << 20))
             let call = Task {
                 _ = try await TestCall(method: "PUT", body: body).send(to: server, with: transport)
@@ -50,8 +53,9 @@ extension TransportConformance {
             await server.waitForConnections(closed: 1)
             try expect("the number of complete requests", server.requestCount, is: 0)
         },
-        TransportRequirement("Cancelling from the call's own progress closure ends the call") { transport in
-            let server = try TestServer(reply: [
+        TransportRequirement("cancelsFromProgress", "Cancelling from the call's own progress closure ends the call") {
+            transport in
+            let server = try TestServer(response: [
                 .head(status: 200, headers: ["Content-Length": "1000"]), .body(noise(100)), .hang,
             ])
             let call = Locked<Task<Void, any Error>?>(nil)
@@ -67,9 +71,12 @@ extension TransportConformance {
             gate.open()
             try await expectCancelled(task)
         },
-        TransportRequirement("Cancelling at the moment of completion ends each call exactly once") {
+        TransportRequirement(
+            "cancelsAtCompletion",
+            "Cancelling at the moment of completion ends each call exactly once"
+        ) {
             transport in
-            let server = try TestServer(reply: .text("x"))
+            let server = try TestServer(response: .text("x"))
             for round in 0..<200 {
                 // From immediately to after the response.
                 let result = await ending(cancelledAfter: round * round / 5) {
@@ -81,9 +88,12 @@ extension TransportConformance {
             }
             try await TestCall().expectNextCallWorks(transport)
         },
-        TransportRequirement("A hundred calls without a response can be cancelled, and a call after them works") {
+        TransportRequirement(
+            "cancelsHundredCalls",
+            "A hundred calls without a response can be cancelled, and a call after them works"
+        ) {
             transport in
-            let server = try TestServer(reply: .hang)
+            let server = try TestServer(response: .hang)
             let calls = (0..<100).map { _ in Task { _ = try await TestCall().send(to: server, with: transport) }
             }
             await server.waitForHeads(1)
@@ -95,10 +105,10 @@ extension TransportConformance {
 
     private static func expectCancel(
         _ call: TestCall = TestCall(),
-        reply: TestServer.Reply,
+        reply: TestServer.Response,
         with transport: any Transport
     ) async throws {
-        let server = try TestServer(reply: reply)
+        let server = try TestServer(response: reply)
         let task = Task { _ = try await call.send(to: server, with: transport) }
         await server.waitForRequests(1)
         task.cancel()

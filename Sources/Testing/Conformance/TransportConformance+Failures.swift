@@ -8,39 +8,45 @@ import FoundationNetworking
 
 extension TransportConformance {
     static let failures: [TransportRequirement] = [
-        TransportRequirement("A refused connection is .cannotConnectToHost") { transport in
+        TransportRequirement("refusedConnection", "A refused connection is .cannotConnectToHost") { transport in
             let port = try ClosedPort()
             let call = TestCall()
             try call.expect(try await call.error(at: port.baseURL, with: transport), isOneOf: [.cannotConnectToHost])
             try await call.expectNextCallWorks(transport)
         },
-        TransportRequirement("A connection that is closed before the head is .networkConnectionLost") { transport in
-            for reply in [TestServer.Reply.close, .reset] {
-                let server = try TestServer(reply: reply)
+        TransportRequirement(
+            "closedBeforeHead",
+            "A connection that is closed before the head is .networkConnectionLost"
+        ) { transport in
+            for reply in [TestServer.Response.close, .reset] {
+                let server = try TestServer(response: reply)
                 try await TestCall().expectFailure(.networkConnectionLost, at: server, with: transport)
             }
         },
-        TransportRequirement("A connection that is closed within the head is .networkConnectionLost") { transport in
+        TransportRequirement(
+            "closedWithinHead",
+            "A connection that is closed within the head is .networkConnectionLost"
+        ) { transport in
             for text in ["HTTP/1.1 200 OK\r\nContent-Le", "HTTP/1.1 200 OK\r\n", "HTTP/1.1 200 OK\r\nA: b\r\n"] {
-                let server = try TestServer(reply: .raw(text))
+                let server = try TestServer(response: .raw(text))
                 try await TestCall().expectFailure(.networkConnectionLost, at: server, with: transport)
             }
         },
-        TransportRequirement("A truncated body is .networkConnectionLost") { transport in
+        TransportRequirement("truncatedBody", "A truncated body is .networkConnectionLost") { transport in
             let chunked: TestServer.Step = .head(status: 200, headers: ["Transfer-Encoding": "chunked"])
             let counted: TestServer.Step = .head(status: 200, headers: ["Content-Length": "1000"])
-            let replies: [TestServer.Reply] = [
+            let replies: [TestServer.Response] = [
                 [counted, .body(noise(999)), .close], [counted, .close], [counted, .body(noise(10)), .reset],
                 [chunked, .chunk(noise(10)), .close], [chunked, .text("ff\r\nabc"), .close], [chunked, .close],
             ]
             for reply in replies {
-                let server = try TestServer(reply: reply)
+                let server = try TestServer(response: reply)
                 try await TestCall().expectFailure(.networkConnectionLost, at: server, with: transport)
             }
         },
-        TransportRequirement("A response that is not HTTP is an error") { transport in
+        TransportRequirement("notHTTP", "A response that is not HTTP is an error") { transport in
             for text in ["garbage\r\n\r\n", "HTTP/1.1 abc OK\r\n\r\n", "SSH-2.0-OpenSSH_9.6\r\n"] {
-                let server = try TestServer(reply: .raw(text))
+                let server = try TestServer(response: .raw(text))
                 try await TestCall().expectFailure(
                     .badServerResponse,
                     .cannotParseResponse,
@@ -50,9 +56,9 @@ extension TransportConformance {
                 )
             }
         },
-        TransportRequirement("A malformed chunk is an error") { transport in
+        TransportRequirement("malformedChunk", "A malformed chunk is an error") { transport in
             let head: TestServer.Step = .head(status: 200, headers: ["Transfer-Encoding": "chunked"])
-            let server = try TestServer(reply: [head, .text("zz\r\nabc\r\n"), .close])
+            let server = try TestServer(response: [head, .text("zz\r\nabc\r\n"), .close])
             try await TestCall().expectFailure(
                 .badServerResponse,
                 .cannotParseResponse,
@@ -61,44 +67,45 @@ extension TransportConformance {
                 with: transport
             )
         },
-        TransportRequirement("A file that cannot be written is a URLError") { transport in
+        TransportRequirement("unwritableFile", "A file that cannot be written is a URLError") { transport in
             let folder = FileManager.default.temporaryDirectory.appendingPathComponent("none-\(UUID().uuidString)")
-            let server = try TestServer(reply: .text("x"))
+            let server = try TestServer(response: .text("x"))
             let call = TestCall(destination: .file(folder.appendingPathComponent("file")))
             let error = try await call.error(at: server.baseURL, with: transport)
             try expect(error is URLError, "the error was \(error), expected a URLError")
             try await call.expectNextCallWorks(transport)
         },
-        TransportRequirement("The timeout ends a call that waits for the head") { transport in
-            let server = try TestServer(reply: .hang)
+        TransportRequirement("timeoutWithoutHead", "The timeout ends a call that waits for the head") { transport in
+            let server = try TestServer(response: .hang)
             try await expectTimeout(at: server, with: transport)
         },
-        TransportRequirement("The timeout ends a call whose body arrives slowly") { transport in
-            let server = try TestServer(reply: [
+        TransportRequirement("timeoutOfSlowBody", "The timeout ends a call whose body arrives slowly") { transport in
+            let server = try TestServer(response: [
                 .head(status: 200, headers: ["Content-Length": "10000"]),
                 .drip(noise(10_000), chunkSize: 1, every: .milliseconds(20)),
             ])
             try await expectTimeout(at: server, with: transport)
         },
-        TransportRequirement("The timeout ends a call whose body the server does not read") { transport in
+        TransportRequirement("timeoutOfUnreadUpload", "The timeout ends a call whose body the server does not read") {
+            transport in
             var options = TestServer.Options()
             options.onConnect = { _ in [.stopReading, .hang] }
-            let server = try TestServer(options: options, reply: .hang)
+            let server = try TestServer(options: options, response: .hang)
             try await expectTimeout(
                 TestCall(method: "PUT", body: .data(Data(count: 16 << 20))),
                 at: server,
                 with: transport
             )
         },
-        TransportRequirement("A timeout of zero or less ends the call") { transport in
-            let server = try TestServer(reply: .text("x"))
+        TransportRequirement("timeoutOfZero", "A timeout of zero or less ends the call") { transport in
+            let server = try TestServer(response: .text("x"))
             for timeout in [Duration.zero, .seconds(-1)] {
                 let call = TestCall(timeout: timeout)
                 try call.expect(try await call.error(at: server.baseURL, with: transport), isOneOf: [.timedOut])
             }
         },
-        TransportRequirement("A timeout that is not reached has no effect") { transport in
-            let server = try TestServer(reply: .text("in time"))
+        TransportRequirement("timeoutNotReached", "A timeout that is not reached has no effect") { transport in
+            let server = try TestServer(response: .text("in time"))
             for timeout in [Duration.seconds(20), .seconds(1 << 40)] {
                 let response = try await TestCall(timeout: timeout).send(to: server, with: transport)
                 try expect("the body", response.text, is: "in time")

@@ -4,16 +4,19 @@ import TargetKit
 
 extension TransportConformance {
     static let reporting: [TransportRequirement] = [
-        TransportRequirement("The progress of a download reaches its size before the call returns") { transport in
+        TransportRequirement(
+            "reportsDownloadProgress",
+            "The progress of a download reaches its size before the call returns"
+        ) { transport in
             for size in [0, 1, 5 << 20] {
-                let server = try TestServer(reply: TestServer.Reply(body: noise(size)))
+                let server = try TestServer(response: TestServer.Response(body: noise(size)))
                 let reports = Recorder<TransferProgress>()
                 try await TestCall(progress: { reports.append($0) }).send(to: server, with: transport)
                 try expectRise(reports.elements, .download, to: Int64(size))
             }
         },
-        TransportRequirement("The progress of a chunked body reaches its size") { transport in
-            let server = try TestServer(reply: [
+        TransportRequirement("reportsChunkedProgress", "The progress of a chunked body reaches its size") { transport in
+            let server = try TestServer(response: [
                 .head(status: 200, headers: ["Transfer-Encoding": "chunked"]), .chunk(noise(700)), .wait(for: .zero),
                 .chunk(noise(300)), .endChunks,
             ])
@@ -21,21 +24,25 @@ extension TransportConformance {
             try await TestCall(progress: { reports.append($0) }).send(to: server, with: transport)
             try expectRise(reports.elements, .download, to: 1_000)
         },
-        TransportRequirement("The progress of an upload reaches its size before the call returns") { transport in
+        TransportRequirement(
+            "reportsUploadProgress",
+            "The progress of an upload reaches its size before the call returns"
+        ) { transport in
             let bytes = noise(5 << 20)
             let file = try ConformanceFile(bytes)
             let source = ConformanceSource(bytes: bytes, length: Int64(bytes.count))
             for body in [TransportRequest.Body.data(bytes), .file(file.url), .stream(source)] {
-                let server = try TestServer(reply: .status(200))
+                let server = try TestServer(response: .status(200))
                 let reports = Recorder<TransferProgress>()
                 let call = TestCall(method: "PUT", body: body, progress: { reports.append($0) })
                 try await call.send(to: server, with: transport)
                 try expectRise(reports.elements, .upload, to: Int64(bytes.count))
             }
         },
-        TransportRequirement("Progress is reported before the end of a long download") { transport in
+        TransportRequirement("reportsProgressEarly", "Progress is reported before the end of a long download") {
+            transport in
             let seen = Gate()
-            let server = try TestServer(reply: [
+            let server = try TestServer(response: [
                 .head(status: 200, headers: ["Content-Length": "2000"]), .body(noise(1_000)), .pause(until: seen),
                 .body(noise(1_000)),
             ])
@@ -45,8 +52,8 @@ extension TransportConformance {
             let response = try await TestCall(progress: progress).send(to: server, with: transport)
             try expect("the number of bytes", response.bytes.count, is: 2_000)
         },
-        TransportRequirement("A progress closure can make another call") { transport in
-            let server = try TestServer(reply: TestServer.Reply(body: noise(1_000)))
+        TransportRequirement("allowsCallsInProgress", "A progress closure can make another call") { transport in
+            let server = try TestServer(response: TestServer.Response(body: noise(1_000)))
             let inner = Locked<Task<TransportResponse, any Error>?>(nil)
             let progress = { @Sendable (_: TransferProgress) in
                 inner.withLock { task in
@@ -57,7 +64,10 @@ extension TransportConformance {
             let response = try await inner.withLock { $0 }?.value
             try expect("the number of bytes of the other call", response?.bytes.count, is: 1_000)
         },
-        TransportRequirement("The progress of an upload reaches its size before the response arrives") {
+        TransportRequirement(
+            "reportsUploadBeforeResponse",
+            "The progress of an upload reaches its size before the response arrives"
+        ) {
             transport in
             for size in [1, 10_000, 300_000] {
                 let bytes = noise(size)
@@ -68,12 +78,15 @@ extension TransportConformance {
                 }
             }
         },
-        TransportRequirement("After an early response the progress of an upload does not reach its size") { transport in
+        TransportRequirement(
+            "reportsPartialUpload",
+            "After an early response the progress of an upload does not reach its size"
+        ) { transport in
             let size: Int64 = 64 << 20
             var options = TestServer.Options()
-            let reply = TestServer.Reply(steps: TestServer.Reply.status(413).steps + [.stopReading, .hang])
-            options.onHead = { _ in .reply(reply) }
-            let server = try TestServer(options: options, reply: .hang)
+            let reply = TestServer.Response(steps: TestServer.Response.status(413).steps + [.stopReading, .hang])
+            options.onHead = { _ in .response(reply) }
+            let server = try TestServer(options: options, response: .hang)
             let reports = Recorder<TransferProgress>()
             let body = TransportRequest.Body.data(Data(count: Int(size)))
             let call = TestCall(method: "PUT", body: body, progress: { reports.append($0) })
@@ -92,7 +105,7 @@ extension TransportConformance {
     ) async throws {
         let (gate, seen) = (Gate(), Gate())
         let server = try TestServer(
-            reply: TestServer.Reply(steps: [.pause(until: gate)] + TestServer.Reply.status(200).steps)
+            response: TestServer.Response(steps: [.pause(until: gate)] + TestServer.Response.status(200).steps)
         )
         let progress = { @Sendable (progress: TransferProgress) in
             if progress.direction == .upload, progress.completed == size, progress.total == size { seen.open() }

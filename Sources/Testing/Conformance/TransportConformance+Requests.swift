@@ -8,14 +8,14 @@ import FoundationNetworking
 
 extension TransportConformance {
     static let requests: [TransportRequirement] = [
-        TransportRequirement("It sends every method unchanged") { transport in
-            let server = try TestServer(reply: .status(200))
+        TransportRequirement("sendsMethod", "It sends every method unchanged") { transport in
+            let server = try TestServer(response: .status(200))
             let methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "REPORT"]
             for method in methods { try await TestCall(method: method).send(to: server, with: transport) }
             try expect("the methods", server.requests.map(\.method.rawValue), is: methods)
         },
-        TransportRequirement("It sends path and query unchanged") { transport in
-            let server = try TestServer(reply: .status(200))
+        TransportRequirement("sendsPathAndQuery", "It sends path and query unchanged") { transport in
+            let server = try TestServer(response: .status(200))
             for target in [
                 "/", "/a%2Fb/%C3%A9", "/a//b/", "/a?", "/a?q=a%20b&plus=1+2&x=%2B&x=%26", "/a%20b;v=1?q=%25",
             ] {
@@ -23,13 +23,13 @@ extension TransportConformance {
                 try expect("the target", server.requests.last?.target, is: target)
             }
         },
-        TransportRequirement("It does not send the fragment") { transport in
-            let server = try TestServer(reply: .status(200))
+        TransportRequirement("omitsFragment", "It does not send the fragment") { transport in
+            let server = try TestServer(response: .status(200))
             try await TestCall(path: "/a?q=1#part").send(to: server, with: transport)
             try expect("the target", server.requests.last?.target, is: "/a?q=1")
         },
-        TransportRequirement("It sends header fields unchanged") { transport in
-            let server = try TestServer(reply: .status(200))
+        TransportRequirement("sendsHeaders", "It sends header fields unchanged") { transport in
+            let server = try TestServer(response: .status(200))
             let headers = [
                 "X-Plain": "one, two; three=\"four\"", "X-Empty": "", "Accept": "application/json",
                 "User-Agent": "conformance/1", "Authorization": "Bearer abc", "Cookie": "a=b",
@@ -42,8 +42,8 @@ extension TransportConformance {
                 try expect("the values of \(name)", sent.values(for: HTTPHeaderName(rawValue: name)), is: [value])
             }
         },
-        TransportRequirement("It adds no Content-Type and no Authorization") { transport in
-            let server = try TestServer(reply: .status(200))
+        TransportRequirement("addsNoHeaders", "It adds no Content-Type and no Authorization") { transport in
+            let server = try TestServer(response: .status(200))
             let source = ConformanceSource(bytes: Data("a=b".utf8), length: nil)
             for body in [TransportRequest.Body.none, .data(Data("a=b".utf8)), .stream(source)] {
                 try await TestCall(method: "POST", body: body).send(to: server, with: transport)
@@ -52,15 +52,16 @@ extension TransportConformance {
                 try expect("Authorization", sent?["Authorization"], is: nil)
             }
         },
-        TransportRequirement("It does not send the user and password of a URL") { transport in
-            let server = try TestServer(reply: .status(200))
+        TransportRequirement("omitsUserInfo", "It does not send the user and password of a URL") { transport in
+            let server = try TestServer(response: .status(200))
             guard let base = URL(string: "http://user:secret@127.0.0.1:\(server.port)") else { return }
             _ = try await transport.send(TestCall(path: "/a@b").request(to: base))
             let sent = try await server.request(at: 0)
             try expect("Authorization", sent.headers["Authorization"], is: nil)
             try expect("the target", sent.target, is: "/a@b")
         },
-        TransportRequirement("It ignores the body and timeout of the URLRequest") { transport in
+        TransportRequirement("ignoresURLRequestBody", "It ignores the body and timeout of the URLRequest") {
+            transport in
             let server = try TestServer { _ in [.wait(for: .milliseconds(1_200)), .text("HTTP/1.1 204 No\r\n\r\n")] }
             var request = try TestCall(method: "POST").request(to: server.baseURL)
             request.urlRequest.httpBody = Data("not this".utf8)
@@ -68,7 +69,10 @@ extension TransportConformance {
             _ = try await transport.send(request)
             try expect("the body", try await server.request(at: 0).text, is: "")
         },
-        TransportRequirement("It refuses URLs with other schemes than http and https, and without a host") {
+        TransportRequirement(
+            "refusesOtherSchemes",
+            "It refuses URLs with other schemes than http and https, and without a host"
+        ) {
             transport in
             for text in ["file:///etc/hostname", "ftp://127.0.0.1/", "data:,x", "http:///path"] {
                 guard let url = URL(string: text) else { continue }
@@ -76,8 +80,8 @@ extension TransportConformance {
                 try expect(error is URLError, "for \(text) the error was \(error), expected a URLError")
             }
         },
-        TransportRequirement("It sends no line break in a header field or method") { transport in
-            let server = try TestServer(reply: .status(200))
+        TransportRequirement("refusesLineBreaks", "It sends no line break in a header field or method") { transport in
+            let server = try TestServer(response: .status(200))
             for headers in [["X-A": "1\r\nX-B: 2"], ["X-A\r\nX-B": "2"], ["X-A": "1\nX-B: 2"]] {
                 _ = try? await TestCall(headers: headers).send(to: server, with: transport)
             }
@@ -87,18 +91,23 @@ extension TransportConformance {
     ]
 
     static let bodies: [TransportRequirement] = [
-        TransportRequirement("It sends no Content-Length and no Transfer-Encoding with a GET without a body") {
+        TransportRequirement(
+            "sendsNoLengthWithoutBody",
+            "It sends no Content-Length and no Transfer-Encoding with a GET without a body"
+        ) {
             transport in
-            let server = try TestServer(reply: .status(200))
+            let server = try TestServer(response: .status(200))
             try await TestCall().send(to: server, with: transport)
             let sent = try await server.request(at: 0).headers
             try expect("Content-Length", sent["Content-Length"], is: nil)
             try expect("Transfer-Encoding", sent["Transfer-Encoding"], is: nil)
         },
-        TransportRequirement("It sends Content-Length: 0 with a POST, PUT or PATCH without a body or with an empty one")
-        {
+        TransportRequirement(
+            "sendsZeroLength",
+            "It sends Content-Length: 0 with a POST, PUT or PATCH without a body or with an empty one"
+        ) {
             transport in
-            let server = try TestServer(reply: .status(200))
+            let server = try TestServer(response: .status(200))
             for method in ["POST", "PUT", "PATCH"] {
                 for body in [TransportRequest.Body.none, .data(Data())] {
                     try await TestCall(method: method, body: body).send(to: server, with: transport)
@@ -108,19 +117,22 @@ extension TransportConformance {
                 }
             }
         },
-        TransportRequirement("It sends a body in memory completely, with its length") { transport in
+        TransportRequirement("sendsDataBody", "It sends a body in memory completely, with its length") { transport in
             for size in [1, 5_000, 100_000, 3 << 20] {
                 let bytes = noise(size)
                 try await expectArrival(.data(bytes), of: bytes, length: size, with: transport)
             }
         },
-        TransportRequirement("It sends a body in a file completely, with its length") { transport in
+        TransportRequirement("sendsFileBody", "It sends a body in a file completely, with its length") { transport in
             for size in [0, 1, 100_000, 3 << 20] {
                 let file = try ConformanceFile(noise(size))
                 try await expectArrival(.file(file.url), of: noise(size), length: size, with: transport)
             }
         },
-        TransportRequirement("It sends a body from a source completely, with or without a known length") { transport in
+        TransportRequirement(
+            "sendsSourceBody",
+            "It sends a body from a source completely, with or without a known length"
+        ) { transport in
             for size in [0, 1, 100_000, 3 << 20] {
                 for length in [Int64(size), nil] {
                     let source = ConformanceSource(bytes: noise(size), length: length)
@@ -128,8 +140,8 @@ extension TransportConformance {
                 }
             }
         },
-        TransportRequirement("It throws the error of a body's source") { transport in
-            let server = try TestServer(reply: .status(200))
+        TransportRequirement("throwsSourceError", "It throws the error of a body's source") { transport in
+            let server = try TestServer(response: .status(200))
             for failsAfter in [0, 50_000] {
                 let source = ConformanceSource(bytes: noise(100_000), length: 100_000, failsAfter: failsAfter)
                 let call = TestCall(method: "PUT", body: .stream(source))
@@ -139,8 +151,8 @@ extension TransportConformance {
             }
             try await TestCall().expectNextCallWorks(transport)
         },
-        TransportRequirement("A missing body file is a URLError") { transport in
-            let server = try TestServer(reply: .status(200))
+        TransportRequirement("missingBodyFile", "A missing body file is a URLError") { transport in
+            let server = try TestServer(response: .status(200))
             let missing = FileManager.default.temporaryDirectory.appendingPathComponent("missing-\(UUID().uuidString)")
             let call = TestCall(method: "PUT", body: .file(missing))
             let error = try await call.error(at: server.baseURL, with: transport)
@@ -148,12 +160,16 @@ extension TransportConformance {
             try expect("the number of complete requests", server.requestCount, is: 0)
             try await call.expectNextCallWorks(transport)
         },
-        TransportRequirement("On a reused connection that was closed, it sends a body completely or fails") {
+        TransportRequirement(
+            "closedReusedConnection",
+            "On a reused connection that was closed, it sends a body completely or fails"
+        ) {
             transport in
-            let server = try TestServer(reply: .status(200))
+            let server = try TestServer(response: .status(200))
             try await expectWholeOrLost(at: server, with: transport) { server.closeConnections() }
         },
         TransportRequirement(
+            "closedDuringReusedRequest",
             "On a reused connection that is closed during a request, it sends the body completely or fails"
         ) {
             transport in
@@ -168,7 +184,7 @@ extension TransportConformance {
         length: Int?,
         with transport: any Transport
     ) async throws {
-        let server = try TestServer(reply: .text("done"))
+        let server = try TestServer(response: .text("done"))
         let response = try await TestCall(method: "PUT", body: body).send(to: server, with: transport)
         try expect("the response", response.text, is: "done")
         let sent = try await server.request(at: 0)

@@ -7,6 +7,7 @@ extension TransportConformance {
 
     static let streamEndings: [TransportRequirement] = [
         TransportRequirement(
+            "truncatedStream",
             "A streamed body that is truncated is .networkConnectionLost, after the bytes that arrived"
         ) {
             transport in
@@ -15,12 +16,12 @@ extension TransportConformance {
                 headers: ["Content-Type": "application/json", "Transfer-Encoding": "chunked"]
             )
             let counted: TestServer.Step = .head(status: 200, headers: json)
-            let replies: [(TestServer.Reply, Int)] = [
+            let replies: [(TestServer.Response, Int)] = [
                 ([counted, .body(noise(999)), .close], 999), ([counted, .close], 0),
                 ([chunked, .chunk(noise(10)), .close], 10), ([chunked, .close], 0),
             ]
             for (reply, count) in replies {
-                let server = try TestServer(reply: reply)
+                let server = try TestServer(response: reply)
                 let (_, body) = try await TestCall(buffer: 1).open(at: server, with: transport)
                 var read = Data()
                 do {
@@ -33,17 +34,21 @@ extension TransportConformance {
                 try await TestCall().expectNextCallWorks(transport)
             }
         },
-        TransportRequirement("The call throws an error that occurs before the head of a streamed body") { transport in
-            let server = try TestServer(reply: .close)
+        TransportRequirement(
+            "throwsBeforeStream",
+            "The call throws an error that occurs before the head of a streamed body"
+        ) { transport in
+            let server = try TestServer(response: .close)
             try await TestCall(buffer: 1).expectFailure(.networkConnectionLost, at: server, with: transport)
             let error = try await TestCall(buffer: 1).error(at: ClosedPort().baseURL, with: transport)
             try TestCall().expect(error, isOneOf: [.cannotConnectToHost])
         },
-        TransportRequirement("Releasing a body before its end ends the exchange, read or not") { transport in
+        TransportRequirement("releasesStream", "Releasing a body before its end ends the exchange, read or not") {
+            transport in
             for isRead in [true, false] {
                 let size = 8 << 20
                 // The head announces one byte more, so that the body does not end.
-                let server = try TestServer(reply: [
+                let server = try TestServer(response: [
                     .head(status: 200, headers: ["Content-Type": "application/json", "Content-Length": "\(size + 1)"]),
                     .generate(byteCount: Int64(size), repeating: noise(65_536)), .hang,
                 ])
@@ -56,19 +61,25 @@ extension TransportConformance {
                 try await TestCall().expectNextCallWorks(transport)
             }
         },
-        TransportRequirement("Cancelling before the head of a streamed body ends the call and the connection") {
+        TransportRequirement(
+            "cancelsStreamBeforeHead",
+            "Cancelling before the head of a streamed body ends the call and the connection"
+        ) {
             transport in
-            let server = try TestServer(reply: .hang)
+            let server = try TestServer(response: .hang)
             let call = Task { _ = try await TestCall(buffer: 1).open(at: server, with: transport) }
             await server.waitForRequests(1)
             call.cancel()
             try await expectCancelled(call)
             await server.waitForConnections(closed: 1)
         },
-        TransportRequirement("Cancelling the task that reads a body ends it as cancelled, and the connection") {
+        TransportRequirement(
+            "cancelsStreamReading",
+            "Cancelling the task that reads a body ends it as cancelled, and the connection"
+        ) {
             transport in
             for sent in [0, 100] {
-                let server = try TestServer(reply: [.head(status: 200, headers: json), .body(noise(sent)), .hang])
+                let server = try TestServer(response: [.head(status: 200, headers: json), .body(noise(sent)), .hang])
                 let (_, body) = try await TestCall(buffer: 1).open(at: server, with: transport)
                 let isReading = Gate()
                 let reading = Task {
@@ -83,25 +94,30 @@ extension TransportConformance {
                 try await TestCall().expectNextCallWorks(transport)
             }
         },
-        TransportRequirement("Reading a body in a cancelled task ends as cancelled") { transport in
-            let server = try TestServer(reply: [.head(status: 200, headers: json), .hang])
+        TransportRequirement("readsStreamInCancelledTask", "Reading a body in a cancelled task ends as cancelled") {
+            transport in
+            let server = try TestServer(response: [.head(status: 200, headers: json), .hang])
             let (_, body) = try await TestCall(buffer: 1).open(at: server, with: transport)
             try await expectCancelledBeforeReading(body)
             await server.waitForConnections(closed: 1)
         },
-        TransportRequirement("The timeout of a call includes reading its body") { transport in
-            let server = try TestServer(reply: [
+        TransportRequirement("timeoutIncludesStream", "The timeout of a call includes reading its body") { transport in
+            let server = try TestServer(response: [
                 .head(status: 200, headers: json), .drip(noise(1_000), chunkSize: 1, every: .milliseconds(20)),
             ])
             try await expectTimeout(at: server, with: transport)
         },
-        TransportRequirement("The timeout of a call ends a body that is not read") { transport in
-            let server = try TestServer(reply: [.head(status: 200, headers: json), .body(noise(500)), .hang])
+        TransportRequirement("timeoutEndsUnreadStream", "The timeout of a call ends a body that is not read") {
+            transport in
+            let server = try TestServer(response: [.head(status: 200, headers: json), .body(noise(500)), .hang])
             try await expectTimeout(at: server, with: transport) { await server.waitForConnections(closed: 1) }
         },
-        TransportRequirement("The timeout of a call with a streamed body includes waiting for the head") {
+        TransportRequirement(
+            "timeoutIncludesStreamHead",
+            "The timeout of a call with a streamed body includes waiting for the head"
+        ) {
             transport in
-            let server = try TestServer(reply: .hang)
+            let server = try TestServer(response: .hang)
             let call = TestCall(buffer: 1, timeout: .milliseconds(300))
             try await call.expectFailure(.timedOut, at: server, with: transport)
         },

@@ -13,9 +13,12 @@ extension TransportConformance {
     ]
 
     private static let streams: [TransportRequirement] = [
-        TransportRequirement("It returns the head immediately, and streams the body as it arrives") { transport in
+        TransportRequirement(
+            "streamsImmediately",
+            "It returns the head immediately, and streams the body as it arrives"
+        ) { transport in
             let (isHeadThere, isPieceThere) = (Gate(), Gate())
-            let server = try TestServer(reply: [
+            let server = try TestServer(response: [
                 .head(status: 201, headers: chunked), .pause(until: isHeadThere), .chunk(noise(700)),
                 .pause(until: isPieceThere), .chunk(noise(300)), .endChunks,
             ])
@@ -31,12 +34,15 @@ extension TransportConformance {
             try expect(read == noise(700) + noise(300), "\(read.count) bytes arrived, which are not the 1000 sent")
             try expect("a piece after the end", try await iterator.next(), is: nil)
         },
-        TransportRequirement("It streams every byte, with any buffer size, in pieces that are not empty") {
+        TransportRequirement(
+            "streamsEveryByte",
+            "It streams every byte, with any buffer size, in pieces that are not empty"
+        ) {
             transport in
             for (size, buffer) in [(0, 10), (1, 0), (1_000, 1), (3 << 20, 1), (3 << 20, 4 << 20)] {
-                let reply = TestServer.Reply(headers: json, body: noise(size))
+                let reply = TestServer.Response(headers: json, body: noise(size))
                 let (_, body) = try await TestCall(buffer: buffer).open(
-                    at: TestServer(reply: reply),
+                    at: TestServer(response: reply),
                     with: transport
                 )
                 var read = Data()
@@ -47,7 +53,7 @@ extension TransportConformance {
                 try expect(read == noise(size), "\(read.count) bytes arrived, which are not the \(size) sent")
             }
         },
-        TransportRequirement("An empty streamed body ends immediately") { transport in
+        TransportRequirement("streamsEmptyBody", "An empty streamed body ends immediately") { transport in
             let server = try TestServer { request in
                 switch request.path {
                 case "/204": [.head(status: 204)]
@@ -62,7 +68,8 @@ extension TransportConformance {
                 try expect("the body after \(method) \(path)", try await body.bytes, is: Data())
             }
         },
-        TransportRequirement("It streams the body of a redirect, and does not follow it") { transport in
+        TransportRequirement("streamsRedirect", "It streams the body of a redirect, and does not follow it") {
+            transport in
             for status in [301, 302, 303, 307, 308] {
                 let server = try TestServer { request in
                     request.path == "/target"
@@ -75,15 +82,16 @@ extension TransportConformance {
                 try expect("the number of requests", server.requestCount, is: 1)
             }
         },
-        TransportRequirement("It streams the body of a 401") { transport in
+        TransportRequirement("streamsUnauthorized", "It streams the body of a 401") { transport in
             for scheme in ["Basic realm=\"x\"", "Bearer realm=\"x\"", "Basic"] {
-                let reply = TestServer.Reply.text("who?", status: 401, headers: ["WWW-Authenticate": scheme])
-                let (head, body) = try await TestCall(buffer: 1).open(at: TestServer(reply: reply), with: transport)
+                let reply = TestServer.Response.text("who?", status: 401, headers: ["WWW-Authenticate": scheme])
+                let (head, body) = try await TestCall(buffer: 1).open(at: TestServer(response: reply), with: transport)
                 try expect("the status", head.statusCode, is: 401)
                 try expect("the body", try await body.bytes, is: Data("who?".utf8))
             }
         },
-        TransportRequirement("It streams each of many concurrent calls its own body") { transport in
+        TransportRequirement("streamsConcurrently", "It streams each of many concurrent calls its own body") {
+            transport in
             let server = try TestServer { request in
                 .text(String(repeating: request.text, count: 50_000), headers: ["Content-Type": "application/json"])
             }
@@ -101,9 +109,9 @@ extension TransportConformance {
                 try await group.waitForAll()
             }
         },
-        TransportRequirement("The progress of a streamed body reaches its size") { transport in
+        TransportRequirement("reportsStreamProgress", "The progress of a streamed body reaches its size") { transport in
             let size: Int64 = 1 << 20
-            let server = try TestServer(reply: .download(byteCount: size, repeating: noise(1_000), headers: json))
+            let server = try TestServer(response: .download(byteCount: size, repeating: noise(1_000), headers: json))
             let isOver = Gate()
             let progress = { @Sendable (progress: TransferProgress) in
                 let end = TransferProgress(completed: size, total: size, direction: .download)
@@ -118,11 +126,12 @@ extension TransportConformance {
 
     /// The requirements of back pressure: a slow reader makes the server wait.
     package static let backPressure: [TransportRequirement] = [
-        TransportRequirement("A slow reader makes the server wait, and receives every byte") { transport in
+        TransportRequirement("appliesBackPressure", "A slow reader makes the server wait, and receives every byte") {
+            transport in
             for buffer in [1, 64 << 10, 1 << 20] {
                 let size: Int64 = 64 << 20
                 let piece = noise(65_537)
-                let server = try TestServer(reply: .download(byteCount: size, repeating: piece, headers: json))
+                let server = try TestServer(response: .download(byteCount: size, repeating: piece, headers: json))
                 let (_, body) = try await TestCall(buffer: buffer).open(at: server, with: transport)
                 var digest = BodyDigest()
                 for try await piece in body {

@@ -3,8 +3,9 @@ import Foundation
 import TargetKit
 
 extension TransportConformance {
-    static let answerBodies: [StubRequirement] = [
-        StubRequirement("It accepts a response of the limit's size, and refuses one with a byte more") { make in
+    static let stubBodies: [StubRequirement] = [
+        StubRequirement("limitsSize", "It accepts a response of the limit's size, and refuses one with a byte more") {
+            make in
             let transport = make { _ in .response(status: 200, data: noise(1_000)) }
             let exact = TestCall(destination: .memory(limit: 1_000))
             try expect(
@@ -16,7 +17,7 @@ extension TransportConformance {
             let error = try await call.error(at: nowhere, with: transport)
             try call.expect(error, isOneOf: [.dataLengthExceedsMaximum])
         },
-        StubRequirement("It writes the response to a file, and replaces an existing one") { make in
+        StubRequirement("writesFile", "It writes the response to a file, and replaces an existing one") { make in
             for size in [0, 10, 300_000] {
                 let transport = make { _ in .response(status: 200, data: noise(size)) }
                 let file = try ConformanceFile(Data("old".utf8))
@@ -27,14 +28,14 @@ extension TransportConformance {
                 try expect("the files in the folder", file.neighbours, is: ["file"])
             }
         },
-        StubRequirement("It does not change the file if the call fails") { make in
+        StubRequirement("keepsFileOnFailure", "It does not change the file if the call fails") { make in
             let file = try ConformanceFile(Data("old".utf8))
             let transport = make { _ in .failure(URLError(.networkConnectionLost)) }
             _ = try await TestCall(destination: .file(file.url)).error(at: nowhere, with: transport)
             try expect("the file", file.content, is: Data("old".utf8))
             try expect("the files in the folder", file.neighbours, is: ["file"])
         },
-        StubRequirement("A file that cannot be written, or a missing body file, is a URLError") { make in
+        StubRequirement("fileErrors", "A file that cannot be written, or a missing body file, is a URLError") { make in
             let transport = make { _ in .response(status: 200, data: Data("x".utf8)) }
             let nothing = FileManager.default.temporaryDirectory.appendingPathComponent("none-\(UUID().uuidString)")
             let download = TestCall(destination: .file(nothing.appendingPathComponent("file")))
@@ -43,7 +44,8 @@ extension TransportConformance {
             let upload = TestCall(method: "PUT", body: .file(nothing))
             try upload.expect(try await upload.error(at: nowhere, with: transport), isOneOf: [.fileDoesNotExist])
         },
-        StubRequirement("It streams the response in pieces that are not larger than the buffer") { make in
+        StubRequirement("limitsPieces", "It streams the response in pieces that are not larger than the buffer") {
+            make in
             for (size, buffer, pieces) in [(0, 10, 0), (1, 10, 1), (1_000, 100, 10), (1_001, 100, 11), (5, 0, 5)] {
                 let transport = make { _ in .response(status: 200, data: noise(size)) }
                 let call = TestCall(destination: .stream(buffer: buffer))
@@ -57,13 +59,16 @@ extension TransportConformance {
                 try expect("a piece after the end", try await iterator.next(), is: nil)
             }
         },
-        StubRequirement("Reading a stream ends as cancelled if its task is cancelled") { make in
+        StubRequirement("cancelsStreamReading", "Reading a stream ends as cancelled if its task is cancelled") { make in
             let transport = make { _ in .response(status: 200, data: noise(1_000)) }
             let response = try await transport.send(TestCall(destination: .stream(buffer: 1)).request(to: nowhere))
             guard case .stream(let body) = response.body else { throw UnmetRequirement("the body is not a stream") }
             try await expectCancelledBeforeReading(body)
         },
-        StubRequirement("It opens a body's source once, reads it to the end, and releases its reader") { make in
+        StubRequirement(
+            "readsSourceOnce",
+            "It opens a body's source once, reads it to the end, and releases its reader"
+        ) { make in
             let watched = WatchedSource(byteCount: 200_000)
             let transport = make { _ in .response(status: 200, data: Data()) }
             let call = TestCall(method: "PUT", body: .stream(watched))
@@ -72,7 +77,7 @@ extension TransportConformance {
             try expect("the number of released readers", watched.closed.count, is: 1)
             try expect("the number of bytes that were read", watched.read.elements.reduce(0, +), is: 200_000)
         },
-        StubRequirement("It throws the error of a body's source") { make in
+        StubRequirement("throwsSourceError", "It throws the error of a body's source") { make in
             let transport = make { _ in .response(status: 200, data: Data()) }
             for failsAfter in [0, 50_000] {
                 let source = ConformanceSource(bytes: noise(100_000), length: 100_000, failsAfter: failsAfter)

@@ -4,17 +4,17 @@ import TargetKit
 
 extension TransportConformance {
     /// The requirements of a transport that creates its responses itself, for example a stub or a cache.
-    public static let stubRequirements = answering + answerEndings + answerBodies
+    public static let stubRequirements = stubResponses + stubCancelling + stubBodies
 
-    private static let answering: [StubRequirement] = [
-        StubRequirement("It returns the response's status, header fields and body") { make in
+    private static let stubResponses: [StubRequirement] = [
+        StubRequirement("returnsResponse", "It returns the response's status, header fields and body") { make in
             let transport = make { _ in .response(status: 418, headers: ["X-One": "1"], data: Data("teapot".utf8)) }
             let response = try await transport.send(TestCall().request(to: nowhere))
             try expect("the status", response.head.statusCode, is: 418)
             try expect("X-One", response.head.headers["x-one"], is: "1")
             try expect("the body", response.text, is: "teapot")
         },
-        StubRequirement("It passes on the request unchanged") { make in
+        StubRequirement("passesRequest", "It passes on the request unchanged") { make in
             let asked = Recorder<TransportRequest>()
             let transport = make { request in
                 asked.append(request)
@@ -31,7 +31,8 @@ extension TransportConformance {
                 throw UnmetRequirement("the body is a different one")
             }
         },
-        StubRequirement("It returns each of many concurrent calls its own response") { make in
+        StubRequirement("returnsConcurrentResponses", "It returns each of many concurrent calls its own response") {
+            make in
             let transport = make { request in
                 await Task.yield()
                 return .response(status: 200, data: Data((request.urlRequest.url?.path ?? "").utf8))
@@ -46,9 +47,12 @@ extension TransportConformance {
                 try await group.waitForAll()
             }
         },
-        StubRequirement("Upload and download progress is reported completely before the call returns") { make in
-            let answer = noise(300_000)
-            let transport = make { _ in .response(status: 200, data: answer) }
+        StubRequirement(
+            "reportsProgress",
+            "Upload and download progress is reported completely before the call returns"
+        ) { make in
+            let bytes = noise(300_000)
+            let transport = make { _ in .response(status: 200, data: bytes) }
             let sent = noise(100_000)
             let source = ConformanceSource(bytes: sent, length: nil)
             let file = try ConformanceFile(sent)
@@ -62,8 +66,8 @@ extension TransportConformance {
         },
     ]
 
-    private static let answerEndings: [StubRequirement] = [
-        StubRequirement("It throws an error unchanged") { make in
+    private static let stubCancelling: [StubRequirement] = [
+        StubRequirement("throwsUnchanged", "It throws an error unchanged") { make in
             struct Failure: Error, Equatable { let number: Int }
             let isThrown = Locked(false)
             let transport = make { _ in
@@ -76,7 +80,10 @@ extension TransportConformance {
                 try expect("the error", error as? Failure, is: Failure(number: 7))
             }
         },
-        StubRequirement("A call in a cancelled task ends as cancelled, without asking for a response") {
+        StubRequirement(
+            "endsInCancelledTask",
+            "A call in a cancelled task ends as cancelled, without asking for a response"
+        ) {
             make in
             let asked = Recorder<Int>()
             let transport = make { _ in
@@ -93,7 +100,8 @@ extension TransportConformance {
             try await expectCancelled(call)
             try expect("the number of requested responses", asked.count, is: 0)
         },
-        StubRequirement("Cancelling while it waits for the response ends the call as cancelled") { make in
+        StubRequirement("cancelsWhileWaiting", "Cancelling while it waits for the response ends the call as cancelled")
+        { make in
             let gate = Gate()
             let transport = make { _ in
                 try await gate.waitUnlessCancelled()
@@ -104,7 +112,10 @@ extension TransportConformance {
             call.cancel()
             try await expectCancelled(call)
         },
-        StubRequirement("Cancelling ends the call as cancelled even if the response ignores it") { make in
+        StubRequirement(
+            "cancelsUncooperativeResponse",
+            "Cancelling ends the call as cancelled even if the response ignores it"
+        ) { make in
             let gate = Gate()
             let transport = make { _ in
                 await gate.wait()

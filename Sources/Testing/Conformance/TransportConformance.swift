@@ -18,10 +18,10 @@ import TargetKit
 /// ```
 ///
 /// Each check uses a server of its own, and fails after 30 seconds. A transport that does not meet a requirement skips it
-/// by its description:
+/// by its identifier, which is part of the message of a check that fails:
 ///
 /// ```swift
-/// TransportConformance.requirements.filter { !["It decodes gzip, and …"].contains($0.description) }
+/// TransportConformance.requirements.filter { !["decodesGzip", "readsLatin1Fields"].contains($0.id) }
 /// ```
 ///
 /// A transport that makes no connections is checked with ``stubRequirements``.
@@ -32,12 +32,15 @@ public enum TransportConformance {
 }
 
 /// A requirement of `Transport`, for a transport that sends requests to servers.
-public struct TransportRequirement: Sendable, CustomStringConvertible {
+public struct TransportRequirement: Sendable, Identifiable, CustomStringConvertible {
+    /// A name that does not change between versions, by which a transport skips the requirement.
+    public let id: String
     /// The requirement as a sentence.
     public let description: String
     private let body: @Sendable (any Transport) async throws -> Void
 
-    init(_ description: String, check body: @escaping @Sendable (any Transport) async throws -> Void) {
+    init(_ id: String, _ description: String, check body: @escaping @Sendable (any Transport) async throws -> Void) {
+        self.id = id
         self.description = description
         self.body = body
     }
@@ -46,7 +49,7 @@ public struct TransportRequirement: Sendable, CustomStringConvertible {
     ///
     /// - Throws: An error whose description is the requirement, what was expected, and what happened.
     public func check(_ transport: any Transport) async throws {
-        try await UnmetRequirement.named(description) { [body] in try await body(transport) }
+        try await UnmetRequirement.named(id, description) { [body] in try await body(transport) }
     }
 }
 
@@ -62,14 +65,14 @@ package struct UnmetRequirement: LocalizedError, CustomStringConvertible {
     /// The description, which XCTest on Apple platforms reads from here.
     package var errorDescription: String? { description }
 
-    /// Runs a check for at most 30 seconds, and adds its name to the error.
-    static func named(_ name: String, _ check: @escaping @Sendable () async throws -> Void) async throws {
+    /// Runs a check for at most 30 seconds, and adds its identifier and sentence to the error.
+    static func named(_ id: String, _ name: String, _ check: @escaping @Sendable () async throws -> Void) async throws {
         do {
             try await Deadline.run(.seconds(30), check)
         } catch let broken as UnmetRequirement {
-            throw UnmetRequirement("\(name): \(broken.description)")
+            throw UnmetRequirement("\(id): \(name): \(broken.description)")
         } catch {
-            throw UnmetRequirement("\(name): \(error)")
+            throw UnmetRequirement("\(id): \(name): \(error)")
         }
     }
 }

@@ -6,7 +6,7 @@ import TargetKit
 ///
 /// ```swift
 /// let calls = RequestLog()
-/// let provider = Provider<Catalog>(transport: StubTransport(routes: [.any: .target], log: calls))
+/// let provider = Provider<Catalog>(transport: StubTransport(routes: [.any: .targetSample], log: calls))
 /// …
 /// let order = try await calls.next(.post("/orders"))      // waits until the call is made
 /// try calls.expect([.get("/products/:id"), .post("/orders").with(.json("count", 2))])

@@ -2,7 +2,7 @@
 import Foundation
 import TargetKit
 
-/// Describes the requests that a stub answers, or that a test expects.
+/// Describes the requests that a stub responds to, or that a test expects.
 ///
 /// ```swift
 /// .get("/products/:id")
@@ -14,7 +14,7 @@ import TargetKit
 /// **Paths.** A path matches the whole path of a request's URL, or the path below the base URL of the request's target:
 /// with the base URL `https://shop.example/v1`, both `/products/:id` and `/v1/products/:id` match. The segments are
 /// compared unescaped and case-sensitively.
-/// - `:name` matches one segment, which ``StubAnswer/answer(_:)`` receives by that name.
+/// - `:name` matches one segment, which ``StubResponse/respond(_:)`` receives by that name.
 /// - `*` matches one segment. Neither matches an empty one.
 /// - `**` matches any number of segments, also none.
 /// - To match a `:` at the start of a segment, or a segment that is `*`, escape it: `%3A`, `%2A`.
@@ -91,7 +91,7 @@ public struct RequestPattern: Sendable {
         return pattern
     }
 
-    /// Returns this pattern for a state of the stubs, which an answer sets with ``StubAnswer/then(_:)``. Stubs begin
+    /// Returns this pattern for a state of the stubs, which a response sets with ``StubResponse/then(_:)``. Stubs begin
     /// without a state. In an expectation, the state is ignored.
     public func when(_ state: String) -> Self {
         var pattern = self

@@ -1,42 +1,42 @@
 // SPDX-License-Identifier: MIT
 import TargetKit
 
-/// One answer of a route.
-protocol RouteStep: Sendable {
-    /// The state after the answer; `nil`: unchanged.
+/// One response of a route.
+protocol RouteElement: Sendable {
+    /// The state after the response; `nil`: unchanged.
     var state: String? { get }
 }
 
-/// The routes of a stub transport or a server, the number of answers of each, and their state.
-final class RouteTable<Step: RouteStep>: Sendable {
+/// The routes of a stub transport or a server, the number of responses of each, and their state.
+final class RouteTable<Element: RouteElement>: Sendable {
     private struct Progress: Sendable {
-        /// The number of answers of each route.
+        /// The number of responses of each route.
         var counts: [Int]
-        /// The state that an answer has set.
+        /// The state that a response has set.
         var state: String?
     }
 
     private typealias Match = (index: Int, captures: [String: String])
 
-    /// The patterns, with their answers in order. The last one repeats.
-    private let routes: [(pattern: RequestPattern, steps: [Step])]
+    /// The patterns, with their responses in order. The last one repeats.
+    private let routes: [(pattern: RequestPattern, elements: [Element])]
     private let progress: Locked<Progress>
 
-    init(_ routes: [(pattern: RequestPattern, steps: [Step])]) {
+    init(_ routes: [(pattern: RequestPattern, elements: [Element])]) {
         self.routes = routes
         progress = Locked(Progress(counts: Array(repeating: 0, count: routes.count)))
     }
 
-    /// The patterns of the routes without an answer.
+    /// The patterns of the routes that have not been used.
     var unused: [RequestPattern] {
         let counts = progress.withLock { $0.counts }
         return zip(routes, counts).filter { $0.1 == 0 }.map(\.0.pattern)
     }
 
-    /// Takes the next answer of the first route that matches, with the captured path segments.
+    /// Takes the next response of the first route that matches, with the captured path segments.
     ///
-    /// - Throws: ``StubError`` if no route matches, or its sequence has no answers.
-    func next(for request: RecordedRequest) throws -> (step: Step, captures: [String: String]) {
+    /// - Throws: ``StubError`` if no route matches, or its sequence has no responses.
+    func next(for request: RecordedRequest) throws -> (element: Element, captures: [String: String]) {
         let parts = RequestParts(request)
         guard let next = try take(matches(parts)) else { throw unmatched(parts) }
         return next
@@ -54,25 +54,25 @@ final class RouteTable<Step: RouteStep>: Sendable {
         return matches
     }
 
-    /// Takes the next answer of the first route that matches in the current state, and changes the state.
-    private func take(_ matches: [Match]) throws -> (Step, captures: [String: String])? {
-        let taken = progress.withLock { progress -> (match: Match, step: Step?)? in
+    /// Takes the next response of the first route that matches in the current state, and changes the state.
+    private func take(_ matches: [Match]) throws -> (Element, captures: [String: String])? {
+        let taken = progress.withLock { progress -> (match: Match, element: Element?)? in
             for match in matches {
-                let (pattern, steps) = routes[match.index]
+                let (pattern, elements) = routes[match.index]
                 guard pattern.state == nil || pattern.state == progress.state else { continue }
                 let count = progress.counts[match.index]
                 progress.counts[match.index] = count + 1
-                let step = count < steps.count ? steps[count] : steps.last
-                if let state = step?.state { progress.state = state }
-                return (match, step)
+                let element = count < elements.count ? elements[count] : elements.last
+                if let state = element?.state { progress.state = state }
+                return (match, element)
             }
             return nil
         }
         guard let taken else { return nil }
-        guard let step = taken.step else {
-            throw StubError("The sequence of \(routes[taken.match.index].pattern) has no answers.")
+        guard let element = taken.element else {
+            throw StubError("The sequence of \(routes[taken.match.index].pattern) has no responses.")
         }
-        return (step, taken.match.captures)
+        return (element, taken.match.captures)
     }
 
     /// The error with the three closest routes, and what differs from each.

@@ -6,14 +6,14 @@ extension TestServer {
     /// Starts a server with options, which calls a closure for each request.
     package convenience init(
         options: Options,
-        answer: @escaping @Sendable (Request) async -> Reply
+        respond: @escaping @Sendable (Request) async -> Response
     ) throws {
-        try self.init(options, RequestLog(), .closure(answer))
+        try self.init(options, RequestLog(), .closure(respond))
     }
 
-    /// Starts a server with options, which gives every request the same reply, or the next one of a sequence.
-    package convenience init(options: Options, reply: Reply) throws {
-        try self.init(options, RequestLog(), .reply(reply))
+    /// Starts a server with options, which gives every request the same response, or the next one of a sequence.
+    package convenience init(options: Options, response: Response) throws {
+        try self.init(options, RequestLog(), .response(response))
     }
 
     /// All requests, as they were received.
@@ -25,8 +25,8 @@ extension TestServer {
     /// The number of heads of requests.
     package var headCount: Int { state.heads.value }
 
-    /// The number of replies whose last step has run.
-    package var replyCount: Int { state.replies.value }
+    /// The number of responses whose last step has run.
+    package var responseCount: Int { state.responses.value }
 
     /// The number of connections that either side has closed.
     package var closedConnectionCount: Int { state.closed.value }
@@ -44,7 +44,7 @@ extension TestServer {
     /// The number of bytes that the kernel has accepted.
     package var bytesSent: Int { state.bytesSent.value }
 
-    /// What arrived and is not HTTP/1.1. Each was answered with an error.
+    /// What arrived and is not HTTP/1.1. Each got an error.
     package var violations: [String] { state.violations.elements }
 
     /// The request with an index in ``requests``, when it has arrived.
@@ -67,9 +67,9 @@ extension TestServer {
         try? await state.heads.wait(for: count)
     }
 
-    /// Returns when the last steps of a number of replies have run.
-    package func waitForReplies(_ count: Int) async {
-        try? await state.replies.wait(for: count)
+    /// Returns when the last steps of a number of responses have run.
+    package func waitForResponses(_ count: Int) async {
+        try? await state.responses.wait(for: count)
     }
 
     /// Returns when a number of connections have been accepted.

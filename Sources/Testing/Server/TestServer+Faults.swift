@@ -2,7 +2,7 @@
 import Foundation
 import TargetKit
 
-extension TestServer.Reply {
+extension TestServer.Response {
     /// Closes the connection without a response.
     public static var close: Self { [.close] }
 
@@ -42,17 +42,17 @@ extension TestServer.Reply {
     }
 }
 
-extension TestServer.Reply {
+extension TestServer.Response {
     /// Returns this response without the end of its body, although its head announces all of it.
     ///
     /// - Parameters:
     ///   - byteCount: The number of bytes of the body to send; default: 0, only the head.
     ///   - step: What follows, for example `.reset` or `.hang`; default: the connection is closed.
     public func truncated(after byteCount: Int = 0, then step: TestServer.Step = .close) -> Self {
-        map { response in
+        map { element in
             var rest = max(0, byteCount)
             var kept: [TestServer.Step] = []
-            for other in response.steps {
+            for other in element.steps {
                 guard let count = other.bodySize else {
                     kept.append(other)
                     continue
@@ -61,7 +61,7 @@ extension TestServer.Reply {
                 rest -= min(rest, count)
                 if rest == 0 { break }
             }
-            response.steps = kept + [step]
+            element.steps = kept + [step]
         }
     }
 

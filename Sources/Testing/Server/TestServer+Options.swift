@@ -13,20 +13,20 @@ extension TestServer {
         case unix(path: String)
     }
 
-    /// How a server behaves apart from its replies. The closures are called on the server's thread, and must not block.
+    /// How a server behaves apart from its responses. The closures are called on the server's thread, and must not block.
     package struct Options: Sendable {
         /// What to do when the head of a request has arrived.
         package enum HeadDecision: Sendable {
             /// Reads the body.
             case readBody
-            /// Replies immediately. The body is discarded, and the request is recorded without it.
-            case reply(Reply)
+            /// Responds immediately. The body is discarded, and the request is recorded without it.
+            case response(Response)
         }
 
         /// What to do about `Expect: 100-continue` (RFC 9110 §10.1.1).
         package enum ExpectContinue: Sendable, Hashable {
             /// Sends `100 Continue` when the head has arrived.
-            case answer
+            case send
             /// Waits for the body.
             case ignore
         }
@@ -38,7 +38,7 @@ extension TestServer {
         /// Whether requests are kept. If not, they are only counted.
         package var recordsRequests = true
         /// What to do about `Expect: 100-continue`.
-        package var expectContinue = ExpectContinue.answer
+        package var expectContinue = ExpectContinue.send
         /// Whether a client that has closed its half of the connection gets its response. Default: no, it is taken for
         /// gone.
         package var toleratesHalfClose = false
@@ -50,7 +50,7 @@ extension TestServer {
         package var maximumHeadSize = 1 << 20
         /// Returns the steps to run on a new connection, before anything is read.
         package var onConnect: (@Sendable (_ connection: Int) -> [Step])?
-        /// Decides whether to reply before the body has arrived.
+        /// Decides whether to respond before the body has arrived.
         package var onHead: (@Sendable (_ request: Request) -> HeadDecision)?
 
         package init(address: Address = .ipv4) {

@@ -16,22 +16,22 @@ extension TestServer {
     ///
     /// After the last step, the connection stays open, unless the request or the response has the field
     /// `Connection: close`.
-    public struct Reply: Sendable, ExpressibleByArrayLiteral {
+    public struct Response: Sendable, ExpressibleByArrayLiteral {
         /// The steps for a request, and the state that they set.
-        struct Response: RouteStep {
+        struct Element: RouteElement {
             var steps: [Step]
             var state: String?
         }
 
-        /// The responses of the sequence, or the only one.
-        private(set) var responses: [Response]
+        /// The elements of the sequence, or the only one.
+        private(set) var elements: [Element]
 
-        /// Creates a reply that consists of the steps, in their order.
+        /// Creates a response that consists of the steps, in their order.
         package init(steps: [Step]) {
-            responses = [Response(steps: steps)]
+            elements = [Element(steps: steps)]
         }
 
-        /// Creates a reply that consists of the steps, in their order.
+        /// Creates a response that consists of the steps, in their order.
         public init(arrayLiteral elements: Step...) {
             self.init(steps: elements)
         }
@@ -56,53 +56,77 @@ extension TestServer {
             self.init(steps: steps)
         }
 
-        /// Replies one after another: the first to the first request, and so on. The last one is repeated.
+        /// Responses one after another: the first to the first request, and so on. The last one is repeated.
         ///
         /// Requests are counted for each route, in the order of their arrival. A modifier such as ``after(_:)-(Duration)``
-        /// applies to each reply. Without replies, it is ``hang``.
-        public static func sequence(_ replies: Reply...) -> Reply {
-            var reply = hang
-            if !replies.isEmpty { reply.responses = replies.flatMap(\.responses) }
-            return reply
+        /// applies to each response. Without responses, it is ``hang``.
+        public static func sequence(_ responses: Response...) -> Response {
+            var response = hang
+            if !responses.isEmpty { response.elements = responses.flatMap(\.elements) }
+            return response
         }
 
-        /// Returns this reply, which also sets the state of the server. Patterns with ``RequestPattern/when(_:)`` match in
+        /// Returns this response, which also sets the state of the server. Patterns with ``RequestPattern/when(_:)`` match in
         /// their state only. A server begins without a state.
-        public func then(_ state: String) -> Reply {
+        public func then(_ state: String) -> Response {
             map { $0.state = state }
         }
 
         /// The response to a request.
         ///
         /// - Parameter index: The number of requests to the route before this one.
-        func response(at index: Int) -> Response {
-            responses[min(index, responses.count - 1)]
+        func element(at index: Int) -> Element {
+            elements[min(index, elements.count - 1)]
         }
 
-        /// The reply with each response of its sequence changed.
-        func map(_ change: (inout Response) -> Void) -> Reply {
-            var reply = self
-            for index in reply.responses.indices { change(&reply.responses[index]) }
-            return reply
+        /// The response with each response of its sequence changed.
+        func map(_ change: (inout Element) -> Void) -> Response {
+            var response = self
+            for index in response.elements.indices { change(&response.elements[index]) }
+            return response
         }
     }
 }
 
 // MARK: - Responses
 
-extension TestServer.Reply {
-    /// A response with a text as its body, as UTF-8.
-    ///
-    /// `Content-Type` is `text/plain; charset=utf-8`, unless the fields contain it.
-    public static func text(_ text: String, status: Int = 200, headers: HTTPHeaders = [:]) -> Self {
-        content(text, type: "text/plain; charset=utf-8", status: status, headers: headers)
-    }
-
+extension TestServer.Response {
     /// A response with a JSON text as its body. The text is not checked.
     ///
     /// `Content-Type` is `application/json`, unless the fields contain it.
     public static func json(_ json: String, status: Int = 200, headers: HTTPHeaders = [:]) -> Self {
-        content(json, type: "application/json", status: status, headers: headers)
+        content(Data(json.utf8), type: "application/json", status: status, headers: headers)
+    }
+
+    /// A response with a value as JSON.
+    ///
+    /// `Content-Type` is `application/json`, unless the fields contain it.
+    ///
+    /// - Parameters:
+    ///   - value: The value.
+    ///   - status: The status code; default: 200.
+    ///   - headers: The header fields; default: none.
+    ///   - encoder: Encodes the value; default: `JSONEncoder()`.
+    /// - Throws: The encoder's error if the value cannot be encoded.
+    public static func json(
+        _ value: some Encodable & Sendable,
+        status: Int = 200,
+        headers: HTTPHeaders = [:],
+        encoder: JSONEncoder = JSONEncoder()
+    ) throws -> Self {
+        content(try encoder.encode(value), type: "application/json", status: status, headers: headers)
+    }
+
+    /// A response with a text as its body, as UTF-8.
+    ///
+    /// `Content-Type` is `text/plain; charset=utf-8`, unless the fields contain it.
+    public static func text(_ text: String, status: Int = 200, headers: HTTPHeaders = [:]) -> Self {
+        content(Data(text.utf8), type: "text/plain; charset=utf-8", status: status, headers: headers)
+    }
+
+    /// A response with bytes as its body, and no `Content-Type`, unless the fields contain it.
+    public static func data(_ data: Data, status: Int = 200, headers: HTTPHeaders = [:]) -> Self {
+        Self(status: status, headers: headers, body: data)
     }
 
     /// A response with an empty body.
@@ -110,11 +134,12 @@ extension TestServer.Reply {
         Self(status: status, headers: headers)
     }
 
-    /// A response with the content of a file, and the content type of the file's extension.
+    /// A response with the content of a file, and the content type of the file's extension, unless the fields contain
+    /// one.
     ///
     /// - Throws: An error that lists where the file was searched for if it is not found.
-    public static func file(_ fixture: Fixture, status: Int = 200) throws -> Self {
-        Self(status: status, headers: ["Content-Type": fixture.contentType], body: try fixture.data())
+    public static func file(_ fixture: Fixture, status: Int = 200, headers: HTTPHeaders = [:]) throws -> Self {
+        content(try fixture.data(), type: fixture.contentType, status: status, headers: headers)
     }
 
     /// A redirect to a location, which is sent unchanged and can be relative.
@@ -132,18 +157,18 @@ extension TestServer.Reply {
         return [.head(status: 200, headers: headers), .generate(byteCount: byteCount, repeating: piece)]
     }
 
-    private static func content(_ text: String, type: String, status: Int, headers: HTTPHeaders) -> Self {
+    private static func content(_ data: Data, type: String, status: Int, headers: HTTPHeaders) -> Self {
         var headers = headers
         if headers[.contentType] == nil { headers.add(.contentType, value: type) }
-        return Self(status: status, headers: headers, body: Data(text.utf8))
+        return Self(status: status, headers: headers, body: data)
     }
 
-    /// Returns this reply after a delay, in real time.
+    /// Returns this response after a delay, in real time.
     public func after(_ delay: Duration) -> Self {
         map { $0.steps.insert(.wait(for: delay), at: 0) }
     }
 
-    /// Returns this reply, which waits until a closure returns. Its task is cancelled when the connection ends.
+    /// Returns this response, which waits until a closure returns. Its task is cancelled when the connection ends.
     ///
     /// With it, a test can check something while the request is in progress, or use a ``ManualClock``.
     public func after(_ condition: @escaping @Sendable () async -> Void) -> Self {
@@ -151,5 +176,5 @@ extension TestServer.Reply {
     }
 
     /// The steps of the first response.
-    package var steps: [TestServer.Step] { response(at: 0).steps }
+    package var steps: [TestServer.Step] { element(at: 0).steps }
 }

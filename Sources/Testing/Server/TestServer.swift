@@ -41,7 +41,7 @@ public final class TestServer: Sendable {
     /// A request is added when its body has arrived.
     public var log: RequestLog { state.log }
 
-    /// Starts a server that replies by routes. The first route with a pattern that matches is used.
+    /// Starts a server that responds by routes. The first route with a pattern that matches is used.
     ///
     /// A request without a route gets the status 404, and a text with the three closest routes and what differs from each. A pattern for
     /// a target does not match, because a server does not know the targets of its clients.
@@ -49,14 +49,14 @@ public final class TestServer: Sendable {
     /// - Parameters:
     ///   - address: Where the server listens; default: a free port of 127.0.0.1.
     ///   - log: The log for the requests; default: a new one.
-    ///   - routes: The patterns and their replies.
+    ///   - routes: The patterns and their responses.
     /// - Throws: An error that names the system call if the server cannot listen.
     public convenience init(
         address: Address = .ipv4,
         log: RequestLog = RequestLog(),
-        routes: KeyValuePairs<RequestPattern, Reply>
+        routes: KeyValuePairs<RequestPattern, Response>
     ) throws {
-        try self.init(Options(address: address), log, .routes(RouteTable(routes.map { ($0.key, $0.value.responses) })))
+        try self.init(Options(address: address), log, .routes(RouteTable(routes.map { ($0.key, $0.value.elements) })))
     }
 
     /// Starts a server that calls a closure for each request.
@@ -64,33 +64,33 @@ public final class TestServer: Sendable {
     /// - Parameters:
     ///   - address: Where the server listens; default: a free port of 127.0.0.1.
     ///   - log: The log for the requests; default: a new one.
-    ///   - answer: Returns the reply to a request whose body has arrived. It is called in a task of its own for each
-    ///     request, which is cancelled when the connection ends. Of a ``Reply/sequence(_:)``, the first reply is used.
+    ///   - respond: Returns the response to a request whose body has arrived. It is called in a task of its own for each
+    ///     request, which is cancelled when the connection ends. Of a ``Response/sequence(_:)``, the first response is used.
     /// - Throws: An error that names the system call if the server cannot listen.
     public convenience init(
         address: Address = .ipv4,
         log: RequestLog = RequestLog(),
-        answer: @escaping @Sendable (Request) async -> Reply
+        respond: @escaping @Sendable (Request) async -> Response
     ) throws {
-        try self.init(Options(address: address), log, .closure(answer))
+        try self.init(Options(address: address), log, .closure(respond))
     }
 
-    /// Starts a server that gives every request the same reply, or the next one of a ``Reply/sequence(_:)``.
+    /// Starts a server that gives every request the same response, or the next one of a ``Response/sequence(_:)``.
     ///
     /// - Parameters:
     ///   - address: Where the server listens; default: a free port of 127.0.0.1.
     ///   - log: The log for the requests; default: a new one.
-    ///   - reply: The reply.
+    ///   - response: The response.
     /// - Throws: An error that names the system call if the server cannot listen.
     public convenience init(
         address: Address = .ipv4,
         log: RequestLog = RequestLog(),
-        reply: Reply
+        response: Response
     ) throws {
-        try self.init(Options(address: address), log, .reply(reply))
+        try self.init(Options(address: address), log, .response(response))
     }
 
-    init(_ options: Options, _ log: RequestLog, _ answer: ServerState.Answer) throws {
+    init(_ options: Options, _ log: RequestLog, _ responder: ServerState.Responder) throws {
         _ = Socket.raisedFileLimit
         listeningAddress = options.address
         let (listener, port) = try Socket.bound(to: options.address)
@@ -103,7 +103,7 @@ public final class TestServer: Sendable {
                 options: options,
                 baseURL: Self.baseURL(of: options.address, port: port),
                 log: log,
-                answer: answer
+                responder: responder
             )
         } catch {
             close(listener)
@@ -131,12 +131,12 @@ public final class TestServer: Sendable {
 
     /// The patterns of the routes that have not been used yet, in order; empty for a server without routes.
     public var unusedRoutes: [RequestPattern] {
-        if case .routes(let routes) = state.answer { routes.unused } else { [] }
+        if case .routes(let routes) = state.responder { routes.unused } else { [] }
     }
 
     /// Closes every connection, and returns when the server's thread has ended. Connections are then refused.
     ///
-    /// A closure that still creates a reply is cancelled. Calling this method again has no effect. In a closure of a
+    /// A closure that still creates a response is cancelled. Calling this method again has no effect. In a closure of a
     /// ``RequestMatcher``, which runs on the server's thread, it returns at once.
     public func stop() {
         state.post(.stop)

@@ -9,6 +9,15 @@ import TargetKit
 /// let order = try JSONDecoder().decode(Order.self, from: Fixture("orders/7.json", in: .module).data())
 /// ```
 ///
+/// An app does not link TargetKitTesting. There, a target reads its sample from the app's bundle:
+///
+/// ```swift
+/// var sampleData: Data {
+///     let url = Bundle.module.url(forResource: "list", withExtension: "json", subdirectory: "orders")
+///     return url.flatMap { try? Data(contentsOf: $0) } ?? Data()
+/// }
+/// ```
+///
 /// Nothing is read until it is needed. The error for a missing file lists every place that was searched, and files with
 /// similar names.
 public struct Fixture: Sendable, Hashable {

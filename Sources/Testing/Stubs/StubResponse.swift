@@ -2,23 +2,25 @@
 import Foundation
 import TargetKit
 
-/// The answer of a route of a stub transport.
+/// The response of a route of a stub transport.
 ///
 /// ```swift
 /// StubTransport(routes: [
 ///     .get("/products/:id"): .sequence(.status(503), .file(Fixture("tea.json", in: .module))),
-///     .post("/orders"): .json(#"{"id":7}"#, status: 201).header(.eTag, "\"1\"").after(.seconds(2)),
-///     .get("/orders/:id"): .answer { request, captures in .json(#"{"id":\#(captures["id"] ?? "")}"#) },
-///     .any: .target,
+///     .post("/orders"): .json(#"{"id":7}"#, status: 201, headers: ["ETag": "\"1\""]).after(.seconds(2)),
+///     .get("/orders/:id"): .respond { request, captures in .json(#"{"id":\#(captures["id"] ?? "")}"#) },
+///     .any: .targetSample,
 /// ])
 /// ```
-public struct StubAnswer: Sendable {
-    /// One answer of a sequence.
-    struct Step: RouteStep {
+///
+/// The responses of a ``TestServer`` have the same names and parameters.
+public struct StubResponse: Sendable {
+    /// One response of a sequence.
+    struct Element: RouteElement {
         fileprivate let kind: Kind
         fileprivate var delay = Duration.zero
         fileprivate var headers = HTTPHeaders()
-        /// The state of the stubs after this answer; `nil`: unchanged.
+        /// The state of the stubs after this response; `nil`: unchanged.
         fileprivate(set) var state: String?
     }
 
@@ -29,48 +31,68 @@ public struct StubAnswer: Sendable {
         case closure(@Sendable (RecordedRequest, [String: String]) async throws -> SampleResponse)
     }
 
-    /// The answers, in order. The last one repeats.
-    let steps: [Step]
+    /// The responses, in order. The last one repeats.
+    let elements: [Element]
 
-    private init(_ kind: Kind) {
-        steps = [Step(kind: kind)]
+    private init(_ kind: Kind, headers: HTTPHeaders = [:]) {
+        elements = [Element(kind: kind, headers: headers)]
     }
 
-    private init(steps: [Step]) {
-        self.steps = steps
+    private init(elements: [Element]) {
+        self.elements = elements
     }
 
-    /// A response with JSON text as its body, and the content type `application/json`. The text is not checked.
-    public static func json(_ text: String, status: Int = 200) -> Self {
-        Self(.sample(.json(text, status: status)))
+    /// A response with JSON text as its body. The text is not checked.
+    ///
+    /// `Content-Type` is `application/json`, unless the fields contain it.
+    public static func json(_ json: String, status: Int = 200, headers: HTTPHeaders = [:]) -> Self {
+        Self(.sample(.json(json, status: status)), headers: headers)
     }
 
-    /// A response with a value as JSON, encoded with the default `JSONEncoder`, and the content type
-    /// `application/json`. If the value cannot be encoded, the call fails.
-    public static func json(_ value: some Encodable & Sendable, status: Int = 200) -> Self {
-        .answer { _, _ in .json(String(decoding: try JSONEncoder().encode(value), as: UTF8.self), status: status) }
-    }
-
-    /// A response with bytes as its body.
+    /// A response with a value as JSON. If the value cannot be encoded, the call fails.
+    ///
+    /// `Content-Type` is `application/json`, unless the fields contain it.
     ///
     /// - Parameters:
-    ///   - data: The body.
+    ///   - value: The value.
     ///   - status: The status code; default: 200.
-    ///   - contentType: The media type; default `nil`: no `Content-Type` field.
-    public static func data(_ data: Data, status: Int = 200, contentType: String? = nil) -> Self {
-        let headers = contentType.map { HTTPHeaders(["Content-Type": $0]) } ?? [:]
-        return Self(.sample(.response(status: status, headers: headers, data: data)))
+    ///   - headers: The header fields; default: none.
+    ///   - encoder: Encodes the value; default: `JSONEncoder()`.
+    public static func json(
+        _ value: some Encodable & Sendable,
+        status: Int = 200,
+        headers: HTTPHeaders = [:],
+        encoder: JSONEncoder = JSONEncoder()
+    ) -> Self {
+        let respond = { @Sendable (_: RecordedRequest, _: [String: String]) in
+            SampleResponse.json(String(decoding: try encoder.encode(value), as: UTF8.self), status: status)
+        }
+        return Self(.closure(respond), headers: headers)
+    }
+
+    /// A response with a text as its body, as UTF-8.
+    ///
+    /// `Content-Type` is `text/plain; charset=utf-8`, unless the fields contain it.
+    public static func text(_ text: String, status: Int = 200, headers: HTTPHeaders = [:]) -> Self {
+        let type: HTTPHeaders = ["Content-Type": "text/plain; charset=utf-8"]
+        return Self(.sample(.response(status: status, headers: type, data: Data(text.utf8))), headers: headers)
+    }
+
+    /// A response with bytes as its body, and no `Content-Type`, unless the fields contain it.
+    public static func data(_ data: Data, status: Int = 200, headers: HTTPHeaders = [:]) -> Self {
+        Self(.sample(.response(status: status, data: data)), headers: headers)
     }
 
     /// A response without a body.
-    public static func status(_ status: Int) -> Self {
-        Self(.sample(.status(status)))
+    public static func status(_ status: Int, headers: HTTPHeaders = [:]) -> Self {
+        Self(.sample(.status(status)), headers: headers)
     }
 
-    /// A response with the content of a file, and the content type of the file's extension. The file is read for each
-    /// call. If it is not found, the call fails with an error that lists where it was searched for.
-    public static func file(_ fixture: Fixture, status: Int = 200) -> Self {
-        Self(.file(fixture, status: status))
+    /// A response with the content of a file, and the content type of the file's extension, unless the fields contain
+    /// one. The file is read for each call. If it is not found, the call fails with an error that lists where it was
+    /// searched for.
+    public static func file(_ fixture: Fixture, status: Int = 200, headers: HTTPHeaders = [:]) -> Self {
+        Self(.file(fixture, status: status), headers: headers)
     }
 
     /// A failure of the transport, for example `.failure(URLError(.notConnectedToInternet))`.
@@ -84,7 +106,10 @@ public struct StubAnswer: Sendable {
     }
 
     /// The sample response of the call's own target: `TargetType.sampleResponse`.
-    public static let target = Self(.target(scenario: nil))
+    ///
+    /// A transport does not know the call's endpoint, so the sample of an `endpointClosure` is not used.
+    /// `stubClosure: { _ in .immediate }` uses it.
+    public static let targetSample = Self(.target(scenario: nil))
 
     /// The sample response of the call's own target for a scenario: `TargetType.sampleResponse(in:)`; its ordinary one if
     /// it has none for the scenario.
@@ -92,53 +117,53 @@ public struct StubAnswer: Sendable {
         Self(.target(scenario: name))
     }
 
-    /// One answer after the other, one for each call. The last one repeats.
+    /// One response after the other, one for each call. The last one repeats.
     ///
-    /// Concurrent calls never get the same answer of the sequence, except the last one. A modifier such as ``after(_:)``
-    /// applies to each answer of the sequence.
-    public static func sequence(_ answers: StubAnswer...) -> Self {
-        Self(steps: answers.flatMap(\.steps))
+    /// Concurrent calls never get the same response of the sequence, except the last one. A modifier such as
+    /// ``after(_:)`` applies to each response of the sequence.
+    public static func sequence(_ responses: StubResponse...) -> Self {
+        Self(elements: responses.flatMap(\.elements))
     }
 
     /// The response that a closure returns, or the error that it throws. It is called on any thread.
     ///
     /// - Parameter respond: Receives the request, and the path segments that the pattern has captured, by name.
-    public static func answer(
+    public static func respond(
         _ respond: @escaping @Sendable (RecordedRequest, [String: String]) async throws -> SampleResponse
     ) -> Self {
         Self(.closure(respond))
     }
 
-    /// Returns this answer with a delay, measured by the transport's clock. The request's timeout applies. Delays of
+    /// Returns this response with a delay, measured by the transport's clock. The request's timeout applies. Delays of
     /// several modifiers add up.
     public func after(_ delay: Duration) -> Self {
         with { $0.delay = LongestWait.limited($0.delay + LongestWait.limited(delay)) }
     }
 
-    /// Returns this answer with a header field of the response, which replaces others with the same name. It has no
+    /// Returns this response with a header field of the response, which replaces others with the same name. It has no
     /// effect on a failure.
     public func header(_ name: HTTPHeaderName, _ value: String) -> Self {
         with { $0.headers[name] = value }
     }
 
-    /// Returns this answer with a change of state: when the request arrives, the routes of ``RequestPattern/when(_:)``
+    /// Returns this response with a change of state: when the request arrives, the routes of ``RequestPattern/when(_:)``
     /// with this state begin to match, and those with other states stop.
     public func then(_ state: String) -> Self {
         with { $0.state = state }
     }
 
-    private func with(_ change: (inout Step) -> Void) -> Self {
+    private func with(_ change: (inout Element) -> Void) -> Self {
         Self(
-            steps: steps.map { step in
-                var step = step
-                change(&step)
-                return step
+            elements: elements.map { element in
+                var element = element
+                change(&element)
+                return element
             }
         )
     }
 }
 
-extension StubAnswer.Step {
+extension StubResponse.Element {
     /// Returns the response to a request.
     func response(to request: RecordedRequest, _ captures: [String: String]) async throws -> SampleResponse {
         var sample = try await ownResponse(to: request, captures)

@@ -73,8 +73,8 @@ public struct StubSelection: Sendable {
     public func transport(_ transport: any Transport = SystemTransport.shared) -> any Transport {
         switch kind {
         case .stub(.never): transport
-        case .stub(.immediate): StubTransport(routes: [.any: .target])
-        case .stub(.delayed(let delay)): StubTransport(routes: [.any: .target.after(delay)])
+        case .stub(.immediate): StubTransport(routes: [.any: .targetSample])
+        case .stub(.delayed(let delay)): StubTransport(routes: [.any: .targetSample.after(delay)])
         case .stub(.scenario(let name)): StubTransport(routes: [.any: .scenario(name)])
         case .cassette(let cassette): cassette
         case .invalid(let error): StubTransport(.failure(error))

@@ -3,7 +3,7 @@ import Foundation
 import TargetKit
 
 extension StubTransport {
-    /// Creates a transport that answers each request with the first route that matches it.
+    /// Creates a transport that responds to each request with the first route that matches it.
     ///
     /// ```swift
     /// let calls = RequestLog()
@@ -21,11 +21,11 @@ extension StubTransport {
     /// each. Providers that share the transport share its sequences and its state.
     ///
     /// - Parameters:
-    ///   - routes: The patterns and their answers, in the order in which they are compared.
+    ///   - routes: The patterns and their responses, in the order in which they are compared.
     ///   - log: Receives every request, also those without a matching route; default: none.
     ///   - clock: The clock that measures the delays; default: the continuous clock.
     public init(
-        routes: KeyValuePairs<RequestPattern, StubAnswer>,
+        routes: KeyValuePairs<RequestPattern, StubResponse>,
         log: RequestLog? = nil,
         clock: any Clock<Duration> = ContinuousClock()
     ) {
@@ -35,7 +35,7 @@ extension StubTransport {
     /// Creates a transport with the routes of an array, for example of those of one test and those of all tests:
     /// `Array(routes) + Array(common)`.
     public init(
-        routes: [(key: RequestPattern, value: StubAnswer)],
+        routes: [(key: RequestPattern, value: StubResponse)],
         log: RequestLog? = nil,
         clock: any Clock<Duration> = ContinuousClock()
     ) {
@@ -43,7 +43,7 @@ extension StubTransport {
         self.init(clock: clock, owner: routes) { try await routes.response(to: $0) }
     }
 
-    /// The patterns of the routes that have not answered a request yet, in order; empty for a transport without routes.
+    /// The patterns of the routes that have not responded to a request yet, in order; empty for a transport without routes.
     public var unusedRoutes: [RequestPattern] {
         (owner as? StubRoutes)?.unused ?? []
     }
@@ -51,21 +51,21 @@ extension StubTransport {
 
 /// The routes of a stub transport, and its log.
 private final class StubRoutes: Sendable {
-    private let table: RouteTable<StubAnswer.Step>
+    private let table: RouteTable<StubResponse.Element>
     private let log: RequestLog?
 
-    init(_ routes: [(key: RequestPattern, value: StubAnswer)], _ log: RequestLog?) {
-        table = RouteTable(routes.map { ($0.key, $0.value.steps) })
+    init(_ routes: [(key: RequestPattern, value: StubResponse)], _ log: RequestLog?) {
+        table = RouteTable(routes.map { ($0.key, $0.value.elements) })
         self.log = log
     }
 
-    /// The patterns of the routes without an answer.
+    /// The patterns of the routes that have not been used.
     var unused: [RequestPattern] { table.unused }
 
     func response(to request: TransportRequest) async throws -> SampleResponse {
         let recorded = try RecordedRequest(request)
         log?.append(recorded)
-        let (step, captures) = try table.next(for: recorded)
-        return try await step.response(to: recorded, captures)
+        let (element, captures) = try table.next(for: recorded)
+        return try await element.response(to: recorded, captures)
     }
 }

@@ -29,9 +29,9 @@ struct AuthenticationSecretsTests {
         arguments: [302, 307]
     )
     func redirects(_ status: Int) async throws {
-        let other = try TestServer(reply: .status(401))
+        let other = try TestServer(response: .status(401))
         let location = other.baseURL.appending(path: "landing").absoluteString
-        let server = try TestServer(reply: .redirect(to: location, status: status))
+        let server = try TestServer(response: .redirect(to: location, status: status))
         let keys = AuthenticationPlugin(authenticator: KeyAuthenticator(), store: MemoryCredentialStore(Token(1))) {
             _ in
         }
@@ -63,8 +63,8 @@ struct AuthenticationSecretsTests {
 
     @Test("By default a refresh does not follow redirects", arguments: [302, 307])
     func refreshRedirect(_ status: Int) async throws {
-        let other = try TestServer(reply: .json(#"{"access_token":"stolen"}"#))
-        let server = try TestServer(reply: .redirect(to: other.baseURL.absoluteString, status: status))
+        let other = try TestServer(response: .json(#"{"access_token":"stolen"}"#))
+        let server = try TestServer(response: .redirect(to: other.baseURL.absoluteString, status: status))
         let authenticator = OAuthAuthenticator(client: OAuthClient(id: "app", tokenURL: server.baseURL))
         await #expect(throws: OAuthError.unexpectedStatus(status)) {
             try await authenticator.refresh(OAuthCredential(accessToken: "a", refreshToken: "r"))

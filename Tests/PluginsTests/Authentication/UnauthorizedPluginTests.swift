@@ -380,8 +380,8 @@ struct UnauthorizedOriginTests {
 
     @Test("A 401 of another origin after a redirect does not sign out")
     func redirect() async throws {
-        let other = try TestServer(reply: .status(401))
-        let server = try TestServer(reply: .redirect(to: other.baseURL.absoluteString))
+        let other = try TestServer(response: .status(401))
+        let server = try TestServer(response: .redirect(to: other.baseURL.absoluteString))
         let provider = Provider<PluginTarget>(plugins: plugins)
         #expect(try await provider.request(PluginTarget(baseURL: server.baseURL)).statusCode == 401)
         #expect(other.requestCount == 1)

@@ -205,7 +205,7 @@ struct EnvironmentTransportTests {
     #if os(Linux)
     @Test("The system's transport has the environment's policy")
     func systemPolicy() async throws {
-        let server = try TestServer { _ in TestServer.Reply(status: 204) }
+        let server = try TestServer { _ in TestServer.Response(status: 204) }
         let port = server.port
         let missing = TLSPolicy(trust: .authoritiesFile(URL(filePath: "/nowhere/authority.pem")))
         let secure = ServerEnvironment("secure", baseURL: "https://127.0.0.1:\(port)", tls: missing)

@@ -15,7 +15,7 @@ struct HostFailoverWireTests {
     private let good: TestServer
 
     init() throws {
-        good = try TestServer(reply: .text("good"))
+        good = try TestServer(response: .text("good"))
     }
 
     private func outcome(
@@ -43,7 +43,7 @@ struct HostFailoverWireTests {
     func noTLS(_ engine: Backend, _ method: HTTPMethod) async throws {
         var options = TestServer.Options()
         options.onConnect = { _ in [.text("not TLS\r\n\r\n"), .close] }
-        let plain = try TestServer(options: options, reply: .close)
+        let plain = try TestServer(options: options, response: .close)
         let url = try #require(URL(string: "https://127.0.0.1:\(plain.port)"))
         #expect(try await outcome(engine, method, url) == (.status(200), true))
     }
@@ -51,10 +51,10 @@ struct HostFailoverWireTests {
     @Test(
         "A connection that ends after the request moves a GET, not a POST",
         arguments: engines,
-        [TestServer.Reply.close, .reset]
+        [TestServer.Response.close, .reset]
     )
-    func ended(_ engine: Backend, _ reply: TestServer.Reply) async throws {
-        let first = try TestServer(reply: reply)
+    func ended(_ engine: Backend, _ reply: TestServer.Response) async throws {
+        let first = try TestServer(response: reply)
         #expect(try await outcome(engine, .get, first.baseURL) == (.status(200), true))
         #expect(try await outcome(engine, .post, first.baseURL) == (.failure(.transport), true))
         #expect(first.requests.filter { $0.method == "POST" }.count == 1)
@@ -63,7 +63,7 @@ struct HostFailoverWireTests {
 
     @Test("A status moves a GET, not a POST", arguments: engines, [502, 503, 504])
     func status(_ engine: Backend, _ status: Int) async throws {
-        let first = try TestServer(reply: .status(status))
+        let first = try TestServer(response: .status(status))
         #expect(try await outcome(engine, .get, first.baseURL) == (.status(200), true))
         #expect(try await outcome(engine, .post, first.baseURL) == (.status(status), true))
         #expect(good.requests.map(\.method) == ["GET"])

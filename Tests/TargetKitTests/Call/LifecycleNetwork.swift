@@ -177,7 +177,7 @@ extension TestServer {
         try self.init { request in
             let path = request.path.dropFirst()
             let body = Data(path.utf8)
-            let whole = TestServer.Reply.text(String(path))
+            let whole = TestServer.Response.text(String(path))
             let head = HTTPHeaders([.init(name: "Content-Length", value: String(body.count))])
             switch path.split(separator: "/").first.flatMap({ LifecycleFate(rawValue: String($0)) }) ?? .quick {
             case .quick: return whole

@@ -88,7 +88,7 @@ struct TimeoutTests {
     )
     func exchangeInCallersTask(engine: Engine) async throws {
         let clock = ManualClock()
-        let server = try TestServer(reply: .hang)
+        let server = try TestServer(response: .hang)
         let transport: any Transport =
             engine == .network
             ? SystemTransport.another()
@@ -159,7 +159,7 @@ struct TimeoutTests {
 
     @Test("A timeout beyond a clock's range is a very long one", arguments: endlessTimes)
     func endless(time: Duration) async throws {
-        let server = try TestServer(reply: .status(200))
+        let server = try TestServer(response: .status(200))
         let target = TestTarget(server.baseURL)
         for transport in [SystemTransport.patient, URLSessionTransport.patient] as [any Transport] {
             for timeout in [CallTimeout.wholeCall(time), .exchange(time), CallTimeout(exchange: time, wholeCall: time)]
@@ -231,7 +231,7 @@ struct TimeoutTests {
         let limited = target.with { $0.task = .plain.limit(bytes: number) }
         let result = await Result<Response, any Error> { try await provider.request(limited) }
         #expect((try? result.get()) == nil ? isLimit : !isLimit)
-        let server = try TestServer(reply: .text("0123456789"))
+        let server = try TestServer(response: .text("0123456789"))
         for transport in [SystemTransport.patient, URLSessionTransport.patient] as [any Transport] {
             let real = Provider<TestTarget>(transport: transport)
             let call = TestTarget(server.baseURL).with { $0.task = .plain.limit(bytes: number) }

@@ -18,7 +18,7 @@ struct FaultTests {
 
     struct Fault: Sendable, CustomTestStringConvertible {
         var name: String
-        var reply: TestServer.Reply
+        var reply: TestServer.Response
         var ending: Ending
         var change: @Sendable (inout TestTarget) -> Void = { _ in }
         var options = TestServer.Options()
@@ -72,12 +72,12 @@ struct FaultTests {
         ),
         Fault(
             name: "gzip that is none",
-            reply: TestServer.Reply(headers: ["Content-Encoding": "gzip"], body: Data("no gzip".utf8)),
+            reply: TestServer.Response(headers: ["Content-Encoding": "gzip"], body: Data("no gzip".utf8)),
             ending: .failure(.connectionLost, .cannotDecodeContentData)
         ),
         Fault(
             name: "a body over the limit, as announced",
-            reply: TestServer.Reply(body: Data(count: 2000)),
+            reply: TestServer.Response(body: Data(count: 2000)),
             ending: .failure(.tooLarge, .dataLengthExceedsMaximum),
             change: { $0.task = .plain.limit(bytes: 1000) }
         ),
@@ -89,14 +89,14 @@ struct FaultTests {
         ),
         Fault(
             name: "a gzip bomb",
-            reply: TestServer.Reply(headers: ["Content-Encoding": "gzip"], body: bomb),
+            reply: TestServer.Response(headers: ["Content-Encoding": "gzip"], body: bomb),
             ending: .failure(.tooLarge, .dataLengthExceedsMaximum),
             change: { $0.task = .plain.limit(bytes: 100_000) }
         ),
     ]
 
     static let waits: [Fault] = [
-        ("before the head", TestServer.Reply.hang), ("in the head", [.text(ok + "X-A:"), .hang]),
+        ("before the head", TestServer.Response.hang), ("in the head", [.text(ok + "X-A:"), .hang]),
         ("after the head", [.head(status: 200, headers: ["Content-Length": "5"]), .hang]),
         ("in the body", [.head(status: 200, headers: ["Content-Length": "5"]), .text("ab"), .hang]),
         ("after 100", [.text("HTTP/1.1 100 Continue\r\n\r\n"), .hang]),
@@ -240,7 +240,7 @@ struct FaultTests {
         var options = TestServer.Options()
         options.onHead = { request in
             request.path == "/fault"
-                ? .reply([.head(status: 413, headers: ["Content-Length": "2"]), .text("no"), .halfClose]) : .readBody
+                ? .response([.head(status: 413, headers: ["Content-Length": "2"]), .text("no"), .halfClose]) : .readBody
         }
         return options
     }()

@@ -54,7 +54,7 @@ struct ProviderStreamTests {
             status: 401,
             headers: ["Content-Type": "application/json", "Content-Length": "10", "X-Why": "late"]
         )
-        let server = try TestServer(reply: [head, .hang])
+        let server = try TestServer(response: [head, .hang])
         let target = TestTarget(server.baseURL).with { $0.validation = .successCodes }
         let error = await #expect(throws: TargetKitError.self) { try await provider().stream(target) }
         await server.waitForConnections(closed: 1)

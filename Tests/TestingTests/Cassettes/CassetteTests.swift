@@ -74,7 +74,7 @@ struct CassetteTests {
         let server = try TestServer { request in
             switch request.path {
             case "/json": .json(#"{ "a" : [1,2.50,"é"] }"#, headers: ["X-Two": "1", "X-Three": "a, b"])
-            case "/binary": TestServer.Reply(headers: ["Content-Type": "image/png"], body: binary)
+            case "/binary": TestServer.Response(headers: ["Content-Type": "image/png"], body: binary)
             case "/empty": .status(204)
             case "/missing": .text("not here", status: 404)
             default: .text("echo " + request.text)

@@ -39,7 +39,9 @@ struct BrokenTransportTests {
         let transport = BrokenTransport(prepare: { $0.urlRequest.setValue(nil, forHTTPHeaderField: "User-Agent") })
         let text = try await message("It sends header fields unchanged", transport)
         #expect(
-            text.hasPrefix("It sends header fields unchanged: the values of User-Agent: expected [\"conformance/1\"]")
+            text.hasPrefix(
+                "sendsHeaders: It sends header fields unchanged: the values of User-Agent: expected [\"conformance/1\"]"
+            )
         )
     }
 
@@ -81,7 +83,11 @@ struct BrokenTransportTests {
     func otherError() async throws {
         let transport = BrokenTransport(fail: { _ in URLError(.unknown) })
         let text = try await message("A refused connection is .cannotConnectToHost", transport)
-        #expect(text.hasPrefix("A refused connection is .cannotConnectToHost: the code was -1, expected -1004"))
+        #expect(
+            text.hasPrefix(
+                "refusedConnection: A refused connection is .cannotConnectToHost: the code was -1, expected -1004"
+            )
+        )
     }
 
     @Test("A missing error is reported")
@@ -91,7 +97,7 @@ struct BrokenTransportTests {
                 TransportResponse(head: ResponseHead(statusCode: 200), body: .data(Data()))
             }
         }
-        let requirement = TransportConformance.requirements.first { $0.description.hasPrefix("A refused connection") }
+        let requirement = TransportConformance.requirements.first { $0.id == "refusedConnection" }
         let error = await #expect(throws: (any Error).self) { try await requirement?.check(Quiet()) }
         #expect("\(error as Any)".contains("the call returned the status 200, expected an error"))
     }
@@ -99,22 +105,22 @@ struct BrokenTransportTests {
     @Test("A stub that changes the response is reported")
     func stub() async throws {
         let requirement = TransportConformance.stubRequirements.first {
-            $0.description == "It returns the response's status, header fields and body"
+            $0.id == "returnsResponse"
         }
         let error = await #expect(throws: (any Error).self) {
             try await requirement?.check { _ in StubTransport { _ in .response(status: 200, data: Data()) } }
         }
         #expect(
             error.map { "\($0)" }
-                == "It returns the response's status, header fields and body: the status: expected 418, found 200"
+                == "returnsResponse: It returns the response's status, header fields and body: the status: expected 418, found 200"
         )
     }
 
-    @Test("The descriptions of the requirements are different ones, so that each can be skipped")
+    @Test("The identifiers of the requirements are different ones, so that each can be skipped")
     func names() {
-        let names = TransportConformance.requirements.map(\.description)
+        let names = TransportConformance.requirements.map(\.id)
         #expect(Set(names).count == names.count)
-        let stubs = TransportConformance.stubRequirements.map(\.description)
+        let stubs = TransportConformance.stubRequirements.map(\.id)
         #expect(Set(stubs).count == stubs.count)
     }
 }

@@ -2,6 +2,7 @@
 import TargetKitTesting
 import TestSupport
 import Testing
+import XCTest
 
 struct Product: Codable, Sendable, Equatable {
     var id: Int
@@ -95,6 +96,16 @@ struct CatalogTests {
     }
 }
 
+final class CatalogOrderTests: XCTestCase {
+    func testOrder() async throws {
+        let calls = RequestLog()
+        let transport = StubTransport(routes: [.post("/orders"): .status(201)], log: calls)
+        let provider = Provider<Catalog>(transport: transport)
+        _ = try await provider.request(.place(Order(product: 7, count: 2)))
+        try calls.expect([.post("/orders").with(.json("count", 2))])
+    }
+}
+
 @MainActor
 struct CatalogModelTests {
     let calls = RequestLog()
@@ -103,7 +114,11 @@ struct CatalogModelTests {
     @Test("A failure is shown, and the next attempt shows the products")
     func failure() async {
         let transport = StubTransport(routes: [
-            .target(Catalog.products): .sequence(.failure(URLError(.notConnectedToInternet)), .status(503), .target)
+            .target(Catalog.products): .sequence(
+                .failure(URLError(.notConnectedToInternet)),
+                .status(503),
+                .targetSample
+            )
         ])
         let model = CatalogModel(provider: Provider(transport: transport))
         await model.load()
@@ -150,7 +165,7 @@ struct TestingPageTests {
 
     @Test("A call is awaited while another task makes it")
     func next() async throws {
-        let transport = StubTransport(routes: [.any: .target], log: calls)
+        let transport = StubTransport(routes: [.any: .targetSample], log: calls)
         let provider = Provider<Catalog>(transport: transport)
         async let response = provider.request(.place(Order(product: 7, count: 2)))
         let order = try await calls.next(.post("/orders"))
@@ -158,12 +173,30 @@ struct TestingPageTests {
         _ = try await response
     }
 
+    @Test("A failed expectation says what differs")
+    func failing() async throws {
+        let provider = Provider<Catalog>(transport: StubTransport(routes: [.any: .targetSample], log: calls))
+        _ = try await provider.request(.place(Order(product: 7, count: 2)))
+        let error = #expect(throws: (any Error).self) {
+            try calls.expect([.get("/products"), .post("/orders").with(.json("count", 3))])
+        }
+        #expect(
+            error.map { "\($0)" } == """
+                The requests are not the expected ones (- expected, + arrived):
+                  - GET /products
+                  - POST /orders with JSON count 3
+                  + POST https://shop.example/v1/orders, 23 bytes (Catalog.place)
+                       JSON count: expected 3, found 2
+                """
+        )
+    }
+
     @Test("Stubs have states")
     func states() async throws {
         let transport = StubTransport(routes: [
             .post("/orders"): .status(201).then("ordered"),
             .get("/products").when("ordered"): .json("[]"),
-            .get("/products/:id"): .answer { _, captures in .json(#"{"id":\#(captures["id"] ?? "")}"#) },
+            .get("/products/:id"): .respond { _, captures in .json(#"{"id":\#(captures["id"] ?? "")}"#) },
             .get("/products"): .file(Fixture("products.json")),
         ])
         let provider = Provider<Catalog>(transport: transport)
@@ -203,7 +236,7 @@ struct TestingPageTests {
     func cassette() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "cassette-\(UUID())")
         defer { try? FileManager.default.removeItem(at: folder) }
-        let network = StubTransport(routes: [.any: .target])
+        let network = StubTransport(routes: [.any: .targetSample])
         _ = try await Provider<Catalog>(transport: CassetteTransport(.record, folder: folder, recording: network))
             .request(.products)
         let cassette = CassetteTransport(.replay, folder: folder)
@@ -216,7 +249,7 @@ struct TestingPageTests {
     @Test("A network is simulated on a clock of the test")
     func network() async throws {
         let clock = ManualClock()
-        let stub = StubTransport(routes: [.any: .target])
+        let stub = StubTransport(routes: [.any: .targetSample])
         let transport = NetworkConditions.lossyWiFi.transport(over: stub, seed: 7, clock: clock)
         let provider = Provider<Catalog>(transport: transport)
         async let result = provider.request(.products)

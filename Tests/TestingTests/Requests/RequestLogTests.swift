@@ -53,7 +53,7 @@ struct RequestLogTests {
     @Test("No message shows the secret fields of plugins, whatever keeps the request", arguments: [true, false])
     func pluginSecrets(isOfPlugin: Bool) async throws {
         let recorder = RecordingPlugin(place: .observation)
-        let transport = StubTransport(routes: [.get("/none").with(.header("X-Shop", "other")): .target], log: log)
+        let transport = StubTransport(routes: [.get("/none").with(.header("X-Shop", "other")): .targetSample], log: log)
         let provider = Provider<TeaShop>(transport: transport, plugins: [ShopKeyPlugin(), recorder])
         let error = await #expect(throws: TargetKitError.self) { try await provider.request(.product(id: 1)) }
         let log = isOfPlugin ? recorder.log : log

@@ -12,10 +12,10 @@ import FoundationNetworking
 /// A fault, and the errors that a transport can report for it.
 struct ServerFault: Sendable, CustomTestStringConvertible {
     var testDescription: String
-    var reply: TestServer.Reply
+    var reply: TestServer.Response
     var codes: Set<Int>
 
-    init(_ name: String, _ reply: TestServer.Reply, _ codes: URLError.Code...) {
+    init(_ name: String, _ reply: TestServer.Response, _ codes: URLError.Code...) {
         testDescription = name
         self.reply = reply
         self.codes = Set(codes.map(\.rawValue))
@@ -56,7 +56,7 @@ struct TestServerFaultTests {
         ServerFault("late", .text("x").after(.seconds(60)), .timedOut),
     ]
 
-    private static let truncatedChunk: TestServer.Reply = TestServer.Reply(steps: [
+    private static let truncatedChunk: TestServer.Response = TestServer.Response(steps: [
         .head(status: 200, headers: ["Transfer-Encoding": "chunked"]), .chunk(Data("abc".utf8)),
         .chunk(Data("defg".utf8)), .endChunks,
     ]).truncated(after: 5)
@@ -64,7 +64,7 @@ struct TestServerFaultTests {
     @Test("Each fault is a URLError of the transport, and leaves no connection open", arguments: faults)
     func error(fault: ServerFault) async throws {
         let transport = SystemTransport.another()
-        let server = try TestServer(reply: fault.reply)
+        let server = try TestServer(response: fault.reply)
         let waits = fault.codes == [URLError.Code.timedOut.rawValue]
         let call = TestCall(
             destination: .memory(limit: 1 << 20),
@@ -77,7 +77,7 @@ struct TestServerFaultTests {
 
     @Test("Each fault has an error that a person understands, without the bytes of the response", arguments: faults)
     func description(fault: ServerFault) async throws {
-        let server = try TestServer(reply: fault.reply)
+        let server = try TestServer(response: fault.reply)
         let limit = Duration.milliseconds(fault.codes == [URLError.Code.timedOut.rawValue] ? 300 : 60_000)
         let provider = Provider<URLTarget>(
             transport: SystemTransport.another(),
@@ -94,7 +94,7 @@ struct TestServerFaultTests {
     func excess() async throws {
         let transport = SystemTransport.another()
         let server = try TestServer(
-            reply: .sequence(.text("abcHTTP/1.1 200 OK\r\n\r\n").contentLength("3"), .text("x"))
+            response: .sequence(.text("abcHTTP/1.1 200 OK\r\n\r\n").contentLength("3"), .text("x"))
         )
         #expect(try await TestCall().send(to: server, with: transport).text == "abc")
         #expect(try await TestCall().send(to: server, with: transport).text == "x")
@@ -102,7 +102,7 @@ struct TestServerFaultTests {
 
     @Test("A slow body arrives completely", arguments: [1, 3, 100])
     func slow(bytesPerPart: Int) async throws {
-        let server = try TestServer(reply: .text("slowly").slow(bytesPerPart: bytesPerPart, every: .milliseconds(1)))
+        let server = try TestServer(response: .text("slowly").slow(bytesPerPart: bytesPerPart, every: .milliseconds(1)))
         #expect(try await TestCall().send(to: server, with: SystemTransport.another()).text == "slowly")
         let head = try await TestCall(method: "HEAD").send(to: server, with: SystemTransport.another())
         #expect(head.text.isEmpty)
@@ -110,13 +110,13 @@ struct TestServerFaultTests {
 
     @Test("A truncated response has the bytes of its body up to the number", arguments: 0...11)
     func truncated(count: Int) async throws {
-        let replies: [TestServer.Reply] = [
+        let replies: [TestServer.Response] = [
             .text("0123456789").truncated(after: count),
             .text("0123456789").slow(bytesPerPart: 4, every: .zero).truncated(after: count),
             .download(byteCount: 10, repeating: Data("0123456789".utf8)).truncated(after: count),
         ]
         for reply in replies {
-            let server = try TestServer(reply: reply)
+            let server = try TestServer(response: reply)
             let client = try SocketClient(to: server)
             try await client.send("GET / HTTP/1.1\r\n\r\n")
             let text = try await client.receiveAll()
@@ -127,7 +127,7 @@ struct TestServerFaultTests {
 
     @Test("A truncated chunk announces its size")
     func truncatedChunk() async throws {
-        let server = try TestServer(reply: Self.truncatedChunk)
+        let server = try TestServer(response: Self.truncatedChunk)
         let client = try SocketClient(to: server)
         try await client.send("GET / HTTP/1.1\r\n\r\n")
         #expect(try await client.receiveAll().hasSuffix("\r\n\r\n3\r\nabc\r\n4\r\nde"))
@@ -142,7 +142,7 @@ struct TestServerFaultTests {
 
     @Test("After a server has stopped, the connection is refused")
     func stopped() async throws {
-        let server = try TestServer(reply: .text("x"))
+        let server = try TestServer(response: .text("x"))
         let transport = SystemTransport.another()
         #expect(try await TestCall().send(to: server, with: transport).text == "x")
         server.stop()

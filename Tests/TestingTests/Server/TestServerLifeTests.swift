@@ -10,7 +10,7 @@ import Testing
 struct TestServerLifeTests {
     @Test("Each request gets the next reply of a sequence, and the last one is repeated", .timeLimit(.minutes(3)))
     func replies() async throws {
-        let server = try TestServer(reply: .sequence(.status(503), .text("a"), .text("b")))
+        let server = try TestServer(response: .sequence(.status(503), .text("a"), .text("b")))
         let client = try SocketClient(to: server)
         for (number, end) in ["0\r\n\r\n", "\r\n\r\na", "\r\n\r\nb", "\r\n\r\nb"].enumerated() {
             try await client.send("GET /\(number) HTTP/1.1\r\n\r\n")
@@ -20,7 +20,7 @@ struct TestServerLifeTests {
 
     @Test("After a half close, the client can continue to send, and its bytes are discarded", .timeLimit(.minutes(3)))
     func halfCloseStep() async throws {
-        let server = try TestServer(reply: [.text("bye"), .halfClose])
+        let server = try TestServer(response: [.text("bye"), .halfClose])
         let client = try SocketClient(to: server)
         try await client.send("GET / HTTP/1.1\r\n\r\n")
         #expect(try await client.receiveAll() == "bye")
@@ -36,21 +36,21 @@ struct TestServerLifeTests {
 
     @Test("A response with Connection: close ends the connection", .timeLimit(.minutes(3)))
     func closingHead() async throws {
-        let server = try TestServer(reply: .text("x", headers: ["Connection": "Close"]))
+        let server = try TestServer(response: .text("x", headers: ["Connection": "Close"]))
         let client = try SocketClient(to: server)
         try await client.send("GET / HTTP/1.1\r\n\r\n")
         #expect(try await client.receiveAll().hasSuffix("\r\n\r\nx"))
-        #expect(server.replyCount == 1)
+        #expect(server.responseCount == 1)
     }
 
     @Test("A server that does not keep requests still counts them", .timeLimit(.minutes(3)))
     func unrecorded() async throws {
         var options = TestServer.Options()
         options.recordsRequests = false
-        let server = try TestServer(options: options, reply: .status(204))
+        let server = try TestServer(options: options, response: .status(204))
         let client = try SocketClient(to: server)
         try await client.send("GET / HTTP/1.1\r\n\r\nGET / HTTP/1.1\r\n\r\n")
-        await server.waitForReplies(2)
+        await server.waitForResponses(2)
         #expect(server.requestCount == 2)
         #expect(server.requests.isEmpty)
         await #expect(throws: CancellationError.self) { try await server.request(at: 0) }
@@ -58,7 +58,7 @@ struct TestServerLifeTests {
 
     @Test("Waiting for a request can be cancelled", .timeLimit(.minutes(3)))
     func cancelledWait() async throws {
-        let server = try TestServer(reply: .hang)
+        let server = try TestServer(response: .hang)
         let waiting = Task { try await server.request(at: 0) }
         waiting.cancel()
         await #expect(throws: CancellationError.self) { try await waiting.value }
@@ -90,7 +90,7 @@ struct TestServerLifeTests {
     func stoppedReading() async throws {
         var options = TestServer.Options()
         options.onConnect = { _ in [.stopReading, .hang] }
-        let server = try TestServer(options: options, reply: .hang)
+        let server = try TestServer(options: options, response: .hang)
         let client = try SocketClient(to: server)
         try await client.send("GET / HTTP/1.1\r\n\r\n")
         client.disconnect()
@@ -103,7 +103,7 @@ struct TestServerLifeTests {
     func halfClose() async throws {
         var options = TestServer.Options()
         options.toleratesHalfClose = true
-        let server = try TestServer(options: options, reply: .text("late"))
+        let server = try TestServer(options: options, response: .text("late"))
         let client = try SocketClient(to: server)
         try await client.send("GET / HTTP/1.1\r\n\r\n")
         client.finishSending()
@@ -112,7 +112,7 @@ struct TestServerLifeTests {
 
     @Test("A test can close and reset idle connections", .timeLimit(.minutes(3)))
     func closeConnections() async throws {
-        let server = try TestServer(reply: .status(204))
+        let server = try TestServer(response: .status(204))
         let client = try SocketClient(to: server)
         try await client.send("GET / HTTP/1.1\r\n\r\n")
         _ = try await client.receive(through: "\r\n\r\n")
@@ -120,14 +120,14 @@ struct TestServerLifeTests {
         #expect(try await client.receiveAll() == "")
         let next = try SocketClient(to: server)
         try await next.send("GET / HTTP/1.1\r\n\r\n")
-        await server.waitForReplies(2)
+        await server.waitForResponses(2)
         server.closeConnections(reset: true)
         await #expect(throws: SocketError(call: "recv", code: ECONNRESET)) { try await next.receive(10_000) }
     }
 
     @Test("Stopping closes all connections and the listener, and resumes waiting tasks", .timeLimit(.minutes(3)))
     func stop() async throws {
-        let server = try TestServer(reply: .hang)
+        let server = try TestServer(response: .hang)
         let client = try SocketClient(to: server)
         try await client.send("GET / HTTP/1.1\r\n\r\n")
         await server.waitForRequests(1)
@@ -142,7 +142,7 @@ struct TestServerLifeTests {
 
     @Test("A released server stops", .timeLimit(.minutes(3)))
     func release() async throws {
-        var server: TestServer? = try TestServer(reply: .hang)
+        var server: TestServer? = try TestServer(response: .hang)
         let client = try SocketClient(port: #require(server?.port))
         server = nil
         #expect(try await client.receiveAll() == "")
@@ -154,7 +154,7 @@ struct TestServerLifeTests {
         for address in [TestServer.Address.ipv6, .unix(path: path)] {
             var options = TestServer.Options()
             options.address = address
-            let server = try TestServer(options: options, reply: .text("hi"))
+            let server = try TestServer(options: options, response: .text("hi"))
             let client = try SocketClient(to: server)
             try await client.send("GET / HTTP/1.1\r\n\r\n")
             #expect(try await client.receive(through: "hi").hasPrefix("HTTP/1.1 200 OK\r\n"))
@@ -168,7 +168,7 @@ struct TestServerLifeTests {
         let closed = try ClosedPort()
         #expect(throws: SocketError(call: "connect", code: ECONNREFUSED)) { try SocketClient(port: closed.port) }
         #expect(!ServerAvailability("none", variable: "NONE", baseURL: closed.baseURL).isRunning)
-        let server = try TestServer(reply: .status(204))
+        let server = try TestServer(response: .status(204))
         #expect(ServerAvailability("some", variable: "SOME", baseURL: server.baseURL).isRunning)
     }
 

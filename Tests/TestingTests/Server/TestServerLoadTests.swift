@@ -9,7 +9,7 @@ import Testing
 struct TestServerLoadTests {
     @Test("A server holds 5,000 connections, and notices when each is closed", .timeLimit(.minutes(5)))
     func manyConnections() async throws {
-        let server = try TestServer(reply: .hang)
+        let server = try TestServer(response: .hang)
         var clients = try (0..<5_000).map { _ in try SocketClient(to: server) }
         for client in clients { try await client.send("GET / HTTP/1.1\r\n\r\n") }
         await server.waitForRequests(5_000)
@@ -26,7 +26,7 @@ struct TestServerLoadTests {
     func sink() async throws {
         var options = TestServer.Options()
         options.storesBodies = false
-        let server = try TestServer(options: options, reply: .status(204))
+        let server = try TestServer(options: options, response: .status(204))
         let client = try SocketClient(to: server)
         let size = 64 << 20
         var generator = SeededGenerator(seed: 1)
@@ -55,7 +55,7 @@ struct TestServerLoadTests {
         let made = Tally()
         let server = try TestServer(
             options: options,
-            reply: [
+            response: [
                 .head(status: 200, headers: ["Content-Length": "\(size)"]),
                 .generate(byteCount: size) { offset in
                     let rest = piece.dropFirst(Int(offset % Int64(piece.count)))

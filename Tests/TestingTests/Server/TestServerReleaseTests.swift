@@ -26,7 +26,7 @@ struct TestServerReleaseTests {
     private static func start(_ count: Int, _ address: (Int) -> TestServer.Address) async throws -> (
         servers: [TestServer], clients: [SocketClient], files: Set<String>, threads: Set<String>
     ) {
-        let servers = try (0..<count).map { try TestServer(address: address($0), reply: .hang) }
+        let servers = try (0..<count).map { try TestServer(address: address($0), response: .hang) }
         let clients = try servers.map { try SocketClient(to: $0) }
         for (server, client) in zip(servers, clients) {
             try await client.send("GET / HTTP/1.1\r\n\r\n")

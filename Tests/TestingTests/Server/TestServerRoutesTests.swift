@@ -42,14 +42,14 @@ struct TestServerRoutesTests {
     @Test("A sequence can be part of another one, and a modifier applies to each of its replies")
     func nested() async throws {
         let server = try TestServer(
-            reply: .sequence(.sequence(.text("12"), .text("2")), .text("3")).contentLength("1").after(.zero)
+            response: .sequence(.sequence(.text("12"), .text("2")), .text("3")).contentLength("1").after(.zero)
         )
         for expected in ["1", "2", "3", "3"] { #expect(try await text("/", from: server) == "200 \(expected)") }
     }
 
     @Test("Concurrent requests to a route get each reply of its sequence once")
     func concurrent() async throws {
-        let reply = (1..<50).reduce(TestServer.Reply.text("0")) { .sequence($0, .text("\($1)")) }
+        let reply = (1..<50).reduce(TestServer.Response.text("0")) { .sequence($0, .text("\($1)")) }
         let server = try TestServer(routes: [.any: reply])
         let texts = try await withThrowingTaskGroup(of: String.self) { group in
             for _ in 0..<50 { group.addTask { try await text("/", from: server) } }
@@ -92,7 +92,7 @@ struct TestServerRoutesTests {
     @Test("The log has what arrived, and can be shared by servers")
     func log() async throws {
         let log = RequestLog()
-        let servers = try [TestServer(log: log, reply: .status(200)), TestServer(log: log) { _ in .status(200) }]
+        let servers = try [TestServer(log: log, response: .status(200)), TestServer(log: log) { _ in .status(200) }]
         let body = TransportRequest.Body.data(Data(#"{"count":2}"#.utf8))
         let headers = ["Content-Type": "application/json", "X-One": "1"]
         for (server, path) in zip(servers, ["/a%2Fb?q=1", "/orders"]) {
@@ -111,7 +111,7 @@ struct TestServerRoutesTests {
 
     @Test("A test can wait for a request that hangs, and for its connection to be closed")
     func waiting() async throws {
-        let server = try TestServer(reply: .hang)
+        let server = try TestServer(response: .hang)
         let call = Task { try await text("/slow", from: server) }
         _ = try await server.log.next(.get("/slow"))
         let error = await #expect(throws: (any Error).self) {
@@ -133,7 +133,7 @@ struct TestServerRoutesTests {
         let server = try TestServer(routes: [.get("/"): .text("late").after { await gate.wait() }])
         let call = Task { try await text("/", from: server) }
         await gate.waitForArrivals()
-        #expect(server.replyCount == 0)
+        #expect(server.responseCount == 0)
         gate.open()
         #expect(try await call.value == "200 late")
     }
@@ -141,11 +141,11 @@ struct TestServerRoutesTests {
     @Test("A server that cannot listen says why")
     func unavailable() throws {
         let path = FileManager.default.temporaryDirectory.appendingPathComponent("tk-\(UUID().uuidString).sock").path
-        let server = try TestServer(address: .unix(path: path), reply: .hang)
-        let error = #expect(throws: SocketError.self) { try TestServer(address: .unix(path: path), reply: .hang) }
+        let server = try TestServer(address: .unix(path: path), response: .hang)
+        let error = #expect(throws: SocketError.self) { try TestServer(address: .unix(path: path), response: .hang) }
         #expect("\(error as Any)".contains("bind: Address already in use"))
         #expect(throws: SocketError.self) {
-            try TestServer(address: .unix(path: String(repeating: "x", count: 200)), reply: .hang)
+            try TestServer(address: .unix(path: String(repeating: "x", count: 200)), response: .hang)
         }
         #expect(FileManager.default.fileExists(atPath: path))
         server.stop()
@@ -155,9 +155,9 @@ struct TestServerRoutesTests {
     @Test("A stopped server does not remove the file of another one at the same path")
     func sharedPath() throws {
         let path = FileManager.default.temporaryDirectory.appendingPathComponent("tk-\(UUID().uuidString).sock").path
-        var first: TestServer? = try TestServer(address: .unix(path: path), reply: .hang)
+        var first: TestServer? = try TestServer(address: .unix(path: path), response: .hang)
         first?.stop()
-        let second = try TestServer(address: .unix(path: path), reply: .hang)
+        let second = try TestServer(address: .unix(path: path), response: .hang)
         first = nil
         #expect(FileManager.default.fileExists(atPath: path))
         second.stop()

@@ -9,13 +9,13 @@ import Testing
 struct TestServerTests {
     private static let okay = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
-    private static func plain(_ request: TestServer.Request) async -> TestServer.Reply {
-        TestServer.Reply(body: Data("ok".utf8))
+    private static func plain(_ request: TestServer.Request) async -> TestServer.Response {
+        TestServer.Response(body: Data("ok".utf8))
     }
 
     @Test("A request is parsed and answered byte for byte", .timeLimit(.minutes(3)))
     func requestAndAnswer() async throws {
-        let server = try TestServer(answer: Self.plain)
+        let server = try TestServer(respond: Self.plain)
         let client = try SocketClient(to: server)
         let head = "POST /a%2Fb?x=1&y=? HTTP/1.1\r\nHost: here\r\nX-A: 1\r\nx-a:  2 \r\nContent-Length: 5\r\n\r\n"
         try await client.send(head + "hello")
@@ -37,7 +37,7 @@ struct TestServerTests {
 
     @Test("A chunked body is decoded in any segments", .timeLimit(.minutes(3)))
     func chunkedBody() async throws {
-        let server = try TestServer(answer: Self.plain)
+        let server = try TestServer(respond: Self.plain)
         let client = try SocketClient(to: server)
         let head = "PUT / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n"
         for byte in Data((head + "5\r\nhello\r\n6;x=y\r\n world\r\n0\r\nX-Sum: 1\r\n\r\n").utf8) {
@@ -74,7 +74,7 @@ struct TestServerTests {
         ]
     )
     func keepAlive(ending: String, isKept: Bool) async throws {
-        let server = try TestServer(answer: Self.plain)
+        let server = try TestServer(respond: Self.plain)
         let client = try SocketClient(to: server)
         try await client.send("GET / \(ending)\r\n\r\n")
         _ = try await client.receive(through: "ok")
@@ -88,7 +88,7 @@ struct TestServerTests {
 
     @Test("Steps send exactly their bytes", .timeLimit(.minutes(3)))
     func steps() async throws {
-        let server = try TestServer(reply: [
+        let server = try TestServer(response: [
             .head(status: 200, reason: "Fine", headers: ["A": "1", "a": "2"]), .text("x"), .bytes(Data([0, 255])),
             .body(Data("body".utf8)), .chunk(Data(repeating: 65, count: 17)), .endChunks,
             .generate(byteCount: 7, repeating: Data("abc".utf8)), .drip(Data("drip".utf8), chunkSize: 3, every: .zero),
@@ -105,7 +105,7 @@ struct TestServerTests {
 
     @Test("The response to HEAD has the length and no body", .timeLimit(.minutes(3)))
     func head() async throws {
-        let server = try TestServer(answer: Self.plain)
+        let server = try TestServer(respond: Self.plain)
         let client = try SocketClient(to: server)
         try await client.send("HEAD / HTTP/1.1\r\nConnection: close\r\n\r\n")
         #expect(try await client.receiveAll() == "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n")
@@ -114,7 +114,7 @@ struct TestServerTests {
     @Test("A gate in a response holds back the rest", .timeLimit(.minutes(3)))
     func gate() async throws {
         let gate = Gate()
-        let server = try TestServer(reply: [.text("before"), .pause(until: gate), .text("after"), .close])
+        let server = try TestServer(response: [.text("before"), .pause(until: gate), .text("after"), .close])
         let client = try SocketClient(to: server)
         try await client.send("GET / HTTP/1.1\r\n\r\n")
         #expect(try await client.receive(6) == Data("before".utf8))
@@ -139,7 +139,7 @@ struct TestServerTests {
     func greeting() async throws {
         var options = TestServer.Options()
         options.onConnect = { $0 == 0 ? [.text("garbage"), .close] : [.text("220 ")] }
-        let server = try TestServer(options: options, answer: Self.plain)
+        let server = try TestServer(options: options, respond: Self.plain)
         #expect(try await SocketClient(to: server).receiveAll() == "garbage")
         let second = try SocketClient(to: server)
         try await second.send("GET / HTTP/1.1\r\n\r\n")
@@ -150,8 +150,8 @@ struct TestServerTests {
     @Test("A connection can be used again after a reply to the head alone", .timeLimit(.minutes(3)))
     func earlyAnswer() async throws {
         var options = TestServer.Options()
-        options.onHead = { $0.path == "/big" ? .reply(.status(413)) : .readBody }
-        let server = try TestServer(options: options, answer: Self.plain)
+        options.onHead = { $0.path == "/big" ? .response(.status(413)) : .readBody }
+        let server = try TestServer(options: options, respond: Self.plain)
         let client = try SocketClient(to: server)
         try await client.send("POST /big HTTP/1.1\r\nContent-Length: 6\r\n\r\nabc")
         let early = try await client.receive(through: "\r\n\r\n")
@@ -165,7 +165,7 @@ struct TestServerTests {
     @Test("Expect: 100-continue is answered or ignored before the body is sent", .timeLimit(.minutes(3)))
     func expectContinue() async throws {
         let head = "POST / HTTP/1.1\r\nExpect: 100-continue\r\nContent-Length: 1\r\n\r\n"
-        let answering = try TestServer(answer: Self.plain)
+        let answering = try TestServer(respond: Self.plain)
         let client = try SocketClient(to: answering)
         try await client.send(head)
         #expect(try await client.receive(through: "\r\n\r\n") == "HTTP/1.1 100 Continue\r\n\r\n")
@@ -174,7 +174,7 @@ struct TestServerTests {
 
         var options = TestServer.Options()
         options.expectContinue = .ignore
-        let silent = try TestServer(options: options, answer: Self.plain)
+        let silent = try TestServer(options: options, respond: Self.plain)
         let other = try SocketClient(to: silent)
         try await other.send(head)
         await silent.waitForHeads(1)
@@ -195,7 +195,7 @@ struct TestServerTests {
         ]
     )
     func malformed(bytes: String) async throws {
-        let server = try TestServer(answer: Self.plain)
+        let server = try TestServer(respond: Self.plain)
         let client = try SocketClient(to: server)
         try await client.send(bytes)
         #expect(try await client.receiveAll().hasPrefix("HTTP/1.1 400 "))

@@ -13,7 +13,7 @@ import FoundationNetworking
 struct StubRoutesTests {
     private let log = RequestLog()
 
-    private func provider(_ routes: KeyValuePairs<RequestPattern, StubAnswer>) -> Provider<TeaShop> {
+    private func provider(_ routes: KeyValuePairs<RequestPattern, StubResponse>) -> Provider<TeaShop> {
         Provider(transport: StubTransport(routes: routes, log: log))
     }
 
@@ -21,7 +21,7 @@ struct StubRoutesTests {
     func firstRoute() async throws {
         let provider = provider([
             .get("/products/7"): .json(#"{"id":7}"#),
-            .get("/products/:id"): .answer { request, captures in .json(#"{"id":\#(captures["id"] ?? "none")}"#) },
+            .get("/products/:id"): .respond { request, captures in .json(#"{"id":\#(captures["id"] ?? "none")}"#) },
             .target(TeaShop.search("tea")): .json("[]", status: 203),
             .post("/orders").with(.json("count", 2)): .status(201),
             .post("/orders"): .status(422),
@@ -78,8 +78,8 @@ struct StubRoutesTests {
 
     @Test("Routes of two places are put together")
     func combined() async throws {
-        let common: KeyValuePairs<RequestPattern, StubAnswer> = [.any: .status(404), .get("/never"): .status(500)]
-        let special: KeyValuePairs<RequestPattern, StubAnswer> = [.get("/products/:id"): .status(204)]
+        let common: KeyValuePairs<RequestPattern, StubResponse> = [.any: .status(404), .get("/never"): .status(500)]
+        let special: KeyValuePairs<RequestPattern, StubResponse> = [.get("/products/:id"): .status(204)]
         let transport = StubTransport(routes: Array(special) + Array(common))
         #expect(try await Provider<TeaShop>(transport: transport).request(.product(id: 1)).statusCode == 204)
         #expect(transport.unusedRoutes.map(\.description) == ["any request", "GET /never"])
@@ -178,8 +178,8 @@ struct StubRoutesTests {
     @Test("Answers have header fields and delays, which the transport's clock measures")
     func modifiers() async throws {
         let clock = ManualClock()
-        let routes: KeyValuePairs<RequestPattern, StubAnswer> = [
-            .any: .sequence(.json("{}"), .answer { _, _ in .delayed(.seconds(1), .status(204)) })
+        let routes: KeyValuePairs<RequestPattern, StubResponse> = [
+            .any: .sequence(.json("{}"), .respond { _, _ in .delayed(.seconds(1), .status(204)) })
                 .header(.eTag, "\"1\"").after(.seconds(2)).after(.seconds(3))
         ]
         let provider = Provider<TeaShop>(transport: StubTransport(routes: routes, clock: clock))
@@ -227,7 +227,8 @@ struct StubRoutesTests {
     @Test("The target's own sample answers, also through a MultiTarget")
     func target() async throws {
         let transport = StubTransport(routes: [
-            .get("/products/1"): .target, .get("/products/:id"): .scenario("out of stock"), .any: .scenario("unknown"),
+            .get("/products/1"): .targetSample, .get("/products/:id"): .scenario("out of stock"),
+            .any: .scenario("unknown"),
         ])
         let provider = Provider<TeaShop>(transport: transport)
         #expect(try await provider.request(.product(id: 1)).data == Data(#"{"id":1}"#.utf8))
@@ -240,7 +241,7 @@ struct StubRoutesTests {
 
     @Test("A request without a target has no sample")
     func noTarget() async throws {
-        let transport = StubTransport(routes: [.any: .target])
+        let transport = StubTransport(routes: [.any: .targetSample])
         let url = try #require(URL(string: "https://shop.example/a"))
         let error = await #expect(throws: (any Error).self) {
             try await transport.send(TransportRequest(urlRequest: URLRequest(url: url)))

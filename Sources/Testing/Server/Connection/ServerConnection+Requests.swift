@@ -8,8 +8,8 @@ extension ServerConnection {
     ///
     /// - Returns: Whether there was one.
     func readRequest() -> Bool {
-        // A pipelined request waits for the reply to the one before.
-        guard !(isAnswering && isBodyComplete) else { return false }
+        // A pipelined request waits for the response to the one before.
+        guard !(isResponding && isBodyComplete) else { return false }
         do {
             guard let event = try parser.next() else { return false }
             take(event)
@@ -45,21 +45,21 @@ extension ServerConnection {
         request.isChunked = head.isChunked
         requestCount += 1
         isBodyComplete = false
-        isAnsweredEarly = false
-        closesAfterAnswer = request.wantsClose
+        hasRespondedEarly = false
+        closesAfterResponse = request.wantsClose
         self.request = request
         state.heads.add()
-        if case .reply(let reply)? = state.options.onHead?(request) {
-            isAnsweredEarly = true
+        if case .response(let response)? = state.options.onHead?(request) {
+            hasRespondedEarly = true
             _ = state.record(request)
-            start(reply.response(at: 0).steps)
-        } else if head.expectsContinue && state.options.expectContinue == .answer {
+            start(response.element(at: 0).steps)
+        } else if head.expectsContinue && state.options.expectContinue == .send {
             output.append(Data("HTTP/1.1 100 Continue\r\n\r\n".utf8))
         }
     }
 
     private func take(_ data: Data) {
-        guard !isAnsweredEarly else { return }
+        guard !hasRespondedEarly else { return }
         request?.bodyByteCount += Int64(data.count)
         request?.bodyDigest.update(data)
         if state.options.storesBodies { request?.body.append(data) }
@@ -68,52 +68,52 @@ extension ServerConnection {
     private func complete(_ trailers: HTTPHeaders) {
         isBodyComplete = true
         request?.trailers = trailers
-        guard !isAnsweredEarly, let request else {
-            if !isAnswering { request = nil }
+        guard !hasRespondedEarly, let request else {
+            if !isResponding { request = nil }
             return
         }
         let recorded = state.record(request)
-        switch state.answer {
+        switch state.responder {
         case .routes(let routes): start(steps(of: routes, recorded))
-        case .reply(let reply): start(reply.response(at: request.index).steps)
-        case .closure(let answer): wait(for: answer, request)
+        case .response(let response): start(response.element(at: request.index).steps)
+        case .closure(let respond): wait(for: respond, request)
         }
     }
 
     /// The steps of the first route that matches, or those of a 404 that explains why none does.
     private func steps(
-        of routes: RouteTable<TestServer.Reply.Response>,
+        of routes: RouteTable<TestServer.Response.Element>,
         _ request: RecordedRequest
     ) -> [TestServer.Step] {
         do {
-            return try routes.next(for: request).step.steps
+            return try routes.next(for: request).element.steps
         } catch {
-            return TestServer.Reply.text("\(error)\n", status: 404).steps
+            return TestServer.Response.text("\(error)\n", status: 404).steps
         }
     }
 
     private func wait(
-        for answer: @escaping @Sendable (TestServer.Request) async -> TestServer.Reply,
+        for respond: @escaping @Sendable (TestServer.Request) async -> TestServer.Response,
         _ request: TestServer.Request
     ) {
-        isAnswering = true
-        hold = .answer
+        isResponding = true
+        hold = .response
         token += 1
         let (state, number, token) = (state, number, token)
         task = Task {
-            state.post(.reply(connection: number, token: token, await answer(request)))
+            state.post(.response(connection: number, token: token, await respond(request)))
         }
     }
 
-    /// Runs the reply that the server's closure has returned.
-    func begin(_ reply: TestServer.Reply, token: Int) {
-        guard token == self.token, hold == .answer else { return }
-        start(reply.response(at: 0).steps)
+    /// Runs the response that the server's closure has returned.
+    func begin(_ response: TestServer.Response, token: Int) {
+        guard token == self.token, hold == .response else { return }
+        start(response.element(at: 0).steps)
         advance()
     }
 
     private func start(_ steps: [TestServer.Step]) {
-        isAnswering = true
+        isResponding = true
         hold = .none
         self.steps = steps.reversed()
     }

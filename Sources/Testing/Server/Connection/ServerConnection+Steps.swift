@@ -7,16 +7,16 @@ extension ServerConnection {
 
     /// Runs steps until one has to wait.
     ///
-    /// - Returns: Whether a reply was finished, so that the next request can be read.
+    /// - Returns: Whether a response was finished, so that the next request can be read.
     func runSteps() -> Bool {
         while !isClosed {
             guard flush() else { return false }
-            guard isAnswering, hold == .none else { return false }
+            guard isResponding, hold == .none else { return false }
             if generate() { continue }
             gatherBytes()
             if output.count > 0 { continue }
             guard let step = steps.popLast() else {
-                finishAnswer()
+                finishResponse()
                 return true
             }
             run(step)
@@ -42,7 +42,7 @@ extension ServerConnection {
         let isBodiless = request?.method == .head
         while output.count < Self.coalescedSize, let bytes = steps.last?.bytes(withoutBody: isBodiless) {
             if case .head(_, _, let headers)? = steps.last?.action, headers.has("close", in: "connection") {
-                closesAfterAnswer = true
+                closesAfterResponse = true
             }
             output.append(bytes)
             steps.removeLast()
@@ -118,19 +118,19 @@ extension ServerConnection {
     }
 
     private func finish(isReset: Bool) {
-        let isReply = request != nil
+        let isResponse = request != nil
         end(isReset: isReset)
-        // Counted last, so that a test that waits for the reply finds the connection closed.
-        if isReply { state.replies.add() }
+        // Counted last, so that a test that waits for the response finds the connection closed.
+        if isResponse { state.responses.add() }
     }
 
-    private func finishAnswer() {
-        isAnswering = false
+    private func finishResponse() {
+        isResponding = false
         task = nil
         // The steps of a new connection have no request.
         guard request != nil else { return }
-        if closesAfterAnswer || hasReadEnd { end(isReset: false) }
-        state.replies.add()
+        if closesAfterResponse || hasReadEnd { end(isReset: false) }
+        state.responses.add()
         if isBodyComplete { request = nil }
     }
 }

@@ -10,12 +10,12 @@ import Glibc
 import Musl
 #endif
 
-/// An accepted connection, which reads requests and runs the steps of replies. It is used on the server's thread only.
+/// An accepted connection, which reads requests and runs the steps of responses. It is used on the server's thread only.
 final class ServerConnection {
     /// What the next step waits for.
     enum Hold {
         case none
-        case answer
+        case response
         case resumption
         case forever
     }
@@ -31,8 +31,8 @@ final class ServerConnection {
 
     /// The remaining steps; the next one is the last element.
     var steps: [TestServer.Step] = []
-    /// Whether a reply, or the steps of a new connection, are not finished.
-    var isAnswering = false
+    /// Whether a response, or the steps of a new connection, are not finished.
+    var isResponding = false
     var hold = Hold.none
     var task: Task<Void, Never>?
     var token = 0
@@ -40,12 +40,12 @@ final class ServerConnection {
     /// A generated body: its size, the number of bytes so far, and the function that returns more.
     var generation: (byteCount: Int64, offset: Int64, next: @Sendable (Int64) -> Data)?
 
-    /// The request that is being read or answered.
+    /// The request that is being read or responded to.
     var request: TestServer.Request?
     var isBodyComplete = true
-    /// Whether the request was answered when its head had arrived, so that its body is discarded.
-    var isAnsweredEarly = false
-    var closesAfterAnswer = false
+    /// Whether the server responded when its head had arrived, so that its body is discarded.
+    var hasRespondedEarly = false
+    var closesAfterResponse = false
     var requestCount = 0
 
     var isReadingStopped = false
@@ -84,7 +84,7 @@ final class ServerConnection {
     /// Runs the steps of a new connection.
     func runConnectionSteps() {
         guard let steps = state.options.onConnect?(number), !steps.isEmpty else { return }
-        isAnswering = true
+        isResponding = true
         self.steps = steps.reversed()
         advance()
     }
@@ -142,10 +142,10 @@ final class ServerConnection {
 
     private func endOfInput() {
         hasReadEnd = true
-        if !state.options.toleratesHalfClose || !isAnswering || discardsInput { end(isReset: false) }
+        if !state.options.toleratesHalfClose || !isResponding || discardsInput { end(isReset: false) }
     }
 
-    /// Runs the steps of the reply and reads the next request, until both have to wait.
+    /// Runs the steps of the response and reads the next request, until both have to wait.
     func advance() {
         var hasMoved = true
         while hasMoved && !isClosed {

@@ -79,8 +79,8 @@ final class ServerLoop {
 
     private func handle(_ message: ServerMessage) {
         switch message {
-        case .reply(let number, let token, let reply):
-            act(on: number) { $0.begin(reply, token: token) }
+        case .response(let number, let token, let response):
+            act(on: number) { $0.begin(response, token: token) }
         case .resume(let number, let token):
             act(on: number) { $0.resume(token: token) }
         case .closeConnections(let isReset):

@@ -12,7 +12,7 @@ import Musl
 
 /// A message to the server's thread.
 enum ServerMessage: Sendable {
-    case reply(connection: Int, token: Int, TestServer.Reply)
+    case response(connection: Int, token: Int, TestServer.Response)
     case resume(connection: Int, token: Int)
     case closeConnections(isReset: Bool)
     case stop
@@ -20,11 +20,11 @@ enum ServerMessage: Sendable {
 
 /// What a server, its thread and the tasks of its closure share.
 final class ServerState: Sendable {
-    /// How the server replies.
-    enum Answer: Sendable {
-        case routes(RouteTable<TestServer.Reply.Response>)
-        case reply(TestServer.Reply)
-        case closure(@Sendable (TestServer.Request) async -> TestServer.Reply)
+    /// How the server responds.
+    enum Responder: Sendable {
+        case routes(RouteTable<TestServer.Response.Element>)
+        case response(TestServer.Response)
+        case closure(@Sendable (TestServer.Request) async -> TestServer.Response)
     }
 
     private struct Mailbox: Sendable {
@@ -34,14 +34,14 @@ final class ServerState: Sendable {
 
     let options: TestServer.Options
     let baseURL: URL
-    let answer: Answer
+    let responder: Responder
     let log: RequestLog
 
     let connections = Tally()
     let closed = Tally()
     let heads = Tally()
     let requests = Tally()
-    let replies = Tally()
+    let responses = Tally()
     let bytesReceived = Tally()
     let bytesSent = Tally()
     let received = Locked<[TestServer.Request]>([])
@@ -54,11 +54,11 @@ final class ServerState: Sendable {
     private let mailbox = Locked(Mailbox())
     private let socketFile: Locked<String?>
 
-    init(options: TestServer.Options, baseURL: URL, log: RequestLog, answer: Answer) throws {
+    init(options: TestServer.Options, baseURL: URL, log: RequestLog, responder: Responder) throws {
         self.options = options
         self.baseURL = baseURL
         self.log = log
-        self.answer = answer
+        self.responder = responder
         if case .unix(let path) = options.address { socketFile = Locked(path) } else { socketFile = Locked(nil) }
         var ends: [Int32] = [0, 0]
         guard pipe(&ends) == 0 else { throw SocketError(call: "pipe", code: errno) }
@@ -131,7 +131,7 @@ final class ServerState: Sendable {
             close(wakeReader)
             close(wakeWriter)
         }
-        for tally in [connections, closed, heads, requests, replies, bytesReceived, bytesSent] { tally.close() }
+        for tally in [connections, closed, heads, requests, responses, bytesReceived, bytesSent] { tally.close() }
         ended.leave()
     }
 }

@@ -283,8 +283,8 @@ struct CredentialsChallengeTests {
 
     @Test("A challenge of another origin after a redirect is not answered")
     func redirect() async throws {
-        let other = try TestServer(reply: .status(401, headers: ["WWW-Authenticate": "Basic realm=\"a\""]))
-        let server = try TestServer(reply: .redirect(to: other.baseURL.absoluteString))
+        let other = try TestServer(response: .status(401, headers: ["WWW-Authenticate": "Basic realm=\"a\""]))
+        let server = try TestServer(response: .redirect(to: other.baseURL.absoluteString))
         let provider = Provider<PluginTarget>(plugins: [plugin()])
         #expect(try await provider.request(PluginTarget(baseURL: server.baseURL)).statusCode == 401)
         #expect(other.requestCount == 1)

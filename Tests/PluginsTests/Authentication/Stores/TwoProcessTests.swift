@@ -156,7 +156,7 @@ private final class RotatingServer: Sendable {
         }
     }
 
-    private static func refresh(_ form: String, _ state: inout State) -> TestServer.Reply {
+    private static func refresh(_ form: String, _ state: inout State) -> TestServer.Response {
         guard form.contains("refresh_token=r\(state.newest)"), state.newest > 0 else {
             state.counts.reused += 1
             state.newest = -1

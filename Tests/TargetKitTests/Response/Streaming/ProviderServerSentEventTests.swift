@@ -43,7 +43,7 @@ struct ProviderServerSentEventTests {
     @Test("An event is there while the stream goes on; leaving the loop closes the connection")
     func live() async throws {
         let gate = Gate()
-        let server = try TestServer(reply: [
+        let server = try TestServer(response: [
             .head(status: 200, headers: ["Content-Type": "text/event-stream", "Transfer-Encoding": "chunked"]),
             .chunk(Data("data:a\n".utf8)), .wait(for: .zero), .chunk(Data("\n".utf8)), .pause(until: gate),
             .chunk(Data("data:b\n\ndata:c".utf8)), .hang,
@@ -66,7 +66,7 @@ struct ProviderServerSentEventTests {
                 ? [
                     .head(status: 200, headers: ["Content-Type": "text/event-stream", "Content-Length": "99"]),
                     .text("id:1\ndata:a\n\nid:2\ndata:lost"), .close,
-                ] : TestServer.Reply(headers: ["Content-Type": "text/event-stream"], body: Data("data:b\n\n".utf8))
+                ] : TestServer.Response(headers: ["Content-Type": "text/event-stream"], body: Data("data:b\n\n".utf8))
         }
         let clock = ManualClock()
         let provider = Provider<MultiTarget>(clock: clock)
@@ -88,7 +88,7 @@ struct ProviderServerSentEventTests {
 
     @Test("Cancelling the task closes the connection, and reads as cancelled")
     func cancelled() async throws {
-        let server = try TestServer(reply: [
+        let server = try TestServer(response: [
             .head(status: 200, headers: ["Content-Type": "text/event-stream"]), .text("data:a\n\n"), .hang,
         ])
         let events = Provider<TestTarget>(transport: SystemTransport.patient).serverSentEvents(
@@ -131,7 +131,7 @@ struct ProviderServerSentEventTests {
 
     @Test("What is no event stream is an error that names target, request and response")
     func otherType() async throws {
-        let server = try TestServer(reply: .json("{}"))
+        let server = try TestServer(response: .json("{}"))
         let target = TestTarget(server.baseURL)
         let (_, error, _) = await Provider<MultiTarget>().serverSentEvents(for: target).read(on: ManualClock())
         let failure = try #require(error as? TargetKitError)

@@ -18,7 +18,7 @@ struct ResponseStreamMemoryTests {
             let line = Data(repeating: 0x78, count: 999) + [0x0A]
             var piece = Data()
             for _ in 0..<64 { piece.append(line) }
-            let server = try TestServer(reply: .download(byteCount: 100_000_000, repeating: piece))
+            let server = try TestServer(response: .download(byteCount: 100_000_000, repeating: piece))
             let provider = Provider<TestTarget>(transport: SystemTransport.patient)
             let stream = try await provider.stream(TestTarget(server.baseURL))
             let before = try ProcessMemory.peak()

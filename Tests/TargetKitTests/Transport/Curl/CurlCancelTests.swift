@@ -12,10 +12,10 @@ import Testing
 struct CurlCancelTests {
     @Test(
         "A cancelled call ends and closes its connection",
-        arguments: [TestServer.Reply.hang, [.head(status: 200), .hang]]
+        arguments: [TestServer.Response.hang, [.head(status: 200), .hang]]
     )
-    func cancel(reply: TestServer.Reply) async throws {
-        let server = try TestServer(reply: reply)
+    func cancel(reply: TestServer.Response) async throws {
+        let server = try TestServer(response: reply)
         let transport = CurlTransport.another()
         let task = Task { await TestCall().failure(at: server.baseURL, with: transport) }
         await server.waitForHeads(1)
@@ -27,7 +27,7 @@ struct CurlCancelTests {
 
     @Test("A call in a cancelled task is not sent")
     func cancelledBefore() async throws {
-        let server = try TestServer(reply: .text(""))
+        let server = try TestServer(response: .text(""))
         let gate = Gate()
         let task = Task {
             await gate.wait()
@@ -41,7 +41,7 @@ struct CurlCancelTests {
 
     @Test("During a name lookup the call can be cancelled, and others continue")
     func cancelLookup() async throws {
-        let server = try TestServer(reply: .text("fine"))
+        let server = try TestServer(response: .text("fine"))
         let transport = CurlTransport.another()
         let request = TransportRequest(
             urlRequest: URLRequest(url: try #require(URL(string: "http://slow.invalid/")))
@@ -55,7 +55,7 @@ struct CurlCancelTests {
 
     @Test("A cancel that races with the completion ends each call once")
     func race() async throws {
-        let server = try TestServer(reply: .text("x"))
+        let server = try TestServer(response: .text("x"))
         let transport = CurlTransport.another()
         let ended = Tally()
         await withTaskGroup(of: Void.self) { group in
@@ -77,7 +77,7 @@ struct CurlCancelTests {
 
     @Test("A thousand hanging calls are cancelled together")
     func storm() async throws {
-        let server = try TestServer(reply: .hang)
+        let server = try TestServer(response: .hang)
         var configuration = CurlTransport.Configuration.patient
         configuration.maxConnectionsPerHost = 300
         let transport = CurlTransport(configuration: configuration)
@@ -94,7 +94,7 @@ struct CurlCancelTests {
 
     @Test("shutdown() cancels what runs and refuses what comes")
     func shutdown() async throws {
-        let server = try TestServer(reply: .hang)
+        let server = try TestServer(response: .hang)
         let transport = CurlTransport.another()
         let task = Task { await TestCall().failure(at: server.baseURL, with: transport) }
         await server.waitForHeads(1)

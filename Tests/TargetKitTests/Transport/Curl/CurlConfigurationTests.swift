@@ -28,7 +28,7 @@ struct CurlConfigurationTests {
 
     @Test("No more connections are opened to a host than its limit allows")
     func connectionsPerHost() async throws {
-        let server = try TestServer(reply: .text("x"))
+        let server = try TestServer(response: .text("x"))
         let transport = transport { $0.maxConnectionsPerHost = 3 }
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<50 { group.addTask { try await TestCall().send(to: server, with: transport) } }
@@ -40,7 +40,7 @@ struct CurlConfigurationTests {
 
     @Test("No more connections are opened than the total limit allows")
     func connectionsInAll() async throws {
-        let servers = try (0..<4).map { _ in try TestServer(reply: .text("x")) }
+        let servers = try (0..<4).map { _ in try TestServer(response: .text("x")) }
         let transport = transport { $0.maxConnections = 2 }
         try await withThrowingTaskGroup(of: Void.self) { group in
             for index in 0..<40 {
@@ -58,7 +58,7 @@ struct CurlConfigurationTests {
         var options = TestServer.Options()
         let path = folder.url.appendingPathComponent("s").path
         options.address = .unix(path: path)
-        let server = try TestServer(options: options, reply: .text("unix"))
+        let server = try TestServer(options: options, response: .text("unix"))
         let transport = transport { $0.unixSocketPath = path }
         let base = try #require(URL(string: "http://anything.example"))
         let response = try await transport.send(TestCall(path: "/a").request(to: base))
@@ -68,8 +68,8 @@ struct CurlConfigurationTests {
 
     @Test("A proxy receives the whole URL and its password; excluded hosts are contacted directly")
     func proxy() async throws {
-        let proxy = try TestServer(reply: .text("proxy"))
-        let server = try TestServer(reply: .text("server"))
+        let proxy = try TestServer(response: .text("proxy"))
+        let server = try TestServer(response: .text("server"))
         let url = try #require(URL(string: "http://user:pass@127.0.0.1:\(proxy.port)"))
         let other = try #require(URL(string: "http://host.invalid"))
         let transport = transport { $0.proxy = .url(url, except: ["127.0.0.1"]) }
@@ -98,7 +98,7 @@ struct CurlConfigurationTests {
                 }
             }
         }
-        let server = try TestServer(reply: .text("x"))
+        let server = try TestServer(response: .text("x"))
         let transport = CurlTransport.another()
         let sources = [Source(), Source()]
         let tasks = sources.map { source in

@@ -10,7 +10,7 @@ import Testing
 /// What goes wrong, byte by byte, and what it is called.
 @Suite("CurlTransport: faults", .timeLimit(.minutes(3)))
 struct CurlFaultTests {
-    static let cases: [(name: String, reply: TestServer.Reply, code: URLError.Code)] = [
+    static let cases: [(name: String, reply: TestServer.Response, code: URLError.Code)] = [
         ("no byte, then closed", .close, .networkConnectionLost),
         ("no byte, then reset", .reset, .networkConnectionLost),
         ("closed in the status line", .raw("HTTP/1.1 20"), .networkConnectionLost),
@@ -42,7 +42,7 @@ struct CurlFaultTests {
         ("another protocol", .raw("SSH-2.0-OpenSSH_9.2\r\n"), .badServerResponse),
         ("status no number", .raw("HTTP/1.1 abc OK\r\n\r\n"), .badServerResponse),
         (
-            "bad gzip", TestServer.Reply(headers: ["Content-Encoding": "gzip"], body: Data("no gzip".utf8)),
+            "bad gzip", TestServer.Response(headers: ["Content-Encoding": "gzip"], body: Data("no gzip".utf8)),
             .cannotDecodeContentData
         ),
         (
@@ -97,10 +97,10 @@ struct CurlFaultTests {
 
     @Test(
         "The timeout of the whole exchange is in milliseconds",
-        arguments: [TestServer.Reply.hang, [.head(status: 200), .hang]]
+        arguments: [TestServer.Response.hang, [.head(status: 200), .hang]]
     )
-    func timeout(reply: TestServer.Reply) async throws {
-        let server = try TestServer(reply: reply)
+    func timeout(reply: TestServer.Response) async throws {
+        let server = try TestServer(response: reply)
         let call = TestCall(timeout: .milliseconds(50))
         #expect(await call.failure(at: server.baseURL, with: CurlTransport.another()) == .timedOut)
         #expect(await TestCall(timeout: .zero).failure(at: server.baseURL, with: CurlTransport.another()) == .timedOut)
@@ -108,7 +108,7 @@ struct CurlFaultTests {
 
     @Test("An extremely long timeout is no limit", arguments: [Duration.seconds(Int64.max), .seconds(1 << 40)])
     func longTimeout(timeout: Duration) async throws {
-        let server = try TestServer(reply: .text("fine"))
+        let server = try TestServer(response: .text("fine"))
         #expect(try await TestCall(timeout: timeout).send(to: server, with: CurlTransport.another()).text == "fine")
     }
 
@@ -147,7 +147,7 @@ struct CurlFaultTests {
                 }
             }
         }
-        let server = try TestServer(reply: .text(""))
+        let server = try TestServer(response: .text(""))
         let call = TestCall(method: "POST", body: .stream(Source(isShort: false)))
         await #expect(throws: Broken.self) { try await call.send(to: server, with: CurlTransport.patient) }
         let short = TestCall(method: "POST", body: .stream(Source(isShort: true)))
@@ -156,7 +156,7 @@ struct CurlFaultTests {
 
     @Test("The error for a missing file, or one that cannot be created, names it")
     func badFiles() async throws {
-        let server = try TestServer(reply: .text("x"))
+        let server = try TestServer(response: .text("x"))
         let missing = URL(fileURLWithPath: "/nowhere/at/all")
         let upload = TestCall(method: "POST", body: .file(missing))
         #expect(await upload.failure(at: server.baseURL, with: CurlTransport.patient) == .fileDoesNotExist)
@@ -169,7 +169,7 @@ struct CurlFaultTests {
 
     @Test("A pipe as the body is refused with its name, and does not block other calls")
     func pipe() async throws {
-        let server = try TestServer(reply: .text("x"))
+        let server = try TestServer(response: .text("x"))
         let folder = try TemporaryFolder()
         let pipe = folder.url.appendingPathComponent("pipe")
         #expect(mkfifo(pipe.path, 0o600) == 0)
@@ -183,7 +183,7 @@ struct CurlFaultTests {
 
     @Test("A pipe as a certificate is refused with its name, and does not block other calls", arguments: [true, false])
     func pipeOfCertificates(isAuthority: Bool) async throws {
-        let server = try TestServer(reply: .text("x"))
+        let server = try TestServer(response: .text("x"))
         let folder = try TemporaryFolder()
         let pipe = folder.url.appendingPathComponent("pipe.pem")
         #expect(mkfifo(pipe.path, 0o600) == 0)
@@ -203,8 +203,8 @@ struct CurlFaultTests {
     @Test("A refusal that arrives before the body has been sent is the response")
     func earlyRefusal() async throws {
         var options = TestServer.Options()
-        options.onHead = { _ in .reply(.status(413)) }
-        let server = try TestServer(options: options, reply: .text(""))
+        options.onHead = { _ in .response(.status(413)) }
+        let server = try TestServer(options: options, response: .text(""))
         let source = CountingSource(byteCount: 3 << 20, length: nil)
         let response = try await TestCall(method: "POST", body: .stream(source)).send(
             to: server,
@@ -216,7 +216,7 @@ struct CurlFaultTests {
     @Test("Running out of file descriptors is reported, for a socket and for a name lookup")
     func noDescriptors() async throws {
         await #expect(processExitsWith: .success) {
-            let server = try TestServer(reply: .text("fine"))
+            let server = try TestServer(response: .text("fine"))
             let transport = CurlTransport.another()
             guard try await TestCall().send(to: server, with: transport).text == "fine" else { exit(2) }
             let port = try ClosedPort()
@@ -239,7 +239,7 @@ struct CurlFaultTests {
     func secureToPlain() async throws {
         var options = TestServer.Options()
         options.onConnect = { _ in [.stopReading, .text("HTTP/1.1 400 Bad Request\r\n\r\n"), .hang] }
-        let server = try TestServer(options: options, reply: .hang)
+        let server = try TestServer(options: options, response: .hang)
         let base = try #require(URL(string: "https://127.0.0.1:\(server.port)"))
         let error = await #expect(throws: URLError.self) {
             try await CurlTransport.another().send(TestCall().request(to: base))

@@ -35,7 +35,7 @@ struct CurlProxyTests {
         ]
     )
     func badAddress(address: String) async throws {
-        let server = try TestServer(reply: .text("direct"))
+        let server = try TestServer(response: .text("direct"))
         let transport = try transport(address, except: ["127.0.0.1"])
         for scheme in ["http", "https"] {
             let base = try #require(URL(string: "\(scheme)://host.invalid"))
@@ -62,7 +62,7 @@ struct CurlProxyTests {
             for other in ["http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"] { unsetenv(other) }
             setenv(name, "ftp://user:hunter2@127.0.0.1:1", 1)
             setenv("no_proxy", "localhost,127.0.0.1", 1)
-            let server = try TestServer(reply: .text("direct"))
+            let server = try TestServer(response: .text("direct"))
             let transport = CurlTransport.another()
             guard try await TestCall().send(to: server, with: transport).text == "direct" else { exit(2) }
             let base = try #require(URL(string: "\(scheme)://host.invalid"))
@@ -97,7 +97,7 @@ struct CurlProxyTests {
     @Test("The error of a tunnel that the proxy refuses says so", arguments: [401, 403, 407, 502])
     func refusedTunnel(status: Int) async throws {
         let proxy = try TestServer(
-            reply: .text("no", status: status, headers: ["Proxy-Authenticate": "Basic realm=x"])
+            response: .text("no", status: status, headers: ["Proxy-Authenticate": "Basic realm=x"])
         )
         let transport = try transport("http://user:hunter2@127.0.0.1:\(proxy.port)")
         let base = try #require(URL(string: "https://host.invalid"))
@@ -122,7 +122,7 @@ struct CurlProxyTests {
     func refusedSOCKS(scheme: String, answer: Data) async throws {
         var options = TestServer.Options()
         options.onConnect = { _ in [.stopReading, .bytes(answer), .hang] }
-        let proxy = try TestServer(options: options, reply: .hang)
+        let proxy = try TestServer(options: options, response: .hang)
         let transport = try transport("\(scheme)://user:hunter2@127.0.0.1:\(proxy.port)")
         let base = try #require(URL(string: "http://127.0.0.1:1"))
         let error = await #expect(throws: URLError.self) { try await transport.send(TestCall().request(to: base)) }

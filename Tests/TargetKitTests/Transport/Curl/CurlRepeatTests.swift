@@ -39,7 +39,7 @@ struct CurlRepeatTests {
 
     @Test("A server that closes after each response can answer any number of calls")
     func closedAfterEach() async throws {
-        let server = try TestServer(reply: [.text("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nfine"), .close])
+        let server = try TestServer(response: [.text("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nfine"), .close])
         let transport = CurlTransport.another()
         for number in 0..<40 {
             #expect(await TestCall().failure(at: server.baseURL, with: transport) == nil, "call \(number)")
@@ -115,13 +115,13 @@ struct CurlRepeatTests {
         let gate = Gate()
         let server = try TestServer { request in
             request.path == "/first"
-                ? TestServer.Reply(steps: [.text(answer), .pause(until: gate)] + surplus) : .text("second")
+                ? TestServer.Response(steps: [.text(answer), .pause(until: gate)] + surplus) : .text("second")
         }
         let transport = CurlTransport.another()
         let body: TransportRequest.Body = method == "POST" ? .data(Data("x".utf8)) : .none
         _ = try await TestCall(path: "/first", method: method, body: body).send(to: server, with: transport)
         gate.open()
-        await server.waitForReplies(1)
+        await server.waitForResponses(1)
         for _ in 0..<3 {
             let call = TestCall(path: "/second", method: "POST", body: .data(Data("x".utf8)))
             #expect(try await call.send(to: server, with: transport).text == "second", "\(name)")
@@ -157,14 +157,14 @@ struct CurlRepeatTests {
         #expect(try await last.send(to: server, with: transport).text == "fine")
         #expect(server.connectionCount == 1)
         gate.open()
-        await server.waitForReplies(4)
+        await server.waitForResponses(4)
         #expect(try await TestCall().send(to: server, with: transport).text == "fine")
         #expect(server.connectionCount == 2)
     }
 
     @Test("A connection with a paused reader remains open when data arrives")
     func pausedReader() async throws {
-        let server = try TestServer(reply: .download(byteCount: 8 << 20, repeating: Data(count: 1 << 16)))
+        let server = try TestServer(response: .download(byteCount: 8 << 20, repeating: Data(count: 1 << 16)))
         let transport = CurlTransport.another()
         for _ in 0..<3 {
             let call = TestCall(destination: .stream(buffer: 1))

@@ -19,7 +19,7 @@ struct CurlRequestTests {
         ]
     )
     func method(name: String) async throws {
-        let server = try TestServer(reply: .text("body"))
+        let server = try TestServer(response: .text("body"))
         let response = try await TestCall(method: name).send(to: server, with: transport)
         #expect(server.requests.map(\.method.rawValue) == [name])
         #expect(response.text == (name == "HEAD" ? "" : "body"))
@@ -30,14 +30,14 @@ struct CurlRequestTests {
         arguments: ["/", "/a/../b", "/./a", "/a%2Fb", "/a//b", "/a?x=%20&y=+&z", "/%E2%82%AC?", "/a;b=c,d"]
     )
     func target(path: String) async throws {
-        let server = try TestServer(reply: .text(""))
+        let server = try TestServer(response: .text(""))
         try await TestCall(path: path).send(to: server, with: transport)
         #expect(server.requests.map(\.target) == [path])
     }
 
     @Test("User name, password and fragment of the URL are not sent")
     func userInfo() async throws {
-        let server = try TestServer(reply: .text(""))
+        let server = try TestServer(response: .text(""))
         let base = try #require(URL(string: "http://user:secret@127.0.0.1:\(server.port)"))
         _ = try await transport.send(TestCall(path: "/a@b#part").request(to: base))
         let request = try await server.request(at: 0)
@@ -48,7 +48,7 @@ struct CurlRequestTests {
 
     @Test("Header fields are sent unchanged, including an empty value, and libcurl adds only its usual ones")
     func headers() async throws {
-        let server = try TestServer(reply: .text(""))
+        let server = try TestServer(response: .text(""))
         let headers = ["X-One": "a, b", "X-Empty": "", "User-Agent": "me/1"]
         try await TestCall(method: "POST", headers: headers, body: .data(Data("x".utf8))).send(
             to: server,
@@ -63,7 +63,7 @@ struct CurlRequestTests {
 
     @Test("libcurl adds no fields for a body, even after a call with the same fields and no body")
     func headersOfBody() async throws {
-        let server = try TestServer(reply: .text(""))
+        let server = try TestServer(response: .text(""))
         for body in [TransportRequest.Body.none, .data(Data("x".utf8)), .none] {
             try await TestCall(method: "PUT", headers: ["X-A": "1"], body: body).send(to: server, with: transport)
         }
@@ -76,7 +76,7 @@ struct CurlRequestTests {
 
     @Test("The headers of one call are not sent with the next")
     func headersEnd() async throws {
-        let server = try TestServer(reply: .text(""))
+        let server = try TestServer(response: .text(""))
         for headers in [["X-A": "1"], [:], ["X-B": "2"]] {
             try await TestCall(headers: headers).send(to: server, with: transport)
         }
@@ -93,7 +93,7 @@ struct CurlRequestTests {
 
     @Test("A header name that would inject another field is refused")
     func injection() async throws {
-        let server = try TestServer(reply: .text(""))
+        let server = try TestServer(response: .text(""))
         let code = await TestCall(headers: ["X-A: 1\r\nX-B": "2"]).failure(at: server.baseURL, with: transport)
         #expect(code == .badURL)
         #expect(server.headCount == 0)
@@ -101,7 +101,7 @@ struct CurlRequestTests {
 
     @Test("Fields that libcurl cannot send are refused, and large ones are sent")
     func largeFields() async throws {
-        let server = try TestServer(reply: .text("fine"))
+        let server = try TestServer(response: .text("fine"))
         let large = TestCall(headers: ["X-A": String(repeating: "a", count: 500_000)])
         #expect(try await large.send(to: server, with: transport).text == "fine")
         let larger = TestCall(headers: ["X-A": String(repeating: "a", count: 1_100_000)])
@@ -114,7 +114,7 @@ struct CurlRequestTests {
         arguments: ["POST", "PUT", "PATCH"]
     )
     func emptyBody(method: String) async throws {
-        let server = try TestServer(reply: .text(""))
+        let server = try TestServer(response: .text(""))
         try await TestCall(method: method).send(to: server, with: transport)
         try await TestCall(method: "DELETE").send(to: server, with: transport)
         #expect(server.requests.map { $0.headers["Content-Length"] } == ["0", nil])
@@ -126,7 +126,7 @@ struct CurlRequestTests {
         arguments: [0, 1, 5000, 3 << 20]
     )
     func body(size: Int) async throws {
-        let server = try TestServer(reply: .text(""))
+        let server = try TestServer(response: .text(""))
         let folder = try TemporaryFolder()
         let data = Data((0..<size).map { UInt8(truncatingIfNeeded: $0 &* 7) })
         let file = folder.url.appendingPathComponent("body")
@@ -143,7 +143,7 @@ struct CurlRequestTests {
 
     @Test("A slice of Data is sent from the slice's start")
     func slice() async throws {
-        let server = try TestServer(reply: .text(""))
+        let server = try TestServer(response: .text(""))
         let data = Data((0..<100_000).map { UInt8(truncatingIfNeeded: $0) })
         for slice in [data[10..<20], data[10..<90_000]] {
             try await TestCall(method: "POST", body: .data(slice)).send(to: server, with: transport)
@@ -153,7 +153,7 @@ struct CurlRequestTests {
 
     @Test("A stream of unknown length is sent in chunks", arguments: [nil, 300_000])
     func stream(length: Int64?) async throws {
-        let server = try TestServer(reply: .text(""))
+        let server = try TestServer(response: .text(""))
         let source = CountingSource(byteCount: 300_000, length: length)
         try await TestCall(method: "POST", body: .stream(source)).send(to: server, with: transport)
         let request = try await server.request(at: 0)
@@ -164,7 +164,7 @@ struct CurlRequestTests {
 
     @Test("A HEAD request with a body gets its response")
     func headWithBody() async throws {
-        let server = try TestServer(reply: .text("body"))
+        let server = try TestServer(response: .text("body"))
         let call = TestCall(method: "HEAD", body: .data(Data("x".utf8)))
         let response = try await call.send(to: server, with: transport)
         #expect(response.head.statusCode == 200)
@@ -175,7 +175,7 @@ struct CurlRequestTests {
     func ipv6() async throws {
         var options = TestServer.Options()
         options.address = .ipv6
-        let server = try TestServer(options: options, reply: .text("six"))
+        let server = try TestServer(options: options, response: .text("six"))
         #expect(try await TestCall().send(to: server, with: transport).text == "six")
     }
 

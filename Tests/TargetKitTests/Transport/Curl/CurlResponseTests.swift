@@ -33,7 +33,7 @@ struct CurlResponseTests {
     func headers() async throws {
         let head = Data("HTTP/1.1 200\r\nSet-Cookie: a=1\r\nX-Name: caf".utf8) + [0xE9]
         let rest = Data("\r\nset-cookie:b=2\r\nContent-Length: 0\r\n\r\n".utf8)
-        let server = try TestServer(reply: [.bytes(head + rest)])
+        let server = try TestServer(response: [.bytes(head + rest)])
         let headers = try await TestCall().send(to: server, with: transport).head.headers
         #expect(headers.fields.map(\.value) == ["a=1", "caf\u{E9}", "b=2", "0"])
         #expect(headers.fields.map(\.name.rawValue) == ["Set-Cookie", "X-Name", "set-cookie", "Content-Length"])
@@ -41,7 +41,7 @@ struct CurlResponseTests {
 
     @Test("Interim responses and trailers are not part of the response")
     func interim() async throws {
-        let server = try TestServer(reply: [
+        let server = try TestServer(response: [
             .text("HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n"),
             .wait(for: .zero),
             .text(
@@ -61,7 +61,7 @@ struct CurlResponseTests {
     func framing(kind: String) async throws {
         let data = Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 31) })
         let server = try TestServer(
-            reply: TestServer.Reply(
+            response: TestServer.Response(
                 steps: [
                     "length": [.head(status: 200, headers: ["Content-Length": "\(data.count)"]), .body(data)],
                     "chunks": [
@@ -80,7 +80,7 @@ struct CurlResponseTests {
     @Test("A compressed body arrives decoded")
     func gzip() async throws {
         let server = try TestServer(
-            reply: TestServer.Reply(headers: ["Content-Encoding": "gzip"], body: Gzip.helloWorld)
+            response: TestServer.Response(headers: ["Content-Encoding": "gzip"], body: Gzip.helloWorld)
         )
         let response = try await TestCall().send(to: server, with: transport)
         #expect(response.text == "hello, world\n")
@@ -91,7 +91,7 @@ struct CurlResponseTests {
     func gzipCutOff() async throws {
         // libcurl 7.88 does not say so. When this fails, it does, and the note in CurlTransport's documentation can go.
         let server = try TestServer(
-            reply: TestServer.Reply(headers: ["Content-Encoding": "gzip"], body: Gzip.zeros.dropLast(60))
+            response: TestServer.Response(headers: ["Content-Encoding": "gzip"], body: Gzip.zeros.dropLast(60))
         )
         let response = try await TestCall().send(to: server, with: transport)
         #expect(response.head.statusCode == 200)
@@ -122,7 +122,7 @@ struct CurlResponseTests {
 
     @Test("A range request asks for the identity encoding, unless the caller sets another one")
     func range() async throws {
-        let server = try TestServer(reply: .text(""))
+        let server = try TestServer(response: .text(""))
         let fields: [[String: String]] = [
             ["Range": "bytes=0-9"], [:], ["range": "bytes=0-9"], ["Range": "bytes=0-9", "accept-encoding": "br"],
         ]
@@ -137,7 +137,7 @@ struct CurlResponseTests {
         let part = Gzip.zeros.prefix(50)
         let server = try TestServer { request in
             let isPart = request.headers["Range"] != nil
-            return TestServer.Reply(
+            return TestServer.Response(
                 status: isPart ? 206 : 200,
                 headers: ["Content-Encoding": "gzip"],
                 body: isPart ? part : Gzip.helloWorld
@@ -165,7 +165,7 @@ struct CurlResponseTests {
     @Test("The limit counts decoded bytes")
     func decodedLimit() async throws {
         let server = try TestServer(
-            reply: TestServer.Reply(headers: ["Content-Encoding": "gzip"], body: Gzip.zeros)
+            response: TestServer.Response(headers: ["Content-Encoding": "gzip"], body: Gzip.zeros)
         )
         let code = await TestCall(destination: .memory(limit: 99_999)).failure(at: server.baseURL, with: transport)
         #expect(code == .dataLengthExceedsMaximum)
@@ -175,7 +175,7 @@ struct CurlResponseTests {
 
     @Test("A status line can end with its code")
     func noReason() async throws {
-        let server = try TestServer(reply: .raw("HTTP/1.1 201\r\nContent-Length: 1\r\n\r\nx"))
+        let server = try TestServer(response: .raw("HTTP/1.1 201\r\nContent-Length: 1\r\n\r\nx"))
         let response = try await TestCall().send(to: server, with: transport)
         #expect(response.head.statusCode == 201)
         #expect(response.text == "x")
@@ -184,7 +184,7 @@ struct CurlResponseTests {
     @Test("A file is replaced by the whole body, including an empty one", arguments: [0, 5, 200_000])
     func file(size: Int) async throws {
         let body = Data((0..<size).map { UInt8(truncatingIfNeeded: $0) })
-        let server = try TestServer(reply: TestServer.Reply(body: body))
+        let server = try TestServer(response: TestServer.Response(body: body))
         let folder = try TemporaryFolder()
         let file = folder.url.appendingPathComponent("download")
         try Data("old".utf8).write(to: file)
@@ -197,7 +197,7 @@ struct CurlResponseTests {
 
     @Test("A download that fails leaves the old file, and nothing beside it")
     func failedFile() async throws {
-        let server = try TestServer(reply: .raw("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc"))
+        let server = try TestServer(response: .raw("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc"))
         let folder = try TemporaryFolder()
         let file = folder.url.appendingPathComponent("download")
         try Data("old".utf8).write(to: file)
@@ -209,7 +209,7 @@ struct CurlResponseTests {
 
     @Test("Connections are kept alive, and the metrics report it")
     func metrics() async throws {
-        let server = try TestServer(reply: .text("hello"))
+        let server = try TestServer(response: .text("hello"))
         let first = try await TestCall(method: "POST", body: .data(Data("abc".utf8))).send(
             to: server,
             with: transport

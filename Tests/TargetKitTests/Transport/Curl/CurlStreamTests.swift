@@ -23,7 +23,7 @@ struct CurlStreamTests {
     @Test("The response is returned after its head, and the body follows in pieces")
     func pieces() async throws {
         let gate = Gate()
-        let server = try TestServer(reply: [
+        let server = try TestServer(response: [
             .head(status: 201, headers: ["Content-Length": "6"]), .pause(until: gate), .text("abc"), .wait(for: .zero),
             .text("def"),
         ])
@@ -42,7 +42,7 @@ struct CurlStreamTests {
     func backPressure(buffer: Int) async throws {
         let size: Int64 = 32 << 20
         let piece = Data((0..<65_537).map { UInt8(truncatingIfNeeded: $0 &* 31) })
-        let server = try TestServer(reply: .download(byteCount: size, repeating: piece))
+        let server = try TestServer(response: .download(byteCount: size, repeating: piece))
         let (_, body) = try await open(server, buffer: buffer)
         var digest = BodyDigest()
         for try await piece in body {
@@ -57,7 +57,7 @@ struct CurlStreamTests {
 
     @Test("Releasing the body ends the exchange")
     func letGo() async throws {
-        let server = try TestServer(reply: .download(byteCount: 1 << 40, repeating: Data(count: 65_536)))
+        let server = try TestServer(response: .download(byteCount: 1 << 40, repeating: Data(count: 65_536)))
         do {
             let (_, body) = try await open(server)
             var iterator = body.makeAsyncIterator()
@@ -69,7 +69,7 @@ struct CurlStreamTests {
 
     @Test("Cancelling the reading task ends the exchange")
     func cancelReading() async throws {
-        let server = try TestServer(reply: [.head(status: 200), .hang])
+        let server = try TestServer(response: [.head(status: 200), .hang])
         let (_, body) = try await open(server)
         let task = Task {
             do {
@@ -84,7 +84,7 @@ struct CurlStreamTests {
 
     @Test("An incomplete body throws after the received pieces")
     func breaksOff() async throws {
-        let server = try TestServer(reply: .raw("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nab"))
+        let server = try TestServer(response: .raw("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nab"))
         let (_, body) = try await open(server)
         var received = Data()
         let error = await #expect(throws: URLError.self) {
@@ -96,7 +96,7 @@ struct CurlStreamTests {
 
     @Test("A failure before the head is thrown by send")
     func beforeHead() async throws {
-        let server = try TestServer(reply: .close)
+        let server = try TestServer(response: .close)
         let call = TestCall(destination: .stream(buffer: 1))
         #expect(await call.failure(at: server.baseURL, with: CurlTransport.patient) == .networkConnectionLost)
     }
@@ -105,7 +105,7 @@ struct CurlStreamTests {
     func decoded() async throws {
         let server = try TestServer { request in
             request.index == 0
-                ? TestServer.Reply(headers: ["Content-Encoding": "gzip"], body: Gzip.zeros) : .status(204)
+                ? TestServer.Response(headers: ["Content-Encoding": "gzip"], body: Gzip.zeros) : .status(204)
         }
         var count = 0
         let transport = CurlTransport.another()
@@ -118,7 +118,7 @@ struct CurlStreamTests {
     @Test("A released transport serves its readers to the end")
     func transportGoes() async throws {
         let gate = Gate()
-        let server = try TestServer(reply: [
+        let server = try TestServer(response: [
             .head(status: 200, headers: ["Content-Length": "3"]), .pause(until: gate), .text("abc"),
         ])
         let (_, body) = try await open(server, with: CurlTransport.another())
@@ -131,7 +131,7 @@ struct CurlStreamTests {
 
     @Test("shutdown() breaks off the bodies that are read")
     func shutdown() async throws {
-        let server = try TestServer(reply: [.head(status: 200), .hang])
+        let server = try TestServer(response: [.head(status: 200), .hang])
         let transport = CurlTransport.another()
         let (_, body) = try await open(server, with: transport)
         transport.shutdown()
@@ -141,7 +141,7 @@ struct CurlStreamTests {
 
     @Test("The last report of each direction precedes the response, and is complete", arguments: [0, 10, 5 << 20])
     func progress(size: Int) async throws {
-        let server = try TestServer(reply: TestServer.Reply(body: Data(count: size)))
+        let server = try TestServer(response: TestServer.Response(body: Data(count: size)))
         let reports = Recorder<TransferProgress>()
         let call = TestCall(method: "POST", body: .data(Data(count: size)), progress: { reports.append($0) })
         try await call.send(to: server, with: CurlTransport.patient)
@@ -155,7 +155,7 @@ struct CurlStreamTests {
 
     @Test("Without a request body there is no report of an upload")
     func noUpload() async throws {
-        let server = try TestServer(reply: .text("abc"))
+        let server = try TestServer(response: .text("abc"))
         let reports = Recorder<TransferProgress>()
         try await TestCall(progress: { reports.append($0) }).send(to: server, with: CurlTransport.patient)
         #expect(reports.elements.allSatisfy { $0.direction == .download })
@@ -164,7 +164,7 @@ struct CurlStreamTests {
 
     @Test("A slow progress handler does not delay other calls")
     func slowListener() async throws {
-        let server = try TestServer(reply: .text("abc"))
+        let server = try TestServer(response: .text("abc"))
         let transport = CurlTransport.another()
         let listening = Expectation()
         let block = DispatchSemaphore(value: 0)

@@ -116,7 +116,7 @@ struct CurlTLSTests {
         let server = try TLSServer()
         var options = TestServer.Options()
         options.onConnect = { _ in [.text("HTTP/1.1 400 Bad Request\r\n\r\n"), .close] }
-        let plain = try TestServer(options: options, reply: .text("x"))
+        let plain = try TestServer(options: options, response: .text("x"))
         let base = try #require(URL(string: "https://127.0.0.1:\(plain.port)"))
         #expect(await TestCall().failure(at: base, with: CurlTransport.patient) == .secureConnectionFailed)
         let wrong = try #require(URL(string: "http://localhost:\(server.port)"))

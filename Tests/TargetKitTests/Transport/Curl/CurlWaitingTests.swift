@@ -20,7 +20,7 @@ struct CurlWaitingTests {
     @Test("Waiting for a connection is not idle time")
     func idle() async throws {
         // The call ahead takes longer than the limit, and is idle for a small part of it.
-        let drip: TestServer.Reply = [
+        let drip: TestServer.Response = [
             .head(status: 200, headers: ["Content-Length": "110"]),
             .drip(Data(count: 110), chunkSize: 1, every: .milliseconds(100)),
         ]
@@ -53,7 +53,7 @@ struct CurlWaitingTests {
 
     @Test("A source that provides no byte within the idle timeout ends the call, unless the call has its own timeout")
     func slowSource() async throws {
-        let server = try TestServer(reply: .text("fine"))
+        let server = try TestServer(response: .text("fine"))
         let transport = transport {
             $0.maxConnectionsPerHost = 2
             $0.idleTimeout = .milliseconds(200)
@@ -73,7 +73,7 @@ struct CurlWaitingTests {
 
     @Test("A host that the proxy excludes does not wait for another one")
     func excluded() async throws {
-        let (held, other) = (try TestServer(reply: .hang), try TestServer(reply: .text("fine")))
+        let (held, other) = (try TestServer(response: .hang), try TestServer(response: .text("fine")))
         let address = try #require(URL(string: "http://127.0.0.1:9"))
         let transport = transport { $0.proxy = .url(address, except: ["127.0.0.1"]) }
         let first = Task { try await TestCall().send(to: held, with: transport) }
@@ -85,7 +85,7 @@ struct CurlWaitingTests {
 
     @Test("The timeout of a call includes its wait for a connection")
     func timeout() async throws {
-        let server = try TestServer(reply: .hang)
+        let server = try TestServer(response: .hang)
         let transport = transport { _ in }
         let first = Task { try await TestCall().send(to: server, with: transport) }
         await server.waitForRequests(1)
@@ -120,7 +120,7 @@ struct CurlWaitingTests {
 
     @Test("Waiting calls end with the transport")
     func shutdown() async throws {
-        let server = try TestServer(reply: .hang)
+        let server = try TestServer(response: .hang)
         let transport = transport { _ in }
         let calls = (0..<100).map { _ in Task { await TestCall().failure(at: server.baseURL, with: transport) } }
         await server.waitForRequests(1)

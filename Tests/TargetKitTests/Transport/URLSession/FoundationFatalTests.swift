@@ -77,9 +77,9 @@ struct FoundationFatalTests {
 /// trap takes for a failure.
 enum TrapProcess {
     /// Sends one request to a server that answers like that, and returns when the task has ended.
-    static func fetch(reply: TestServer.Reply, change: (inout URLRequest) -> Void = { _ in }) async {
+    static func fetch(reply: TestServer.Response, change: (inout URLRequest) -> Void = { _ in }) async {
         await limited {
-            let server = try TestServer(reply: reply)
+            let server = try TestServer(response: reply)
             var request = URLRequest(url: server.baseURL)
             change(&request)
             let probe = TrapSession()
@@ -90,13 +90,13 @@ enum TrapProcess {
     /// Sends so many requests, and cancels each of them about when its answer comes.
     static func cancelMany(_ count: Int, change: (URLSessionConfiguration) -> Void) async {
         await limited {
-            let server = try TestServer(reply: .text("x", headers: ["Cache-Control": "max-age=60"]))
+            let server = try TestServer(response: .text("x", headers: ["Cache-Control": "max-age=60"]))
             let probe = TrapSession()
             let session = probe.session(change)
             for round in 0..<count {
                 let task = session.dataTask(with: URLRequest(url: server.baseURL.appendingPathComponent("\(round)")))
                 task.resume()
-                if round % 2 == 0 { await server.waitForReplies(round / 2) }
+                if round % 2 == 0 { await server.waitForResponses(round / 2) }
                 for _ in 0..<(round % 64) { await Task.yield() }
                 task.cancel()
             }

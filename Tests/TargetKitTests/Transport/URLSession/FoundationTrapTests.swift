@@ -18,8 +18,8 @@ struct FoundationTrapTests {
 
     @Test("A redirect that is followed takes Authorization and Cookie to another origin")
     func redirectKeepsSecrets() async throws {
-        let other = try TestServer(reply: .status(200))
-        let server = try TestServer(reply: .redirect(to: other.baseURL.absoluteString + "/x"))
+        let other = try TestServer(response: .status(200))
+        let server = try TestServer(response: .redirect(to: other.baseURL.absoluteString + "/x"))
         var request = URLRequest(url: server.baseURL)
         request.allHTTPHeaderFields = ["Authorization": "Bearer secret", "Cookie": "id=secret"]
         try await probe.run(request, in: probe.session())
@@ -43,7 +43,7 @@ struct FoundationTrapTests {
 
     @Test("A redirect status without Location reaches the delegate with neither head nor body")
     func redirectWithoutLocation() async throws {
-        let server = try TestServer(reply: .text("where?", status: 302))
+        let server = try TestServer(response: .text("where?", status: 302))
         try await probe.run(URLRequest(url: server.baseURL), in: probe.session())
         let remedy: Comment =
             "mended: URLSessionExchange need not look for the head in the task, nor give up on the body"
@@ -54,11 +54,11 @@ struct FoundationTrapTests {
 
     @Test("A 401 that asks for Basic never ends, not even by its timeout", arguments: [true, false])
     func basicNeverEnds(asksDelegate: Bool) async throws {
-        let reply = TestServer.Reply.text("who?", status: 401, headers: ["WWW-Authenticate": "Basic realm=\"x\""])
+        let reply = TestServer.Response.text("who?", status: 401, headers: ["WWW-Authenticate": "Basic realm=\"x\""])
         let server = try TestServer { request in request.path == "/401" ? reply : .hang }
         let session = probe.session { $0.timeoutIntervalForRequest = 1 }
         session.dataTask(with: URLRequest(url: server.baseURL.appendingPathComponent("401"))).resume()
-        await server.waitForReplies(1)
+        await server.waitForResponses(1)
         // Two calls that do time out, one after the other: by then the first one has had twice its time.
         for count in 1...2 { try await probe.run(URLRequest(url: server.baseURL), in: session, ended: count) }
         #expect(probe.endedCount == 2, "mended: SessionDelegate need not end the exchange when it is challenged")
@@ -68,9 +68,9 @@ struct FoundationTrapTests {
 
     @Test("A 401 that asks for Basic ends as cancelled when the challenge is declined, its response before it")
     func declinedChallenge() async throws {
-        let reply = TestServer.Reply.text("who?", status: 401, headers: ["WWW-Authenticate": "Basic realm=\"x\""])
+        let reply = TestServer.Response.text("who?", status: 401, headers: ["WWW-Authenticate": "Basic realm=\"x\""])
         let probe = TrapSession(TrapSession.Answers(challenge: .cancelAuthenticationChallenge))
-        let server = try TestServer(reply: reply)
+        let server = try TestServer(response: reply)
         try await probe.run(URLRequest(url: server.baseURL), in: probe.session())
         #expect(
             probe.error?.code == .cancelled,
@@ -101,7 +101,7 @@ struct FoundationTrapTests {
 
     @Test("Suspending and resuming a task sends its request again")
     func resumeSendsAgain() async throws {
-        let server = try TestServer(reply: .hang)
+        let server = try TestServer(response: .hang)
         let task = probe.session().dataTask(with: URLRequest(url: server.baseURL))
         task.resume()
         await server.waitForRequests(1)
@@ -115,7 +115,7 @@ struct FoundationTrapTests {
 
     @Test("A timeout of less than a second is observed")
     func shortTimeout() async throws {
-        let server = try TestServer(reply: .hang)
+        let server = try TestServer(response: .hang)
         var request = URLRequest(url: server.baseURL)
         request.timeoutInterval = 0.9
         let start = ContinuousClock.now
@@ -128,7 +128,7 @@ struct FoundationTrapTests {
     @Test("URLSession does not observe the time limit of the whole call")
     func resourceTimeout() async throws {
         let bytes = Data(count: 30)
-        let server = try TestServer(reply: [
+        let server = try TestServer(response: [
             .head(status: 200, headers: ["Content-Length": "30"]),
             .drip(bytes, chunkSize: 1, every: .milliseconds(70)),
         ])
@@ -142,14 +142,14 @@ struct FoundationTrapTests {
     func ipv6() async throws {
         var options = TestServer.Options()
         options.address = .ipv6
-        let server = try TestServer(options: options, reply: .status(200))
+        let server = try TestServer(options: options, response: .status(200))
         try await probe.run(URLRequest(url: server.baseURL), in: probe.session())
         #expect(probe.error?.code == .badURL, "mended: URLSessionCall need not refuse it")
     }
 
     @Test("A body that is cut short is the error \"unknown\"")
     func truncatedBody() async throws {
-        let server = try TestServer(reply: [
+        let server = try TestServer(response: [
             .head(status: 200, headers: ["Content-Length": "10"]), .text("abc"), .close,
         ])
         try await probe.run(URLRequest(url: server.baseURL), in: probe.session())
@@ -159,14 +159,14 @@ struct FoundationTrapTests {
     @Test("One byte of a header field that is not UTF-8 fails the call")
     func fieldThatIsNotUTF8() async throws {
         let head = Data("HTTP/1.1 200 OK\r\nContent-Length: 0\r\nX-Name: Andr".utf8) + [0xE9, 0x0D, 0x0A, 0x0D, 0x0A]
-        let server = try TestServer(reply: [.bytes(head), .close])
+        let server = try TestServer(response: [.bytes(head), .close])
         try await probe.run(URLRequest(url: server.baseURL), in: probe.session())
         #expect(probe.error != nil, "mended: take its requirement off the list in TransportConformanceTests")
     }
 
     @Test("The temporary file of a download is not removed")
     func downloadStays() async throws {
-        let server = try TestServer(reply: .text("kept"))
+        let server = try TestServer(response: .text("kept"))
         let download = DownloadProbe()
         let session = URLSession(configuration: .ephemeral, delegate: download, delegateQueue: nil)
         session.downloadTask(with: URLRequest(url: server.baseURL)).resume()
@@ -184,7 +184,7 @@ struct FoundationTrapTests {
 
     @Test("User name and password in a URL are sent as Authorization")
     func userInfo() async throws {
-        let server = try TestServer(reply: .status(200))
+        let server = try TestServer(response: .status(200))
         let url = try #require(URL(string: "http://user:secret@127.0.0.1:\(server.port)/"))
         try await probe.run(URLRequest(url: url), in: probe.session())
         let sent = try await server.request(at: 0).headers["Authorization"]
@@ -193,7 +193,7 @@ struct FoundationTrapTests {
 
     @Test("A line break in a header field's name makes a second field")
     func injectedField() async throws {
-        let server = try TestServer(reply: .status(200))
+        let server = try TestServer(response: .status(200))
         var request = URLRequest(url: server.baseURL)
         request.allHTTPHeaderFields = ["X-A: 1\r\nX-B": "2"]
         try await probe.run(request, in: probe.session())

@@ -46,7 +46,7 @@ struct URLSessionCallbackQueueTests {
     @Test("A download written more slowly than it arrives uses little memory", .enabled(if: ProcessMemory.isReused))
     func memory() async {
         await #expect(processExitsWith: .success) {
-            let server = try TestServer(reply: .download(byteCount: 256 << 20, repeating: Data(count: 256 << 10)))
+            let server = try TestServer(response: .download(byteCount: 256 << 20, repeating: Data(count: 256 << 10)))
             let folder = try TemporaryFolder()
             let before = try ProcessMemory.peak()
             let reports = Tally()

@@ -13,7 +13,7 @@ import FoundationNetworking
 struct URLSessionDownloadTests {
     @Test("No partial file is left when a cancelled call ends, even during a write")
     func cancelledWhileWritten() async throws {
-        let server = try TestServer(reply: [
+        let server = try TestServer(response: [
             .head(status: 200, headers: ["Content-Length": "8388608"]), .body(Data(count: 8 << 20)),
         ])
         defer { server.stop() }
@@ -41,7 +41,7 @@ struct URLSessionDownloadTests {
     @Test("A call cancelled by its last report has its file, or an error and no file")
     func cancelledByLastReport() async throws {
         // Chunked, so that the total is known only at the end.
-        let server = try TestServer(reply: [
+        let server = try TestServer(response: [
             .head(status: 200, headers: ["Transfer-Encoding": "chunked"]), .chunk(Data(count: 1_000)), .endChunks,
         ])
         let folder = try TemporaryFolder()

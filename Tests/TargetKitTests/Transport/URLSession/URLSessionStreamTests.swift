@@ -39,7 +39,7 @@ struct URLSessionStreamTests {
 
     @Test("A server-sent event is delivered while its stream continues, and leaving the loop ends the exchange")
     func events() async throws {
-        let server = try TestServer(reply: [
+        let server = try TestServer(response: [
             .head(status: 200, headers: ["Content-Type": "text/event-stream"]), .text("data: a\n\n"), .hang,
         ])
         do {
@@ -63,7 +63,7 @@ struct URLSessionStreamTests {
 
     @Test("shutdown() breaks off the bodies that are read")
     func shutdown() async throws {
-        let server = try TestServer(reply: [.head(status: 200, headers: json), .hang])
+        let server = try TestServer(response: [.head(status: 200, headers: json), .hang])
         let (_, body) = try await TestCall(buffer: 1).open(at: server, with: transport)
         transport.shutdown()
         let error = await #expect(throws: URLError.self) { try await body.bytes }
@@ -75,7 +75,7 @@ struct URLSessionStreamTests {
     @Test("A released transport serves its readers to the end, then closes its connections")
     func transportGoes() async throws {
         let gate = Gate()
-        let server = try TestServer(reply: [
+        let server = try TestServer(response: [
             .head(status: 200, headers: ["Content-Type": "application/json", "Content-Length": "3"]),
             .pause(until: gate), .text("abc"),
         ])
@@ -91,7 +91,7 @@ struct URLSessionStreamTests {
 
     @Test("The error of an incomplete body contains the URL")
     func errorInfo() async throws {
-        let server = try TestServer(reply: [
+        let server = try TestServer(response: [
             .head(status: 200, headers: ["Content-Type": "application/json", "Content-Length": "3"]), .close,
         ])
         let (_, body) = try await TestCall(path: "/a", buffer: 1).open(at: server, with: transport)
@@ -101,7 +101,7 @@ struct URLSessionStreamTests {
 
     @Test("A body cancelled as it ends ends once, and the next call works")
     func cancelsAtTheEnd() async throws {
-        let server = try TestServer(reply: .json("abc"))
+        let server = try TestServer(response: .json("abc"))
         for round in 0..<25 {
             let (_, body) = try await TestCall(buffer: 1).open(at: server, with: transport)
             let result = await ending(cancelledAfter: round * 20) { try await body.bytes }
@@ -115,8 +115,8 @@ struct URLSessionStreamTests {
 @Suite("URLSessionTransport: streams on Linux", .serialized, .timeLimit(.minutes(3)))
 struct URLSessionLinuxStreamTests {
     private static let requirements: [TransportRequirement] = {
-        let backPressure = Set(TransportConformance.backPressure.map(\.description))
-        return TransportConformance.streaming.filter { !backPressure.contains($0.description) }
+        let backPressure = Set(TransportConformance.backPressure.map(\.id))
+        return TransportConformance.streaming.filter { !backPressure.contains($0.id) }
     }()
 
     @Test(
@@ -131,7 +131,7 @@ struct URLSessionLinuxStreamTests {
 
     @Test("A streamed body is refused before anything is sent, and the error suggests CurlTransport")
     func refused() async throws {
-        let server = try TestServer(reply: .text("x"))
+        let server = try TestServer(response: .text("x"))
         let provider = Provider<TestTarget>(transport: URLSessionTransport.another())
         let failure = await #expect(throws: TargetKitError.self) {
             try await provider.stream(TestTarget(server.baseURL))
@@ -150,8 +150,8 @@ struct URLSessionLinuxStreamTests {
         .enabled(if: TrapSession.isAsked, TrapSession.skipReason)
     )
     func pace() async throws {
-        let reply = TestServer.Reply.download(byteCount: 1 << 40, repeating: Data(count: 65_536))
-        let server = try TestServer(reply: reply)
+        let reply = TestServer.Response.download(byteCount: 1 << 40, repeating: Data(count: 65_536))
+        let server = try TestServer(response: reply)
         let transport = URLSessionTransport(streaming: .paced)
         let (_, body) = try await TestCall(buffer: 1 << 20).open(at: server, with: transport)
         await server.waitForConnections(closed: 1)

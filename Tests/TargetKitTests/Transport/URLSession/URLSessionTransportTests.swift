@@ -45,7 +45,7 @@ struct URLSessionTransportTests {
 
     @Test("A body for a GET is refused before anything is sent")
     func bodyOfGet() async throws {
-        let server = try TestServer(reply: .status(200))
+        let server = try TestServer(response: .status(200))
         let error = try #require(await error(call(server.baseURL, body: .data(Data("x".utf8)))))
         #expect(error.code == .dataLengthExceedsMaximum)
         #expect(error.localizedDescription.contains("GET"))
@@ -54,7 +54,7 @@ struct URLSessionTransportTests {
 
     @Test("A body's file that is not a regular file is refused with its name")
     func bodyInFolder() async throws {
-        let server = try TestServer(reply: .status(200))
+        let server = try TestServer(response: .status(200))
         let folder = FileManager.default.temporaryDirectory
         let error = try #require(await error(call(server.baseURL, method: "PUT", body: .file(folder))))
         #expect(error.code == .fileIsDirectory)
@@ -65,7 +65,7 @@ struct URLSessionTransportTests {
 
     @Test("A source whose length differs from the declared one fails the call", arguments: [2, 4] as [Int64])
     func sourceOfWrongLength(announced: Int64) async throws {
-        let server = try TestServer(reply: .status(200))
+        let server = try TestServer(response: .status(200))
         let body = TransportRequest.Body.stream(FixedSource(bytes: Data("abc".utf8), length: announced))
         #expect(await error(call(server.baseURL, method: "PUT", body: body))?.code == .requestBodyStreamExhausted)
         #expect(server.requestCount == 0)
@@ -73,7 +73,7 @@ struct URLSessionTransportTests {
 
     @Test("Shutting down ends running calls and refuses later ones, also when repeated")
     func shutdown() async throws {
-        let server = try TestServer(reply: .hang)
+        let server = try TestServer(response: .hang)
         let calls = (0..<4).map { _ in Task { try await transport.send(call(server.baseURL)) } }
         await server.waitForRequests(4)
         transport.shutdown()
@@ -92,7 +92,7 @@ struct URLSessionTransportTests {
     func release() async throws {
         let gate = Gate()
         let server = try TestServer(
-            reply: TestServer.Reply(steps: [.pause(until: gate)] + TestServer.Reply.text("x").steps)
+            response: TestServer.Response(steps: [.pause(until: gate)] + TestServer.Response.text("x").steps)
         )
         var transport: URLSessionTransport? = URLSessionTransport.another()
         weak let released = transport
@@ -121,11 +121,11 @@ struct URLSessionTransportTests {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.timeoutIntervalForRequest = 0.4
         let transport = URLSessionTransport(configuration: configuration)
-        let silent = try TestServer(reply: .hang)
+        let silent = try TestServer(response: .hang)
         let error = await #expect(throws: URLError.self) { try await transport.send(call(silent.baseURL)) }
         #expect(error?.code == .timedOut)
         let slow = try TestServer(
-            reply: TestServer.Reply(steps: [.wait(for: .milliseconds(1_500))] + TestServer.Reply.text("late").steps)
+            response: TestServer.Response(steps: [.wait(for: .milliseconds(1_500))] + TestServer.Response.text("late").steps)
         )
         let response = try await transport.send(call(slow.baseURL, timeout: .seconds(20)))
         #expect(response.head.statusCode == 200)
@@ -147,7 +147,7 @@ struct URLSessionTransportTests {
 
     @Test("A background configuration is refused with an explanation, and nothing is sent")
     func background() async throws {
-        let server = try TestServer(reply: .status(200))
+        let server = try TestServer(response: .status(200))
         #if canImport(FoundationNetworking)
         let configuration = URLSessionConfiguration.default
         configuration.identifier = "org.example.background"
@@ -169,7 +169,7 @@ struct URLSessionTransportTests {
     func ipv6() async throws {
         var options = TestServer.Options()
         options.address = .ipv6
-        let server = try TestServer(options: options, reply: .status(200))
+        let server = try TestServer(options: options, response: .status(200))
         let error = try #require(await error(call(server.baseURL)))
         #expect(error.code == .unsupportedURL)
         #expect(error.localizedDescription.contains("CurlTransport"))
@@ -177,16 +177,16 @@ struct URLSessionTransportTests {
 
     @Test("On Linux a redirect without a Location is an error when it has a body, and a response when it has none")
     func redirectWithoutLocation() async throws {
-        let full = try TestServer(reply: .text("where?", status: 302))
+        let full = try TestServer(response: .text("where?", status: 302))
         #expect(await error(call(full.baseURL))?.code == .redirectToNonExistentLocation)
-        let empty = try TestServer(reply: .status(302))
+        let empty = try TestServer(response: .status(302))
         #expect(try await transport.send(call(empty.baseURL)).head.statusCode == 302)
         #expect(try await transport.send(call(full.baseURL, method: "HEAD")).head.statusCode == 302)
     }
 
     @Test("On Linux a request that asks for trailers is refused, because they end the process")
     func asksForTrailers() async throws {
-        let server = try TestServer(reply: .status(200))
+        let server = try TestServer(response: .status(200))
         var request = call(server.baseURL)
         request.urlRequest.setValue("deflate, Trailers", forHTTPHeaderField: "TE")
         let error = try #require(await error(request))
@@ -198,7 +198,7 @@ struct URLSessionTransportTests {
     @Test("On Linux a response that announces trailers is abandoned before they arrive")
     func announcesTrailers() async throws {
         let fields: HTTPHeaders = ["Transfer-Encoding": "chunked", "Trailer": "X-Digest"]
-        let server = try TestServer(reply: [.head(status: 200, headers: fields), .chunk(Data("x".utf8)), .hang])
+        let server = try TestServer(response: [.head(status: 200, headers: fields), .chunk(Data("x".utf8)), .hang])
         let error = try #require(await error(call(server.baseURL)))
         #expect(error.code == .cannotParseResponse)
         #expect(error.localizedDescription.contains("CurlTransport"))
@@ -207,7 +207,7 @@ struct URLSessionTransportTests {
 
     @Test("On Linux a status line that ends with its code is an error that suggests CurlTransport")
     func noReason() async throws {
-        let server = try TestServer(reply: .raw("HTTP/1.1 200\r\nContent-Length: 0\r\n\r\n"))
+        let server = try TestServer(response: .raw("HTTP/1.1 200\r\nContent-Length: 0\r\n\r\n"))
         let error = try #require(await error(call(server.baseURL)))
         #expect(error.code == .cannotParseResponse)
         #expect(error.localizedDescription.contains("CurlTransport"))
@@ -216,7 +216,7 @@ struct URLSessionTransportTests {
     @Test("On Linux the values of a repeated field are in order if their spelling is equal, else by spelling")
     func repeatedFields() async throws {
         let fields: HTTPHeaders = ["X-A": "1", "x-a": "2", "X-A": "3", "X-a": "4", "Via": "a", "Via": "b"]
-        let server = try TestServer(reply: .status(200, headers: fields))
+        let server = try TestServer(response: .status(200, headers: fields))
         let headers = try await transport.send(call(server.baseURL)).head.headers
         #expect(headers["X-A"] == "1, 3, 4, 2")
         #expect(headers["Via"] == "a, b")
@@ -225,7 +225,7 @@ struct URLSessionTransportTests {
     @Test("On Linux a header field that is not UTF-8 is an error of the response")
     func fieldThatIsNotUTF8() async throws {
         let head = Data("HTTP/1.1 200 OK\r\nContent-Length: 0\r\nX-Name: Andr".utf8) + [0xE9, 0x0D, 0x0A, 0x0D, 0x0A]
-        let server = try TestServer(reply: [.bytes(head), .close])
+        let server = try TestServer(response: [.bytes(head), .close])
         #expect(await error(call(server.baseURL))?.code == .cannotParseResponse)
     }
     #endif

@@ -43,7 +43,7 @@ struct CurlFramingTests {
     )
     func goodLength(value: String) async throws {
         let transport = CurlTransport.another()
-        let server = try TestServer(reply: [.text("HTTP/1.1 200 OK\r\nContent-Length: \(value)\r\n\r\nhello")])
+        let server = try TestServer(response: [.text("HTTP/1.1 200 OK\r\nContent-Length: \(value)\r\n\r\nhello")])
         for _ in 0..<2 { #expect(try await TestCall().send(to: server, with: transport).text == "hello") }
         #expect(server.connectionCount == 1)
     }
@@ -52,21 +52,21 @@ struct CurlFramingTests {
     func otherFields() async throws {
         let transport = CurlTransport.another()
         let head = "HTTP/1.1 200 OK\r\nContent-Digest: x\r\nTiming-Allow-From: chunked\r\nContent-Length: 5\r\n\r\n"
-        let server = try TestServer(reply: [.text(head + "hello")])
+        let server = try TestServer(response: [.text(head + "hello")])
         for _ in 0..<2 { #expect(try await TestCall().send(to: server, with: transport).text == "hello") }
         #expect(server.connectionCount == 1)
     }
 
     @Test("The length of a response that has no body is ignored", arguments: [204, 304])
     func noBody(status: Int) async throws {
-        let server = try TestServer(reply: [.text("HTTP/1.1 \(status) X\r\nContent-Length: 5\r\n\r\n")])
+        let server = try TestServer(response: [.text("HTTP/1.1 \(status) X\r\nContent-Length: 5\r\n\r\n")])
         #expect(try await TestCall().send(to: server, with: CurlTransport.another()).head.statusCode == status)
     }
 
     @Test("Chunks take precedence over a length, and the connection is not reused")
     func chunksAndLength() async throws {
         let transport = CurlTransport.another()
-        let server = try TestServer(reply: [
+        let server = try TestServer(response: [
             .head(status: 200, headers: ["Content-Length": "3", "Transfer-Encoding": "chunked"]),
             .chunk(Data("hello".utf8)), .endChunks,
         ])
@@ -89,7 +89,7 @@ struct CurlFramingTests {
             (ok + "Transfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n", "X-Flood: 0123456789\r\n"),
         ]
         for flood in floods {
-            let server = try TestServer(reply: [
+            let server = try TestServer(response: [
                 .text(flood.start),
                 .generate(byteCount: 1 << 40, repeating: Data(String(repeating: flood.piece, count: 1000).utf8)),
             ])
@@ -112,7 +112,7 @@ struct CurlFramingTests {
         let head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
         let trailers = "X-Trailer: \(String(repeating: "x", count: 500))\r\n\r\n"
         let text = early + head + "2\r\nok\r\n0\r\n" + trailers
-        let server = try TestServer(reply: [.text(text)])
+        let server = try TestServer(response: [.text(text)])
         let size = early.utf8.count + head.utf8.count + trailers.utf8.count
         let enough = transport(maxHeadSize: size)
         for _ in 0..<2 { #expect(try await TestCall().send(to: server, with: enough).text == "ok") }
@@ -131,7 +131,7 @@ struct CurlFramingTests {
         ]
     )
     func longLine(text: String) async throws {
-        let server = try TestServer(reply: [.text(text)])
+        let server = try TestServer(response: [.text(text)])
         // More than libcurl's own limit.
         let error = await #expect(throws: URLError.self) {
             try await TestCall().send(to: server, with: transport(maxHeadSize: 8 << 20))

@@ -13,11 +13,11 @@ struct CurlUploadTests {
     /// More than the kernel's buffers on both sides.
     static let large = Data(count: 64 << 20)
 
-    private func server(_ reply: TestServer.Reply) throws -> TestServer {
+    private func server(_ reply: TestServer.Response) throws -> TestServer {
         var options = TestServer.Options()
-        options.onHead = { _ in .reply(reply) }
+        options.onHead = { _ in .response(reply) }
         options.expectContinue = .ignore
-        return try TestServer(options: options, reply: .hang)
+        return try TestServer(options: options, response: .hang)
     }
 
     static let bodies: [(name: String, body: TransportRequest.Body)] = [
@@ -83,9 +83,9 @@ struct CurlUploadTests {
             [.head(status: 204, headers: ["Connection": "close"]), .stopReading, .hang],
             [.head(status: 200), .text("fine"), .stopReading, .halfClose],
             [.head(status: 200, headers: ["Content-Length": "4"]), .text("fine"), .close],
-        ] as [TestServer.Reply]
+        ] as [TestServer.Response]
     )
-    func closedUnderBody(reply: TestServer.Reply) async throws {
+    func closedUnderBody(reply: TestServer.Response) async throws {
         let server = try server(reply)
         let call = TestCall(method: "POST", body: .data(Self.large))
         let error = await #expect(throws: URLError.self) {
