@@ -24,7 +24,8 @@ extension RedactedRequest {
         let (scheme, authority, path) = Self.parts(of: address)
         if !fields.contains("Host"), !authority.isEmpty { fields.add("Host", value: authority) }
         let isPlain = scheme.lowercased() == "http"
-        let target = (isPlain ? "\(scheme)://\(authority)\(path)" : path.isEmpty ? "/" : path) + (query.map { "?" + $0 } ?? "")
+        let place = isPlain ? "\(scheme)://\(authority)\(path)" : path.isEmpty ? "/" : path
+        let target = place + (query.map { "?" + $0 } ?? "")
         let head = ["\(method) \(target)".inOneLine] + fields.sortedLines(of: content)
         let lines = head.joined(separator: "\n")
         return content == .empty ? lines : lines + "\n\n" + content.text

@@ -47,23 +47,16 @@ public struct RecordingPlugin: Plugin {
         case process(Outcome)
     }
 
-    /// A closure for `prepare`.
-    public typealias Prepare = @Sendable (URLRequest, RequestContext) async throws -> URLRequest
-    /// A closure for `retry`.
-    public typealias Retry = @Sendable (Result<Response, TargetKitError>, RequestContext) async -> RetryDecision
-    /// A closure for `process`.
-    public typealias Process =
-        @Sendable (Result<Response, TargetKitError>, RequestContext) async -> Result<Response, TargetKitError>
-
     /// The place of the plugin.
     public let place: PluginPlace
     /// The requests that were passed to `willSend`. A body is included if it is in memory.
     public let log: RequestLog
     private let recordedEvents = Recorder<Event>()
     private let recordedCalls = Recorder<FinishedCall>()
-    private let onPrepare: Prepare
-    private let onRetry: Retry
-    private let onProcess: Process
+    private let onPrepare: @Sendable (URLRequest, RequestContext) async throws -> URLRequest
+    private let onRetry: @Sendable (Result<Response, TargetKitError>, RequestContext) async -> RetryDecision
+    private let onProcess:
+        @Sendable (Result<Response, TargetKitError>, RequestContext) async -> Result<Response, TargetKitError>
 
     /// Creates a plugin.
     ///
@@ -76,9 +69,15 @@ public struct RecordingPlugin: Plugin {
     public init(
         place: PluginPlace = .standard,
         log: RequestLog = RequestLog(),
-        prepare: @escaping Prepare = { request, _ in request },
-        retry: @escaping Retry = { _, _ in .doNotRetry },
-        process: @escaping Process = { result, _ in result }
+        prepare: @escaping @Sendable (URLRequest, RequestContext) async throws -> URLRequest = { request, _ in request
+        },
+        retry: @escaping @Sendable (Result<Response, TargetKitError>, RequestContext) async -> RetryDecision = { _, _ in
+            .doNotRetry
+        },
+        process:
+            @escaping @Sendable (
+                Result<Response, TargetKitError>, RequestContext
+            ) async -> Result<Response, TargetKitError> = { result, _ in result }
     ) {
         self.place = place
         self.log = log

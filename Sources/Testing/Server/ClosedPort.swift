@@ -16,7 +16,7 @@ import Musl
 /// let port = try ClosedPort()
 /// let shop = Shop(baseURL: port.baseURL)       // its calls fail with `.cannotConnectToHost`
 /// ```
-public final class ClosedPort: Sendable {
+package final class ClosedPort: Sendable {
     private let descriptor: Int32
 
     package let port: Int
@@ -24,7 +24,7 @@ public final class ClosedPort: Sendable {
     /// Reserves a free port.
     ///
     /// - Throws: An error that names the system call if there is none.
-    public init() throws {
+    package init() throws {
         let (descriptor, port) = try Socket.bound(to: .ipv4)
         self.descriptor = descriptor
         self.port = Int(port)
@@ -35,5 +35,5 @@ public final class ClosedPort: Sendable {
     }
 
     /// The URL of the port, for example `http://127.0.0.1:1234`.
-    public var baseURL: URL { URL(string: "http://127.0.0.1:\(port)") ?? URL(fileURLWithPath: "/") }
+    package var baseURL: URL { URL(string: "http://127.0.0.1:\(port)") ?? URL(fileURLWithPath: "/") }
 }

@@ -16,19 +16,19 @@ extension TestServer.Response {
     public static var truncatedHead: Self { .raw("HTTP/1.1 200 OK\r\nContent-Type: appl") }
 
     /// Sends a head whose status code is not a number, then closes the connection.
-    public static var malformedHead: Self { .raw("HTTP/1.1 OK\r\nContent-Length: 0\r\n\r\n") }
+    package static var malformedHead: Self { .raw("HTTP/1.1 OK\r\nContent-Length: 0\r\n\r\n") }
 
     /// Sends bytes of another protocol instead of a response, then closes the connection.
     public static var notHTTP: Self { .raw("SSH-2.0-OpenSSH_9.6\r\n") }
 
     /// Sends a head whose header fields do not end.
-    public static var endlessHead: Self {
+    package static var endlessHead: Self {
         let fields = Data(String(repeating: "X-Fill: \(String(repeating: "x", count: 118))\r\n", count: 512).utf8)
         return [.text("HTTP/1.1 200 OK\r\n"), .generate(byteCount: .max, repeating: fields), .close]
     }
 
     /// Sends a body that does not end, in chunks.
-    public static var endlessBody: Self {
+    package static var endlessBody: Self {
         let chunk = Data("10000\r\n\(String(repeating: "x", count: 1 << 16))\r\n".utf8)
         return [
             .head(status: 200, headers: ["Transfer-Encoding": "chunked"]),
@@ -37,7 +37,7 @@ extension TestServer.Response {
     }
 
     /// Sends a chunk whose size is not a number, then closes the connection.
-    public static var malformedChunk: Self {
+    package static var malformedChunk: Self {
         [.head(status: 200, headers: ["Transfer-Encoding": "chunked"]), .text("size\r\nabc\r\n"), .close]
     }
 }
@@ -66,7 +66,7 @@ extension TestServer.Response {
     }
 
     /// Returns this response with another value of `Content-Length`, which does not fit the body or is not a number.
-    public func contentLength(_ value: String) -> Self {
+    package func contentLength(_ value: String) -> Self {
         mapSteps { step in
             guard case .head(let status, let reason, var headers) = step.action else { return step }
             headers[.contentLength] = value

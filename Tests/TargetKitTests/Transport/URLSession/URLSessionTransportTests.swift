@@ -125,7 +125,9 @@ struct URLSessionTransportTests {
         let error = await #expect(throws: URLError.self) { try await transport.send(call(silent.baseURL)) }
         #expect(error?.code == .timedOut)
         let slow = try TestServer(
-            response: TestServer.Response(steps: [.wait(for: .milliseconds(1_500))] + TestServer.Response.text("late").steps)
+            response: TestServer.Response(
+                steps: [.wait(for: .milliseconds(1_500))] + TestServer.Response.text("late").steps
+            )
         )
         let response = try await transport.send(call(slow.baseURL, timeout: .seconds(20)))
         #expect(response.head.statusCode == 200)
