@@ -62,7 +62,7 @@ enum CallEnding: String, CaseIterable, Sendable {
         let call = Task { await provider.result(PluginTarget(validation: .successCodes)) }
         switch self {
         case .cancelledInPrepare, .cancelledInFlight: await reached.waitForArrivals()
-        case .cancelledWaitingToRetry: await clock.waitForSleepers()
+        case .cancelledWaitingToRetry: try? await clock.waitForSleepers()
         default: return await call.value
         }
         call.cancel()
