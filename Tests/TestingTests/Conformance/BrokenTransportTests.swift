@@ -50,7 +50,7 @@ struct BrokenTransportTests {
         let transport = BrokenTransport(finish: { TransportResponse(head: $0.head, body: .data(Data())) })
         #expect(
             try await message("It reads a large body completely", transport)
-                == "It reads a large body completely: 0 bytes were returned, which are not the 8388608 sent"
+                == "readsLargeBody: It reads a large body completely: 0 bytes were returned, which are not the 8388608 sent"
         )
     }
 
@@ -65,7 +65,7 @@ struct BrokenTransportTests {
         let requirement = "It returns a 401 with its body, and does not send the request again"
         #expect(
             try await message(requirement, transport)
-                == #"\#(requirement): WWW-Authenticate: expected "Basic realm=\"x\"", found none"#
+                == #"returnsUnauthorized: \#(requirement): WWW-Authenticate: expected "Basic realm=\"x\"", found none"#
         )
     }
 
@@ -75,7 +75,7 @@ struct BrokenTransportTests {
         let transport = BrokenTransport(finish: { _ in throw Unfinished() })
         #expect(
             try await message("It returns each status from 200 to 599", transport)
-                == "It returns each status from 200 to 599: not implemented"
+                == "returnsEveryStatus: It returns each status from 200 to 599: not implemented"
         )
     }
 

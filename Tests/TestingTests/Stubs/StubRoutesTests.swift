@@ -104,12 +104,12 @@ struct StubRoutesTests {
         #expect(results == ["503", "timedOut", "200", "201", "201"])
     }
 
-    @Test("A sequence without answers is an error")
+    @Test("A sequence without responses is an error")
     func emptySequence() async throws {
         let error = await #expect(throws: TargetKitError.self) {
             try await provider([.any: .sequence()]).request(.product(id: 1))
         }
-        #expect(error?.description.hasSuffix("The sequence of any request has no answers.") == true)
+        #expect(error?.description.hasSuffix("The sequence of any request has no responses.") == true)
     }
 
     @Test("Concurrent calls each get another answer of a sequence")
