@@ -32,7 +32,7 @@ struct RetryTests {
         let stepper = Task { [clock] in
             var waits = 0
             while true {
-                try? await clock.waitForSleepers()
+                try? await clock.waitForSleepers(within: .seconds(600))
                 if Task.isCancelled { return waits }
                 clock.advanceToNextDeadline()
                 waits += 1

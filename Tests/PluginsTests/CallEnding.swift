@@ -62,7 +62,7 @@ enum CallEnding: String, CaseIterable, Sendable {
         let call = Task { await provider.result(PluginTarget(validation: .successCodes)) }
         switch self {
         case .cancelledInPrepare, .cancelledInFlight: await reached.waitForArrivals()
-        case .cancelledWaitingToRetry: try? await clock.waitForSleepers()
+        case .cancelledWaitingToRetry: try? await clock.waitForSleepers(within: .seconds(600))
         default: return await call.value
         }
         call.cancel()

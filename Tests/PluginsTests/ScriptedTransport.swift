@@ -75,7 +75,7 @@ extension ManualClock {
         let stepper = Task {
             var sleeps: [Duration] = []
             while true {
-                try? await waitForSleepers()
+                try? await waitForSleepers(within: .seconds(600))
                 if Task.isCancelled { return sleeps }
                 sleeps.append(advanceToNextDeadline())
             }

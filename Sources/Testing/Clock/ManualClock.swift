@@ -167,9 +167,9 @@ extension ManualClock {
     ///
     /// - Parameters:
     ///   - count: The number of tasks; default: 1.
-    ///   - limit: How long to wait, in real time; default: 5 seconds.
+    ///   - limit: How long to wait, in real time; default: 30 seconds.
     /// - Throws: An error that lists the tasks that sleep, after the limit; `CancellationError`.
-    public func waitForSleepers(_ count: Int = 1, within limit: Duration = .seconds(5)) async throws {
+    public func waitForSleepers(_ count: Int = 1, within limit: Duration = .seconds(30)) async throws {
         try Task.checkCancellation()
         guard sleeperCount < count else { return }
         let isReached = await Deadline.value(limit) { await self.sleepersReach(count) } != nil

@@ -64,11 +64,11 @@ extension RequestLog {
     ///
     /// - Parameters:
     ///   - pattern: The request to wait for; default: any.
-    ///   - limit: How long to wait, in real time; default: 5 seconds.
+    ///   - limit: How long to wait, in real time; default: 30 seconds.
     /// - Throws: An error that lists the requests that have arrived, after the limit; `CancellationError`.
     public func next(
         _ pattern: RequestPattern = .any,
-        within limit: Duration = .seconds(5)
+        within limit: Duration = .seconds(30)
     ) async throws -> RecordedRequest {
         try Task.checkCancellation()
         let id = state.withLock { $0.announce() }

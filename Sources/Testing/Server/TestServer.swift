@@ -159,9 +159,9 @@ public final class TestServer: Sendable {
     ///
     /// - Parameters:
     ///   - count: The number of closed connections since the server's start; default: 1.
-    ///   - limit: How long to wait, in real time; default: 5 seconds.
+    ///   - limit: How long to wait, in real time; default: 30 seconds.
     /// - Throws: An error with the numbers of connections after the limit; `CancellationError`.
-    public func waitForClosedConnections(_ count: Int = 1, within limit: Duration = .seconds(5)) async throws {
+    public func waitForClosedConnections(_ count: Int = 1, within limit: Duration = .seconds(30)) async throws {
         let isReached = await Deadline.value(limit) { await self.waitForConnections(closed: count) } != nil
         try Task.checkCancellation()
         guard !isReached || state.closed.value < count else { return }

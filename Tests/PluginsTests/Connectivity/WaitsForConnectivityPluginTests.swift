@@ -48,7 +48,7 @@ struct WaitsForConnectivityPluginTests {
         let provider = provider([WaitsForConnectivityPlugin(reachability, timeout: .seconds(30), clock: clock)])
         await withTaskGroup(of: Bool.self) { group in
             for _ in 0..<count { group.addTask { await provider.result(PluginTarget()).failure == nil } }
-            try? await clock.waitForSleepers(count)
+            try? await clock.waitForSleepers(count, within: .seconds(600))
             #expect(sent.count == 0)
             #expect(clock.remainingSleeps == Array(repeating: .seconds(30), count: count))
             clock.advance(by: .seconds(29))

@@ -157,7 +157,7 @@ struct ResilienceTests {
         for isFirst in [true, false] {
             async let call = clock.stepping { await provider.result(target) }
             if isFirst {
-                try? await waits.waitForSleepers()
+                try? await waits.waitForSleepers(within: .seconds(600))
                 connectivity.set(.online(.wifi, isExpensive: false))
             }
             let (result, sleeps) = await call

@@ -264,7 +264,7 @@ struct RetryAfterTests {
         )
         // The call's deadline and the delay.
         let stepper = Task {
-            try? await clock.waitForSleepers(2)
+            try? await clock.waitForSleepers(2, within: .seconds(600))
             if !Task.isCancelled { clock.advanceToNextDeadline() }
         }
         let result = await provider.result(SturdyTarget())

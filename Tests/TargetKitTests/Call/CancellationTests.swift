@@ -35,7 +35,7 @@ struct CancellationTests {
     @Test("It ends with stage cancelled at every place, by every means", arguments: Place.allCases, Means.allCases)
     func everywhere(_ place: Place, _ means: Means) async throws {
         let clock = ManualClock()
-        try await cancel(at: place, by: means, on: clock) { try? await clock.waitForSleepers(1) }
+        try await cancel(at: place, by: means, on: clock) { try? await clock.waitForSleepers(1, within: .seconds(600)) }
     }
 
     @Test(

@@ -91,7 +91,7 @@ struct RemainingTimeTests {
         )
         let call = Task { try? await provider.request(TestTarget(.example).with { $0.validation = .none }) as Response }
         let stepper = Task {
-            try? await clock.waitForSleepers(2)
+            try? await clock.waitForSleepers(2, within: .seconds(600))
             if !Task.isCancelled { clock.advanceToNextDeadline() }
         }
         #expect(await call.value?.statusCode == 503)

@@ -28,7 +28,7 @@ struct NetworkConditionsTests {
         }
         let driver = Task {
             while !Task.isCancelled {
-                try? await clock.waitForSleepers()
+                try? await clock.waitForSleepers(within: .seconds(600))
                 if !Task.isCancelled { clock.advanceToNextDeadline() }
             }
         }

@@ -134,7 +134,7 @@ struct ConcurrencyLimitPluginTests {
         if isCancelled {
             second.cancel()
         } else {
-            try? await clock.waitForSleepers()
+            try? await clock.waitForSleepers(within: .seconds(600))
             clock.advance(by: .seconds(5))
         }
         let failure = await second.value.failure

@@ -60,7 +60,7 @@ extension ResponseStream.Elements<ServerSentEvent> {
         let waiting = Task {
             var waits: [Duration] = []
             while !Task.isCancelled {
-                try? await clock.waitForSleepers()
+                try? await clock.waitForSleepers(within: .seconds(600))
                 if !Task.isCancelled { waits.append(clock.advanceToNextDeadline()) }
             }
             return waits
