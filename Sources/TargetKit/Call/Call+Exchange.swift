@@ -22,10 +22,15 @@ extension Call {
         _ context: inout RequestContext
     ) async throws -> Result<Response, TargetKitError> {
         context.bodyOutsideRequest = prepared.body.isStreamed ? prepared.body : nil
+        var prepared = prepared
+        let download =
+            prepared.download == nil ? nil : ResumableDownload(prepared, context.target.validation)
+        defer { download?.end() }
+        if let download { download.addFields(to: &prepared.urlRequest) }
         let request = try await signed(prepared, to: target, context)
-        if plugins.signs { context.sentRequest = request.urlRequest }
+        if plugins.signs || download != nil { context.sentRequest = request.urlRequest }
         plugins.willSend(request.urlRequest, context: context)
-        let result = await result(of: request, with: target)
+        let result = await result(of: request, with: target, download)
         plugins.didReceive(result, context: context)
         return result
     }
@@ -59,30 +64,20 @@ extension Call {
 
     private func result(
         of request: TransportRequest,
-        with target: Resolved
+        with target: Resolved,
+        _ resumable: ResumableDownload?
     ) async -> Result<Response, TargetKitError> {
         do {
-            if case .file(let file) = request.destination {
-                return .success(try response(await download(request, to: file, from: target)))
+            guard let destination = request.download else {
+                return .success(try response(await transfer(request, to: target)))
             }
-            return .success(try response(await transfer(request, to: target)))
+            if let resumable, let result = try await download(request, with: resumable, from: target) {
+                return .success(try response(result))
+            }
+            return .success(try response(await download(request, to: destination, from: target)))
         } catch {
             return .failure(failure(error, at: .transport, request: request.urlRequest))
         }
-    }
-
-    /// Downloads the response to a file. An existing file is replaced only if the target accepts the response.
-    private func download(
-        _ request: TransportRequest,
-        to file: URL,
-        from target: Resolved
-    ) async throws -> ExchangeResult {
-        let download = PendingDownload(of: file)
-        var request = request
-        request.destination = .file(download.part)
-        let result = try await transfer(request, to: target)
-        try checkCancellation()
-        return try download.end(result, context.target.validation)
     }
 
     /// Returns the response if the target accepts its status code.
@@ -98,14 +93,23 @@ extension Call {
 
 extension Call {
     /// Sends a request within its timeout and follows its redirects.
-    private func transfer(_ request: TransportRequest, to target: Resolved) async throws -> ExchangeResult {
+    ///
+    /// - Parameter receive: Receives the body of a stream, within the same timeout.
+    func transfer(
+        _ request: TransportRequest,
+        to target: Resolved,
+        receive: (@Sendable (ExchangeResult) async throws -> ExchangeResult)? = nil
+    ) async throws -> ExchangeResult {
         // A stub applies its delay and timeout itself.
         guard target.stub == .never, !delivery.isStream, let timeout = request.timeout,
             let clock = configuration.exchangeClock
-        else { return try await follow(request, to: target) }
+        else {
+            let result = try await follow(request, to: target)
+            return if let receive { try await receive(result) } else { result }
+        }
         var request = request
         request.timeout = nil
-        return try await transfer(request, to: target, within: timeout, on: clock)
+        return try await transfer(request, to: target, within: timeout, on: clock, receive: receive)
     }
 
     /// Applies the timeout on a clock other than the continuous one, which transports do not support.
@@ -113,10 +117,14 @@ extension Call {
         _ request: TransportRequest,
         to target: Resolved,
         within timeout: Duration,
-        on clock: any Clock<Duration>
+        on clock: any Clock<Duration>,
+        receive: (@Sendable (ExchangeResult) async throws -> ExchangeResult)?
     ) async throws -> ExchangeResult {
         try await withThrowingTaskGroup(of: ExchangeResult?.self) { group in
-            group.addTask { try await self.follow(request, to: target) }
+            group.addTask {
+                let result = try await self.follow(request, to: target)
+                return if let receive { try await receive(result) } else { result }
+            }
             group.addTask {
                 try await clock.wait(for: timeout)
                 return nil
@@ -249,19 +257,21 @@ extension Call {
             urlRequest: request,
             body: body,
             destination: try destination(of: endpoint.task),
+            download: endpoint.task.download,
             timeout: try exchangeTimeout(of: request, endpoint),
             progress: progress
         )
     }
 
     private func destination(of task: HTTPTask) throws -> TransportRequest.Destination {
-        guard case .file(let file) = task.destination else {
+        guard let download = task.download else {
             if case .stream(let buffer) = delivery { return .stream(buffer: buffer) }
             return task.destination
         }
         if delivery.isStream { throw InvalidRequest.streamedDownload }
-        try PendingDownload.check(file)
-        return task.destination
+        try DownloadPlace(download).check()
+        // Replaced by the part's for the exchange.
+        return .memory()
     }
 
     /// The call's limit, else that of the endpoint or its request, else that of the target or provider.

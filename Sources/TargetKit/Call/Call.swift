@@ -110,9 +110,11 @@ final class Call: Sendable {
         _ context: inout RequestContext
     ) async -> Result<Response, TargetKitError> {
         var failed: [FailedAttempt] = []
+        var resumptions = DownloadResumptions(of: target.endpoint.task.download, handle)
         do {
             var prepared = prepared
             while true {
+                if resumptions.canPause { try await resumptions.waitWhilePaused() }
                 let request =
                     if let prepared { prepared } else { try await prepare(original, for: target, context) }
                 context.sentRequest = request.urlRequest
@@ -120,6 +122,12 @@ final class Call: Sendable {
                 let received =
                     if let shared { shared } else { try await exchange(request, with: target, &context) }
                 let result = decoded(received)
+                if shared == nil, resumptions.continues(after: result) {
+                    context.attempt += 1
+                    handle.attempt = context.attempt
+                    prepared = nil
+                    continue
+                }
                 // A shared exchange asks the plugins about its own failures.
                 let isAsked = shared == nil || received.isSuccess && !result.isSuccess
                 guard isAsked, let delay = try await delayBeforeRetry(result, context) else {

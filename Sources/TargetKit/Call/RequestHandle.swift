@@ -10,9 +10,9 @@ public final class RequestHandle: Sendable {
         case timedOut
     }
 
-    private typealias Outcome = Result<Response, TargetKitError>
+    typealias Outcome = Result<Response, TargetKitError>
 
-    private struct State: Sendable {
+    struct State: Sendable {
         /// The task of the call, if it has one of its own.
         var task: (any CancellableTask)?
         /// Cancels what the call waits for, if the call runs in its caller's task.
@@ -32,9 +32,11 @@ public final class RequestHandle: Sendable {
         var unimplementedHooks = UnimplementedHooks()
         /// The priority to raise the task to when it is attached.
         var priority: TaskPriority?
+        /// `nil` until the call is paused for the first time, or can be.
+        var pause: Boxed<Pause>?
     }
 
-    private let state: Locked<State>
+    let state: Locked<State>
 
     init(deadline: Deadline? = nil) {
         state = Locked(State(deadline: deadline))
@@ -118,13 +120,16 @@ public final class RequestHandle: Sendable {
 
     /// Interrupts the call. Only the first reason is recorded.
     func interrupt(_ reason: Interruption) {
-        let (task, cancelWait) = state.withLock { state in
+        let (task, cancelWait, paused) = state.withLock { state in
             if state.interruption == nil { state.interruption = reason }
             defer { state.cancelWait = nil }
-            return (state.task, state.cancelWait)
+            let paused = state.pause?.value.waiters ?? []
+            if !paused.isEmpty { state.pause?.value.waiters = [] }
+            return (state.task, state.cancelWait, paused)
         }
         cancelWait?()
         task?.cancel()
+        for waiter in paused { waiter.resume() }
     }
 
     /// Attaches the call's task to this handle, and cancels it if the call has already been interrupted.
@@ -162,16 +167,18 @@ public final class RequestHandle: Sendable {
 
     /// Completes ``response()``.
     func finish(_ outcome: Result<Response, TargetKitError>) {
-        let (waiters, _) = state.withLock { state in
+        let (waiters, paused, _) = state.withLock { state in
             state.outcome = outcome
             defer {
                 state.task = nil
                 state.cancelWait = nil
                 state.waiters = []
+                state.pause = nil
             }
-            return (state.waiters, (state.task, state.cancelWait))
+            return (state.waiters, state.pause?.value.waiters ?? [], (state.task, state.cancelWait))
         }
         for waiter in waiters { waiter.resume(returning: outcome) }
+        for waiter in paused { waiter.resume() }
     }
 }
 

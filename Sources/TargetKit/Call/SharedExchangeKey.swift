@@ -26,13 +26,15 @@ struct SharedExchangeKey: Hashable {
     private let headers: [String: String]
     private let body: Body
     private let destination: TransportRequest.Destination
+    private let download: DownloadDestination.SharingKey?
     /// Calls with different timeouts do not share: each must keep to its own.
     private let timeout: Duration?
     private let refusedNetworks: RefusedNetworks
     /// The validation decides whether a status is an error, so it is part of the result.
     private let validation: StatusValidation
 
-    /// Returns `nil` for a call that cannot be shared: a stream, or a call whose body or sample cannot be compared.
+    /// Returns `nil` for a call that cannot be shared: a stream, or a call whose body, sample or destination cannot be
+    /// compared.
     init?(_ request: TransportRequest, to target: Call.Resolved, _ context: RequestContext) {
         if case .stream = request.destination { return nil }
         if target.stub == .never {
@@ -60,6 +62,8 @@ struct SharedExchangeKey: Hashable {
         url = urlRequest.url
         headers = urlRequest.allHTTPHeaderFields ?? [:]
         destination = request.destination
+        download = request.download?.sharingKey
+        if request.download != nil, download == nil { return nil }
         timeout = request.timeout
         refusedNetworks = context.options.refusedNetworks
         validation = context.target.validation

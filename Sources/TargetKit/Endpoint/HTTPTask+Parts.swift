@@ -88,13 +88,21 @@ extension HTTPTask {
     /// complete body has arrived and the response is an accepted success (RFC 9110 §15.3).
     ///
     /// Any other response, for example a 304 or 404, leaves the file unchanged, even if the target accepts its status.
-    /// The first mebibyte of its body is then the response's ``Response/data``, also in an error's response. The file's
-    /// folder must exist; otherwise the call fails with `InvalidRequest.missingFolder(path:)`, and nothing is sent. An
-    /// existing destination must be a regular file or a symbolic link to one; otherwise the call fails with
-    /// `InvalidRequest.notAFile(path:)`. A replaced file keeps its permissions.
+    /// The first mebibyte of its body is then the response's ``Response/data``, also in an error's response. Missing folders
+    /// are created. An existing destination must be a regular file or a symbolic link to one; otherwise the call fails with
+    /// `InvalidRequest.notAFile(path:)`, and nothing is sent. A replaced file keeps its permissions.
     public func download(to file: URL) -> HTTPTask {
+        download(to: .file(file))
+    }
+
+    /// Returns this task with a destination for the response body, for example
+    /// `.download(to: .folder(downloads).existingFile(.number).resumable)`.
+    ///
+    /// The place of the file is the response's ``Response/file``. A response that is not an accepted success leaves an
+    /// existing file unchanged, and the first mebibyte of its body is the response's ``Response/data``.
+    public func download(to destination: DownloadDestination) -> HTTPTask {
         var task = self
-        task.destination = .file(file)
+        task.download = destination
         return task
     }
 
@@ -102,6 +110,7 @@ extension HTTPTask {
     public func limit(bytes: Int) -> HTTPTask {
         var task = self
         task.destination = .memory(limit: bytes)
+        task.download = nil
         return task
     }
 
@@ -192,5 +201,10 @@ extension HTTPTask {
     /// A task with a file as the destination of the response body.
     public static func download(to file: URL) -> HTTPTask {
         plain.download(to: file)
+    }
+
+    /// A task with a destination for the response body.
+    public static func download(to destination: DownloadDestination) -> HTTPTask {
+        plain.download(to: destination)
     }
 }

@@ -26,6 +26,8 @@ public struct HTTPTask: Sendable {
     var parameters: [EncodedParameters] = []
     /// The destination of the response body.
     var destination = TransportRequest.Destination.memory()
+    /// The final destination of a download.
+    var download: DownloadDestination?
     /// Whether a second body was added, which is an error of the call.
     var hasTwoBodies = false
 
@@ -78,7 +80,7 @@ extension HTTPTask: ReflectsDescription {
         case .multipart: parts.append("a multipart form")
         case .file(let url): parts.append("the file \(RedactedURL(url))")
         }
-        if case .file(let url) = destination { parts.append("into the file \(url.path)") }
+        if let download { parts.append("into \(download)") }
         return parts.isEmpty ? "plain" : parts.joined(separator: ", ")
     }
 }

@@ -25,10 +25,12 @@ package enum InvalidRequest: Error, Sendable, Hashable {
     /// The file to upload does not exist, cannot be read, or is not a regular file, for example a folder, pipe or
     /// device.
     case unreadableFile(path: String)
-    /// The folder to download the response into does not exist.
+    /// The folder to download the response into does not exist and cannot be created.
     case missingFolder(path: String)
     /// The destination of a download is not a regular file: a folder, a pipe, a device.
     case notAFile(path: String)
+    /// The checksum for a download is not a SHA-256 in hexadecimal digits.
+    case invalidChecksum(String)
     /// The value given for the body or the query could not be encoded.
     case unencodable(String)
     /// The timeout is zero or less.
@@ -67,9 +69,11 @@ extension InvalidRequest: ReflectsDescription {
         case .unreadableFile(let path):
             "the file \(RedactedURL.inside(path).inOneLine) is not there, cannot be read, or is not a regular file"
         case .missingFolder(let path):
-            "the folder \(path.inOneLine), which the response is to be downloaded into, does not exist: create it first"
+            "the folder \(path.inOneLine), which the response is to be downloaded into, does not exist and cannot be created"
         case .notAFile(let path):
             "the destination \(path.inOneLine) of the download is not a regular file: choose another path"
+        case .invalidChecksum(let text):
+            "the checksum \(text.prefix(80).debugDescription) is not a SHA-256: 64 hexadecimal digits"
         case .unencodable(let reason):
             "the task's value cannot be encoded: \(reason.inOneLine)"
         case .invalidTimeout(let timeout):

@@ -142,6 +142,8 @@ package enum FailureMark {
     package static let redirects = "TargetKit.redirects"
     /// `true` if the timeout of the whole call was exceeded. The caller sets it, so it says nothing about the server.
     package static let wholeCall = "TargetKit.wholeCall"
+    /// `true` if the transport cannot stream a response. Nothing was sent.
+    static let cannotStream = "TargetKit.cannotStream"
 }
 
 /// An error that determines the ``TargetKitError/kind`` of a failure that it underlies.

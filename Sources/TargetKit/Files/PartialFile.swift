@@ -30,6 +30,7 @@ final class PartialFile: Sendable {
         try self.init(at: Self.hiddenPlace(beside: url), mode: mode ?? 0o666)
         // The old file may have permissions that the process's mask removes from new files.
         if let mode { fchmod(descriptor, mode) }
+        FileProtection.allowAccessWhileLocked(self.url)
     }
 
     /// Creates a file in the system's temporary folder that only this user can read.
@@ -87,7 +88,8 @@ final class PartialFile: Sendable {
         return UInt64(name.dropFirst(prefix.count).dropLast(".part".count), radix: 36) != nil
     }
 
-    private static func hiddenPrefix(beside file: URL) -> String {
+    /// The beginning of the hidden names for a file.
+    static func hiddenPrefix(beside file: URL) -> String {
         var prefix = ""
         for character in file.lastPathComponent {
             guard prefix.utf8.count + character.utf8.count <= prefixSize else { break }
@@ -145,6 +147,23 @@ final class PartialFile: Sendable {
         guard rename(url.path, place.path) == 0 else { throw Self.failure(.cannotMoveFile, place) }
     }
 
+    /// Copies a file to a place on another volume, replacing an existing file.
+    static func copy(_ file: URL, to place: URL) throws(Failure) {
+        let source = open(file.path, O_RDONLY | O_CLOEXEC)
+        guard source >= 0 else { throw failure(.cannotOpenFile, file) }
+        defer { close(source) }
+        let copy = try PartialFile(replacing: place)
+        let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 << 10, alignment: 16)
+        defer { piece.deallocate() }
+        while true {
+            let count = read(source, piece.baseAddress, piece.count)
+            if count == 0 { break }
+            if count > 0 { try copy.append(UnsafeRawBufferPointer(rebasing: piece[..<count])) }
+            if count < 0, errno != EINTR { throw failure(.cannotOpenFile, file) }
+        }
+        try copy.move(to: place)
+    }
+
     private static func failureToCreate(in folder: URL) -> Failure {
         let words =
             switch errno {
@@ -154,7 +173,7 @@ final class PartialFile: Sendable {
         return Failure(code: .cannotCreateFile, message: words)
     }
 
-    private static func failure(_ code: URLError.Code, _ url: URL) -> Failure {
+    static func failure(_ code: URLError.Code, _ url: URL) -> Failure {
         Failure(code: code, message: "\(url.path): \(String(cString: strerror(errno)))")
     }
 }

@@ -89,6 +89,12 @@ extension Provider {
         return Task { [clock = configuration.clock, handle = call.handle] in
             do {
                 try await clock.wait(for: limit)
+                // The time in which the call was paused does not count.
+                while handle.pauseCount > 0 {
+                    await handle.waitWhilePaused()
+                    guard let rest = handle.deadline?.remainingTime, rest > .zero else { break }
+                    try await clock.wait(for: rest)
+                }
                 handle.interrupt(.timedOut)
             } catch {
                 // The task was cancelled because the call has ended.

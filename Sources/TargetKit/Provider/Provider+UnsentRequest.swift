@@ -52,7 +52,7 @@ extension Provider {
         Provider(
             endpointClosure: { [endpointClosure] target in
                 var endpoint = try endpointClosure(target)
-                endpoint.task.destination = .memory()
+                (endpoint.task.destination, endpoint.task.download) = (.memory(), nil)
                 return endpoint
             },
             requestClosure: configuration.requestClosure,

@@ -40,6 +40,7 @@ public struct TransportRequest: Sendable {
         var timeout: Duration?
         var progress: (@Sendable (TransferProgress) -> Void)?
         var hasStoredCookies = false
+        var download: DownloadDestination?
         var target: (any TargetType)?
         var scope: RequestScope?
         var secretHeaders: Set<HTTPHeaderName> = []
@@ -94,6 +95,12 @@ public struct TransportRequest: Sendable {
         set { fields.value.hasStoredCookies = newValue }
     }
 
+    /// The final destination of a download; ``destination`` is that of one exchange.
+    var download: DownloadDestination? {
+        get { fields.value.download }
+        set { fields.value.download = newValue }
+    }
+
     /// Creates a request for a single exchange.
     public init(
         urlRequest: URLRequest,
@@ -113,6 +120,7 @@ public struct TransportRequest: Sendable {
         urlRequest: URLRequest,
         body: Body,
         destination: Destination,
+        download: DownloadDestination?,
         timeout: Duration?,
         progress: (@Sendable (TransferProgress) -> Void)?
     ) {
@@ -123,6 +131,7 @@ public struct TransportRequest: Sendable {
                 destination: destination,
                 timeout: timeout,
                 progress: progress,
+                download: download,
                 target: context.target,
                 scope: context.scope,
                 secretHeaders: context.secretHeaders

@@ -19,10 +19,12 @@ struct URLSessionBodyWriter: Sendable {
         case .file(let url): storage = .newFile(url)
         case .stream(let buffer):
             guard streaming != .refused else {
-                throw URLSessionFailure(
+                var failure = URLSessionFailure(
                     .unsupportedURL,
                     "URLSession on Linux cannot stream a response; CurlTransport can"
                 )
+                failure.mark = FailureMark.cannotStream
+                throw failure
             }
             storage = .stream(BodyChannel(limit: buffer))
         }

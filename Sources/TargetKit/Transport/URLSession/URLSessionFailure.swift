@@ -9,6 +9,8 @@ import FoundationNetworking
 struct URLSessionFailure: Error {
     var code: URLError.Code
     var message: String
+    /// A key of ``FailureMark`` to set.
+    var mark: String?
 
     init(_ code: URLError.Code, _ message: String) {
         self.code = code
@@ -32,7 +34,9 @@ struct URLSessionFailure: Error {
 
     /// The error for the caller.
     func error(for url: URL) -> URLError {
-        Self.error(code, message, for: url)
+        let error = Self.error(code, message, for: url)
+        guard let mark else { return error }
+        return URLError(error.code, userInfo: error.userInfo.merging([mark: true]) { $1 })
     }
 
     static func error(_ code: URLError.Code, _ message: String, for url: URL) -> URLError {

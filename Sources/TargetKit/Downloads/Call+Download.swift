@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+extension Call {
+    /// The number of bytes that a transport may hold until they are written. They are lost when the process is killed.
+    private static let buffer = 64 << 10
+
+    /// Downloads the response to a file. An existing file is replaced only if the target accepts the response.
+    func download(
+        _ request: TransportRequest,
+        to destination: DownloadDestination,
+        from target: Resolved
+    ) async throws -> ExchangeResult {
+        let download = PendingDownload(to: destination)
+        var request = request
+        request.destination = .file(download.part)
+        let result = try await transfer(request, to: target)
+        try checkCancellation()
+        return try await cancellable { [validation = context.target.validation] in
+            try await download.end(result, validation)
+        }
+    }
+
+    /// Downloads the response to a part that stays if the call fails; returns `nil` if the transport cannot.
+    func download(
+        _ request: TransportRequest,
+        with download: ResumableDownload,
+        from target: Resolved
+    ) async throws -> ExchangeResult? {
+        var request = request
+        let progress = request.progress
+        request.destination = .stream(buffer: Self.buffer)
+        // What has arrived is reported when it is stored.
+        if let progress {
+            request.progress = { step in if step.direction == .upload { progress(step) } }
+        }
+        do {
+            return try await pausable { [request] in
+                try await self.transfer(request, to: target) { result in
+                    try await self.store(result, in: download, progress)
+                }
+            }
+        } catch let error as URLError where error.userInfo[FailureMark.cannotStream] != nil {
+            try download.abandon()
+            return nil
+        } catch {
+            download.removeUnlessResumable()
+            throw error
+        }
+    }
+}
+
+extension Call {
+    /// Runs an exchange that pausing the call cancels. Only a call with a task of its own has a handle for the app.
+    private func pausable(
+        _ exchange: @escaping @Sendable () async throws -> ExchangeResult
+    ) async throws -> ExchangeResult {
+        guard hasOwnTask else { return try await exchange() }
+        let result = await handle.runUntilPaused { () async -> Result<ExchangeResult, any Error> in
+            do { return .success(try await exchange()) } catch { return .failure(error) }
+        }
+        return try result.get()
+    }
+
+    private func store(
+        _ result: ExchangeResult,
+        in download: ResumableDownload,
+        _ progress: (@Sendable (TransferProgress) -> Void)?
+    ) async throws -> ExchangeResult {
+        guard case .stream(let body) = result.response.body else { throw URLError(.cannotParseResponse) }
+        let status = result.response.head.statusCode
+        let isAccepted = (200...299).contains(status) && context.target.validation.accepts(status)
+        return try await cancellable {
+            try await download.store(result, body, isAccepted: isAccepted, progress: progress)
+        }
+    }
+}
+
+/// The attempts of a call that a resumable download makes by itself, without asking plugins.
+struct DownloadResumptions {
+    /// The number of times that a call begins again.
+    private static let restartLimit = 2
+    /// The number of parts in which a server may send a range.
+    private static let rangeLimit = 10_000
+
+    /// `nil` for a call that is not a resumable download.
+    private let handle: RequestHandle?
+    private var restarts = 0
+    private var ranges = 0
+    private var pauses = 0
+
+    init(of destination: DownloadDestination?, _ handle: RequestHandle) {
+        self.handle = destination?.isResumable == true ? handle : nil
+    }
+
+    var canPause: Bool { handle != nil }
+
+    /// Waits before an attempt while the call is paused.
+    mutating func waitWhilePaused() async throws {
+        guard let handle else { return }
+        await handle.waitWhilePaused()
+        if handle.interruption != nil { throw CancellationError() }
+        pauses = handle.pauseCount
+    }
+
+    /// Whether the download needs another attempt, at once.
+    mutating func continues(after result: Result<Response, TargetKitError>) -> Bool {
+        guard let handle, handle.interruption == nil, case .failure(let error) = result else { return false }
+        // The exchange ended because the call was paused.
+        if handle.pauseCount != pauses { return true }
+        switch error.underlying as? DownloadFailure {
+        case .mustRestart:
+            restarts += 1
+            return restarts <= Self.restartLimit
+        case .isIncomplete:
+            ranges += 1
+            return ranges <= Self.rangeLimit
+        case .fileExists, nil: return false
+        }
+    }
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// An incomplete file that stays when a call ends, and its record. The file is locked while it is open, so that two calls
+/// or processes do not write to it.
+final class DownloadPart: Sendable {
+    let url: URL
+    private let recordURL: URL
+    /// The next record while it is written. Only the owner of the lock writes it, so one name suffices.
+    private let newRecordURL: URL
+    private let descriptor: Int32
+
+    private init(_ url: URL, _ descriptor: Int32) {
+        self.url = url
+        self.descriptor = descriptor
+        recordURL = url.appendingPathExtension("json")
+        newRecordURL = recordURL.appendingPathExtension("new")
+    }
+
+    deinit {
+        close(descriptor)
+    }
+
+    /// Lets another call open the part. Nothing may be written any more.
+    func unlock() { _ = flock(descriptor, LOCK_UN) }
+
+    /// Opens or creates a part; returns `nil` if another call or process uses it, or it cannot be used safely.
+    ///
+    /// - Parameter permissions: The permissions of the file that is to be replaced; `nil` if there is none.
+    static func open(_ url: URL, permissions: mode_t?) -> DownloadPart? {
+        for _ in 0..<3 {
+            // Another user may have created a link under the name, which can be predicted.
+            let flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
+            let descriptor = Foundation.open(url.path, flags, permissions.map { $0 | 0o600 } ?? 0o666)
+            guard descriptor >= 0 else { return nil }
+            // Closes the descriptor when it is released.
+            let part = DownloadPart(url, descriptor)
+            guard flock(descriptor, LOCK_EX | LOCK_NB) == 0, let status = FileStatus(of: descriptor),
+                status.isRegular
+            else { return nil }
+            // The call that had the lock may have moved the file to its destination, or removed it.
+            guard let current = FileStatus(of: url, followsLinks: false), current.isSameFile(as: status) else {
+                continue
+            }
+            guard status.isOwn else { return nil }
+            if let permissions { fchmod(descriptor, permissions | 0o600) }
+            FileProtection.allowAccessWhileLocked(url)
+            return part
+        }
+        return nil
+    }
+
+    var size: Int64 { FileStatus(of: descriptor)?.size ?? 0 }
+
+    /// The record; `nil` if there is none.
+    func record() -> PartRecord? { ((try? AtomicFile(recordURL).read()) ?? nil).flatMap(PartRecord.init) }
+
+    /// Replaces the record as a whole. Without a record the next call begins again, so a failure does not end the download.
+    func write(_ record: PartRecord) {
+        guard let data = try? record.data else { return }
+        let flags = O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC
+        let descriptor = Foundation.open(newRecordURL.path, flags, 0o600)
+        guard descriptor >= 0 else { return }
+        defer { close(descriptor) }
+        let count = data.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
+        guard count == data.count, PartialFile.synchronize(descriptor) else {
+            unlink(newRecordURL.path)
+            return
+        }
+        FileProtection.allowAccessWhileLocked(newRecordURL)
+        rename(newRecordURL.path, recordURL.path)
+    }
+
+    func removeRecord() {
+        unlink(recordURL.path)
+        unlink(newRecordURL.path)
+    }
+
+    /// Whether the name still is that of this file, and not that of another or of none.
+    var isInPlace: Bool {
+        guard let own = FileStatus(of: descriptor), let named = FileStatus(of: url, followsLinks: false) else {
+            return false
+        }
+        return named.isSameFile(as: own)
+    }
+
+    /// Removes the file and its record, unless the file has been moved.
+    func remove() {
+        guard isInPlace else { return }
+        // A file without a record is not continued.
+        removeRecord()
+        unlink(url.path)
+    }
+
+    func truncate(to size: Int64) throws(PartialFile.Failure) {
+        guard ftruncate(descriptor, off_t(size)) == 0 else { throw PartialFile.failure(.cannotWriteToFile, url) }
+    }
+
+    /// Writes bytes at a position, which is at most the file's size. When it fails, the first of them may have been written.
+    func write(_ bytes: UnsafeRawBufferPointer, at position: Int64) throws(PartialFile.Failure) {
+        var written = 0
+        while written < bytes.count {
+            let rest = UnsafeRawBufferPointer(rebasing: bytes[written...])
+            let count = pwrite(descriptor, rest.baseAddress, rest.count, off_t(position) + off_t(written))
+            if count > 0 {
+                written += count
+            } else if count == 0 || errno != EINTR {
+                throw PartialFile.failure(.cannotWriteToFile, url)
+            }
+        }
+    }
+
+    func synchronize() -> Bool { PartialFile.synchronize(descriptor) }
+}

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// The place of a downloaded file: checked before the request is sent, and taken when the file is complete.
+struct DownloadPlace: Sendable {
+    /// The number of names that ``DownloadDestination/ExistingFile/number`` tries.
+    private static let lastNumber = 10_000
+    /// The longest name of a file in bytes that all systems allow.
+    private static let nameSize = 255
+
+    private let destination: DownloadDestination
+
+    init(_ destination: DownloadDestination) {
+        self.destination = destination
+    }
+
+    /// Checks the destination before anything is sent, and creates missing folders.
+    func check() throws {
+        if let sha256 = destination.sha256, !sha256.isSHA256 { throw InvalidRequest.invalidChecksum(sha256) }
+        switch destination.location {
+        case .file(let file):
+            try Self.checkFile(file)
+            if destination.existingFile == .keep, FileStatus(of: file, followsLinks: false) != nil {
+                throw DownloadFailure.fileExists(path: file.path)
+            }
+        case .folder(let folder):
+            guard folder.isFileURL else { throw InvalidRequest.notAFile(path: RedactedURL(folder).description) }
+            try Self.createFolder(folder)
+        case .chosen: break
+        }
+    }
+
+    /// Checks a file that is to be created or replaced, and creates its folder.
+    private static func checkFile(_ file: URL) throws(InvalidRequest) {
+        guard file.isFileURL else { throw .notAFile(path: RedactedURL(file).description) }
+        try createFolder(file.resolvingSymlinksInPath().deletingLastPathComponent())
+        // A rename would replace a pipe or a device with a file.
+        if let status = FileStatus(of: file), !status.isRegular { throw .notAFile(path: file.path) }
+    }
+
+    private static func createFolder(_ folder: URL) throws(InvalidRequest) {
+        if let status = FileStatus(of: folder), status.isFolder { return }
+        do {
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        } catch {
+            throw .missingFolder(path: folder.path)
+        }
+    }
+
+    /// The file to replace, after resolving a symbolic link; `nil` if its name is not known before the response.
+    var replacedFile: URL? {
+        guard case .file(let file) = destination.location else { return nil }
+        return file.resolvingSymlinksInPath()
+    }
+
+    /// A new name for the incomplete file, on the volume of the destination if that is known.
+    var part: URL { PartialFile.hiddenPlace(beside: neighbor ?? Self.unnamed(in: .temporary)) }
+
+    /// The name of the incomplete file that a later call continues.
+    func part(for url: URL) -> URL {
+        let neighbor = neighbor ?? Self.unnamed(in: .kept)
+        let identity = replacedFile?.lastPathComponent ?? url.absoluteString
+        let name =
+            PartialFile.hiddenPrefix(beside: neighbor) + MessageDigest.sha256.hexadecimal(of: identity).prefix(16)
+        return neighbor.deletingLastPathComponent().appendingPathComponent(name + ".download")
+    }
+
+    private var neighbor: URL? {
+        switch destination.location {
+        case .file: replacedFile
+        case .folder(let folder): folder.appendingPathComponent("download")
+        case .chosen: nil
+        }
+    }
+
+    private enum Storage { case temporary, kept }
+
+    private static func unnamed(in storage: Storage) -> URL {
+        let manager = FileManager.default
+        guard storage == .kept, let caches = manager.urls(for: .cachesDirectory, in: .userDomainMask).first else {
+            return manager.temporaryDirectory.appendingPathComponent("download")
+        }
+        let folder = caches.appendingPathComponent("TargetKit.downloads")
+        let attributes: [FileAttributeKey: Any] = [.posixPermissions: 0o700]
+        try? manager.createDirectory(at: folder, withIntermediateDirectories: true, attributes: attributes)
+        return folder.appendingPathComponent("download")
+    }
+}
+
+// MARK: - The complete file
+
+extension DownloadPlace {
+    /// Moves the complete file to its place, and returns that.
+    ///
+    /// - Parameters:
+    ///   - name: The name that the server gives the file, without path components.
+    func take(_ part: URL, head: ResponseHead, name: String) throws -> URL {
+        switch destination.location {
+        case .file(let file):
+            let place = file.resolvingSymlinksInPath()
+            let taken = try move(part, to: place, followsLinks: true)
+            return taken == place ? file : taken
+        case .folder(let folder):
+            return try move(part, to: folder.appendingPathComponent(name, isDirectory: false), followsLinks: false)
+        case .chosen(let choose):
+            let file = try choose(head, name)
+            try Self.checkFile(file)
+            let place = file.resolvingSymlinksInPath()
+            let taken = try move(part, to: place, followsLinks: true)
+            return taken == place ? file : taken
+        }
+    }
+
+    private func move(_ part: URL, to place: URL, followsLinks: Bool) throws -> URL {
+        switch destination.existingFile {
+        case .replace:
+            if let old = FileStatus(of: place, followsLinks: followsLinks) {
+                guard old.isRegular || old.isLink else { throw InvalidRequest.notAFile(path: place.path) }
+                if old.isRegular { chmod(part.path, old.permissions) }
+            }
+            try Self.rename(part, to: place)
+            return place
+        case .keep:
+            guard try Self.reserve(place) else { throw DownloadFailure.fileExists(path: place.path) }
+            try Self.rename(part, toReserved: place)
+            return place
+        case .number:
+            for number in 1...Self.lastNumber {
+                let candidate = number == 1 ? place : Self.numbered(place, number)
+                guard try Self.reserve(candidate) else { continue }
+                try Self.rename(part, toReserved: candidate)
+                return candidate
+            }
+            throw DownloadFailure.fileExists(path: place.path)
+        }
+    }
+
+    /// Creates an empty file, so that another process cannot take the name; returns `false` if it is taken.
+    private static func reserve(_ place: URL) throws -> Bool {
+        // O_EXCL does not follow a symbolic link.
+        let descriptor = open(place.path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
+        guard descriptor >= 0 else {
+            if errno == EEXIST { return false }
+            throw failure(to: place)
+        }
+        close(descriptor)
+        return true
+    }
+
+    private static func rename(_ part: URL, toReserved place: URL) throws {
+        do {
+            try rename(part, to: place)
+        } catch {
+            unlink(place.path)
+            throw error
+        }
+    }
+
+    private static func rename(_ part: URL, to place: URL) throws {
+        guard Foundation.rename(part.path, place.path) != 0 else { return }
+        // A chosen file can be on another volume.
+        guard errno == EXDEV else { throw failure(to: place) }
+        do {
+            try PartialFile.copy(part, to: place)
+        } catch {
+            throw URLError(error.code, userInfo: [NSLocalizedDescriptionKey: error.message])
+        }
+        unlink(part.path)
+    }
+
+    /// `report 2.pdf` for `report.pdf`.
+    static func numbered(_ place: URL, _ number: Int) -> URL {
+        let name = place.lastPathComponent
+        // A name that begins with a dot has no extension there.
+        let dot = name.dropFirst().lastIndex(of: ".")
+        var stem = String(name[..<(dot ?? name.endIndex)])
+        let rest = " \(number)" + (dot.map { String(name[$0...]) } ?? "")
+        while stem.utf8.count + rest.utf8.count > nameSize, !stem.isEmpty { stem.removeLast() }
+        return place.deletingLastPathComponent().appendingPathComponent(stem + rest, isDirectory: false)
+    }
+
+    private static func failure(to place: URL) -> URLError {
+        let words = "\(place.path): \(String(cString: strerror(errno)))"
+        return URLError(.cannotMoveFile, userInfo: [NSLocalizedDescriptionKey: words])
+    }
+}
+
+/// The type and permissions of a file.
+struct FileStatus {
+    private let status: stat
+
+    /// `nil` if there is no file.
+    init?(of url: URL, followsLinks: Bool = true) {
+        var status = stat()
+        guard (followsLinks ? stat(url.path, &status) : lstat(url.path, &status)) == 0 else { return nil }
+        self.status = status
+    }
+
+    init?(of descriptor: Int32) {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { return nil }
+        self.status = status
+    }
+
+    var isRegular: Bool { status.st_mode & S_IFMT == S_IFREG }
+    var isFolder: Bool { status.st_mode & S_IFMT == S_IFDIR }
+    var isLink: Bool { status.st_mode & S_IFMT == S_IFLNK }
+    var permissions: mode_t { status.st_mode & 0o777 }
+    var size: Int64 { Int64(status.st_size) }
+    /// Whether the file has one name and belongs to this user.
+    var isOwn: Bool { status.st_nlink == 1 && status.st_uid == geteuid() }
+
+    func isSameFile(as other: FileStatus) -> Bool {
+        status.st_ino == other.status.st_ino && status.st_dev == other.status.st_dev
+    }
+}
+
+extension String {
+    fileprivate var isSHA256: Bool { utf8.count == 64 && allSatisfy { $0.isASCII && $0.isHexDigit } }
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// The complete body of a response, in a part that is checked and moved to its destination.
+struct DownloadedFile: Sendable {
+    /// The file is not the one that a checksum describes.
+    struct Mismatch: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    let part: URL
+    let head: ResponseHead
+    /// The fields of the head, with those that only the first of several responses has.
+    let headers: HTTPHeaders
+    /// The position of the response's first byte in the file.
+    let contentStart: Int64
+
+    /// Checks the file and moves it, on a thread of its own: a large file takes long.
+    ///
+    /// - Parameter source: The URL that the response came from.
+    func complete(at destination: DownloadDestination, from source: URL?) async throws -> URL {
+        let isCancelled = Locked(false)
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                DispatchQueue(label: "TargetKit.download").async {
+                    let result = Result {
+                        try check(destination.sha256) { isCancelled.withLock(\.self) }
+                        return try DownloadPlace(destination).take(part, head: head, name: name(from: source))
+                    }
+                    continuation.resume(with: result)
+                }
+            }
+        } onCancel: {
+            isCancelled.withLock { $0 = true }
+        }
+    }
+
+    private func name(from source: URL?) -> String {
+        let field = headers.values(for: .contentDisposition).first
+        return field.flatMap(ContentDisposition.fileName) ?? source.flatMap { SafeFileName.make($0.lastPathComponent) }
+            ?? "download"
+    }
+
+    private func check(_ sha256: String?, isCancelled: () -> Bool) throws {
+        let isUncoded = headers.isUncoded
+        // Of a part that the target has requested itself, Repr-Digest describes the whole.
+        let isWhole = isUncoded && head.statusCode != 206
+        let whole = isWhole ? headers[.reprDigest].flatMap(DigestFields.sha256) : nil
+        let content = isUncoded ? headers[.contentDigest].flatMap(DigestFields.sha256) : nil
+        if sha256 != nil || whole != nil || content != nil && contentStart == 0 {
+            let found = try digest(from: 0, isCancelled)
+            if let sha256, found.hexadecimal != sha256.lowercased() {
+                throw Mismatch(
+                    description: "the SHA-256 of the file is \(found.hexadecimal), not the expected \(sha256)"
+                )
+            }
+            if let whole, !whole.elementsEqual(found) {
+                throw Mismatch(description: "the file does not match the response's Repr-Digest")
+            }
+            if let content, contentStart == 0, !content.elementsEqual(found) {
+                throw Mismatch(description: "the file does not match the response's Content-Digest")
+            }
+        }
+        if let content, contentStart > 0, try !content.elementsEqual(digest(from: contentStart, isCancelled)) {
+            throw Mismatch(description: "the rest of the file does not match the response's Content-Digest")
+        }
+    }
+
+    private func digest(from start: Int64, _ isCancelled: () -> Bool) throws -> [UInt8] {
+        let descriptor = open(part.path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw URLError(PartialFile.failure(.cannotOpenFile, part)) }
+        defer { close(descriptor) }
+        lseek(descriptor, off_t(start), SEEK_SET)
+        var hasher = SHA256Hasher()
+        let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 << 10, alignment: 16)
+        defer { piece.deallocate() }
+        while true {
+            if isCancelled() { throw CancellationError() }
+            let count = read(descriptor, piece.baseAddress, piece.count)
+            if count == 0 { return hasher.finalize() }
+            if count > 0 { hasher.update(UnsafeRawBufferPointer(rebasing: piece[..<count])) }
+            if count < 0, errno != EINTR { throw URLError(PartialFile.failure(.cannotOpenFile, part)) }
+        }
+    }
+}
+
+extension [UInt8] {
+    fileprivate var hexadecimal: String {
+        map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+    }
+}

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+
+/// What has to be known of an incomplete file so that a later call can continue it.
+struct PartRecord: Codable, Sendable, Hashable {
+    /// Identifies the version of the server's file (RFC 9110 §8.8).
+    enum Validator: Codable, Sendable, Hashable {
+        case entityTag(String)
+        case lastModified(String)
+
+        /// The value for `If-Range`.
+        var field: String {
+            switch self {
+            case .entityTag(let field), .lastModified(let field): field
+            }
+        }
+    }
+
+    /// The SHA-256 of the request's URL, which can contain secrets.
+    var url: String
+    /// The SHA-256 of the URL that the response came from, without query and fragment: what signs it may change.
+    var source: String
+    var validator: Validator
+    /// The complete length in bytes; `nil` until it is known.
+    var length: Int64?
+    /// The number of bytes that have been flushed to permanent storage.
+    var syncedByteCount: Int64 = 0
+    /// The boot of the system in which the bytes were written; `nil` if the system does not identify it.
+    var boot = Boot.current
+    /// `Content-Disposition` of the first response, which the response to a range need not have.
+    var disposition: String?
+    /// `Repr-Digest` of the first response.
+    var digest: String?
+
+    /// Creates a record for a complete response; `nil` if it has no strong validator or a content coding.
+    init?(_ head: ResponseHead, of request: URL, from source: URL) {
+        let headers = head.headers
+        guard head.statusCode == 200, headers.isUncoded, let validator = Validator(headers) else { return nil }
+        self.validator = validator
+        url = Self.digest(of: request.absoluteString)
+        self.source = Self.digest(ofSource: source)
+        length = headers.contentLength
+        disposition = headers.values(for: .contentDisposition).first
+        digest = headers.values(for: .reprDigest).first
+    }
+
+    static func digest(of text: String) -> String { MessageDigest.sha256.hexadecimal(of: text) }
+
+    static func digest(ofSource url: URL) -> String {
+        var components = URLComponents(url: url, resolvingAgainstBaseURL: true)
+        components?.query = nil
+        components?.fragment = nil
+        return digest(of: components?.string ?? url.absoluteString)
+    }
+}
+
+// MARK: - The file of the record
+
+extension PartRecord {
+    private struct Stored: Codable {
+        static let version = 1
+
+        var version = Self.version
+        var checksum: String
+        var record: PartRecord
+    }
+
+    /// The record in a file's contents; `nil` if they are damaged, or were written by another version.
+    init?(_ data: Data) {
+        guard let stored = try? JSONDecoder().decode(Stored.self, from: data), stored.version == Stored.version,
+            stored.checksum == (try? stored.record.checksum), stored.record.isPlausible
+        else { return nil }
+        self = stored.record
+    }
+
+    /// The contents of the record's file.
+    var data: Data {
+        get throws {
+            try Self.encoder.encode(Stored(checksum: checksum, record: self))
+        }
+    }
+
+    private var checksum: String {
+        get throws { Self.digest(of: String(decoding: try Self.encoder.encode(self), as: UTF8.self)) }
+    }
+
+    private var isPlausible: Bool {
+        guard syncedByteCount >= 0, length ?? 0 >= 0 else { return false }
+        return switch validator {
+        case .entityTag(let tag): Validator.isStrong(tag)
+        case .lastModified(let date): HTTPDate.parse(date, now: Date()) != nil
+        }
+    }
+
+    private static var encoder: JSONEncoder {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return encoder
+    }
+}
+
+// MARK: - Validators
+
+extension PartRecord.Validator {
+    /// The strong validator of a response; `nil` if there is none.
+    init?(_ headers: HTTPHeaders) {
+        let tags = headers.values(for: .eTag)
+        guard tags.isEmpty else {
+            // With any entity tag, a date must not be used (RFC 9110 §13.1.5).
+            guard tags.count == 1, Self.isStrong(tags[0]) else { return nil }
+            self = .entityTag(tags[0])
+            return
+        }
+        let dates = headers.values(for: .lastModified)
+        let now = Date()
+        guard dates.count == 1, let modified = HTTPDate.parse(dates[0], now: now),
+            let sent = headers[.date].flatMap({ HTTPDate.parse($0, now: now) }),
+            // In the same second, the file may have been changed again (RFC 9110 §8.8.2.2).
+            sent.timeIntervalSince(modified) >= 1
+        else { return nil }
+        self = .lastModified(dates[0])
+    }
+
+    /// Whether a value is an entity tag (RFC 9110 §8.8.3) that is not weak.
+    static func isStrong(_ tag: String) -> Bool {
+        guard tag.utf8.count >= 2, tag.hasPrefix("\""), tag.hasSuffix("\"") else { return false }
+        return tag.utf8.dropFirst().dropLast().allSatisfy { $0 == 0x21 || (0x23...0x7E).contains($0) || $0 >= 0x80 }
+    }
+
+    /// Whether the fields of a response to a range are of the same version.
+    func matches(_ headers: HTTPHeaders) -> Bool {
+        switch self {
+        case .entityTag(let tag): headers.values(for: .eTag) == [tag]
+        case .lastModified(let date):
+            headers.values(for: .eTag).isEmpty && headers.values(for: .lastModified) == [date]
+        }
+    }
+}
+
+extension HTTPHeaders {
+    /// Whether the content has no coding (RFC 9110 §8.4).
+    var isUncoded: Bool {
+        values(for: .contentEncoding).allSatisfy { $0.isEmpty || $0.equalsIgnoringASCIICase("identity") }
+    }
+
+    /// The size of the content in bytes; `nil` if it is not given, or is not one number.
+    var contentLength: Int64? {
+        guard !contains(.transferEncoding) else { return nil }
+        let values = Set(values(for: .contentLength))
+        guard values.count == 1, let value = values.first, value.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
+            return nil
+        }
+        return Int64(value)
+    }
+}
+
+extension HTTPHeaderName {
+    static let acceptRanges = Self(rawValue: "Accept-Ranges")
+    static let contentDigest = Self(rawValue: "Content-Digest")
+    static let contentDisposition = Self(rawValue: "Content-Disposition")
+    static let contentRange = Self(rawValue: "Content-Range")
+    static let date = Self(rawValue: "Date")
+    static let ifRange = Self(rawValue: "If-Range")
+    static let lastModified = Self(rawValue: "Last-Modified")
+    static let range = Self(rawValue: "Range")
+    static let reprDigest = Self(rawValue: "Repr-Digest")
+}
+
+/// A start of the operating system. What a process has written stays in memory when it is killed, and is lost when the
+/// system stops before flushing it.
+enum Boot {
+    /// Identifies the current boot; `nil` if the system does not.
+    static let current: String? = {
+        #if canImport(Darwin)
+        var size = 0
+        guard sysctlbyname("kern.bootsessionuuid", nil, &size, nil, 0) == 0, size > 1 else { return nil }
+        var text = [UInt8](repeating: 0, count: size)
+        guard sysctlbyname("kern.bootsessionuuid", &text, &size, nil, 0) == 0 else { return nil }
+        return String(decoding: text.prefix { $0 != 0 }, as: UTF8.self)
+        #else
+        guard let text = try? String(contentsOfFile: "/proc/sys/kernel/random/boot_id", encoding: .utf8) else {
+            return nil
+        }
+        let identifier = text.trimmingCharacters(in: .whitespacesAndNewlines)
+        return identifier.isEmpty ? nil : identifier
+        #endif
+    }()
+}
