@@ -14,9 +14,9 @@ import Foundation
 /// first unlock after a restart (`FileProtectionType.completeUntilFirstUserAuthentication`), so that a download goes on
 /// while the device is locked.
 ///
-/// When the response has `Repr-Digest` or `Content-Digest` fields (RFC 9530) with an algorithm that TargetKit supports,
-/// a body that does not match them fails the call with `URLError(.badServerResponse)`. They are not checked for a body
-/// with a content coding, because they describe the coded bytes.
+/// A body that does not match a SHA-256 in the response's `Repr-Digest` or `Content-Digest` (RFC 9530) fails the call with
+/// `URLError(.badServerResponse)`. They are not checked for a body with a content coding, because they describe the coded
+/// bytes.
 public struct DownloadDestination: Sendable {
     /// What happens when there already is a file at the destination.
     public enum ExistingFile: Sendable, Hashable {

@@ -10,3 +10,12 @@ public let OPEN_MAX: Int32 = 10240
 public let RLIMIT_NOFILE: Int32 = 8
 public let SOCK_STREAM: Int32 = 1
 public let SO_NOSIGPIPE: Int32 = 0x1022
+
+@discardableResult
+public func sysctlbyname(
+    _ name: UnsafePointer<CChar>!,
+    _ value: UnsafeMutableRawPointer!,
+    _ size: UnsafeMutablePointer<Int>!,
+    _ newValue: UnsafeMutableRawPointer!,
+    _ newSize: Int
+) -> Int32 { -1 }

@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: MIT
+import TargetKit
+
+let server = URL(filePath: "/")
+let folder = URL(filePath: "/")
+let file = URL(filePath: "/")
+let provider = Provider<Archive>()

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKitTesting
+import TestSupport
+import Testing
+
+@testable import TargetKit
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Downloads that are interrupted at random moments. `TARGETKIT_DOWNLOAD_SERVER` makes this program the process that is
+/// killed.
+@Suite("Downloads: interruptions", .serialized, .timeLimit(.minutes(5)))
+struct InterruptedDownloadTests {
+    private static let environment = ProcessInfo.processInfo.environment
+    private static let size = 24 << 20
+    private static let content = ServedFile(size: size)
+
+    /// A server of the file that sends at most a piece a millisecond.
+    private static func server(_ content: ServedFile, pace: Duration = .milliseconds(1)) throws -> TestServer {
+        var content = content
+        content.pace = pace
+        return try TestServer { [content] request in content.reply(to: request) }
+    }
+
+    private static func target(_ url: URL, to file: URL) -> TestTarget {
+        TestTarget(url).with {
+            $0.task = .download(to: .file(file).resumable)
+            $0.validation = .successCodes
+        }
+    }
+
+    /// The numbers of bytes that were there when each request was sent.
+    private static func positions(_ server: TestServer) -> [Int] {
+        server.requests.map { $0.headers["range"].flatMap(ServedFile.first) ?? 0 }
+    }
+
+    @Test("A download that is cancelled 50 times is identical, and nothing that was stored is fetched twice")
+    func cancelled() async throws {
+        let server = try Self.server(Self.content)
+        let folder = try TemporaryFolder()
+        let file = folder.url.appendingPathComponent("file")
+        let provider = Provider<TestTarget>(transport: SystemTransport.patient)
+        var random = SeededGenerator(seed: 11)
+        let stored = Recorder<Int>()
+        for _ in 0..<50 {
+            // Cancelled by the number of bytes that have been sent, not by time.
+            let before = server.bytesSent
+            let call = Task { try await provider.request(Self.target(server.baseURL, to: file)) }
+            await server.waitForBytes(sent: before + Int.random(in: 1...(400 << 10), using: &random))
+            call.cancel()
+            guard case .failure = await call.result else { break }
+            stored.append(Self.partSize(in: folder))
+        }
+        #expect(stored.count == 50)
+        _ = try await provider.request(Self.target(server.baseURL, to: file))
+        #expect(try Data(contentsOf: file) == Self.content.data)
+        #expect(Array(Self.positions(server).dropFirst()) == stored.elements)
+        #expect(folder.names == ["file"])
+    }
+
+    @Test("A file that changes between two attempts is noticed every time")
+    func changing() async throws {
+        let versions = (1...20).map { ServedFile(size: 400_000 + ($0 % 3), seed: UInt64($0)) }
+        let version = Locked(0)
+        let server = try TestServer { request in
+            let number = version.withLock(\.self)
+            guard number < versions.count else { return versions[versions.count - 1].reply(to: request) }
+            return versions[number].reply(to: request, cut: 200_000)
+        }
+        let folder = try TemporaryFolder()
+        let file = folder.url.appendingPathComponent("file")
+        let provider = Provider<TestTarget>(transport: SystemTransport.patient)
+        for number in versions.indices {
+            version.withLock { $0 = number }
+            _ = await #expect(throws: TargetKitError.self) {
+                try await provider.request(Self.target(server.baseURL, to: file))
+            }
+        }
+        version.withLock { $0 = versions.count }
+        _ = try await provider.request(Self.target(server.baseURL, to: file))
+        #expect(try Data(contentsOf: file) == versions.last?.data)
+        #expect(Self.positions(server).last == 200_000)
+    }
+
+    private static func partSize(in folder: TemporaryFolder) -> Int {
+        guard let name = folder.names.first(where: { $0.hasSuffix(".download") }),
+            let status = FileStatus(of: folder.url.appendingPathComponent(name))
+        else { return 0 }
+        return Int(status.size)
+    }
+
+    #if os(Linux)
+    @Test("A process that is killed while it downloads continues when it is started again")
+    func killed() async throws {
+        let server = try Self.server(Self.content, pace: .milliseconds(5))
+        let folder = try TemporaryFolder()
+        let file = folder.url.appendingPathComponent("file")
+        let program = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().path
+        let words = [
+            "TARGETKIT_DOWNLOAD_SERVER=\(server.baseURL)", "TARGETKIT_DOWNLOAD_FILE=\(file.path)", program,
+            "--testing-library", "swift-testing", "--filter", "InterruptedDownloadTests.process",
+        ]
+        var random = SeededGenerator(seed: 5)
+        for _ in 0..<8 {
+            let (before, heads) = (server.bytesSent, server.headCount)
+            let child = try ChildProcess("/usr/bin/env", words)
+            await server.waitForHeads(heads + 1)
+            await server.waitForBytes(sent: before + Int.random(in: 1...(4 << 20), using: &random))
+            kill(child.id, SIGKILL)
+            #expect(child.wait() == 128 + SIGKILL)
+        }
+        let (status, output, _) = try await ChildProcess.finished("/usr/bin/env", words)
+        #expect(status == 0, "\(String(decoding: output, as: UTF8.self))")
+        #expect(try Data(contentsOf: file) == Self.content.data)
+        #expect(folder.names == ["file"])
+        let positions = Self.positions(server)
+        #expect(positions == positions.sorted())
+        #expect(positions.last ?? 0 > 0)
+    }
+
+    @Test("The process that is killed", .enabled(if: environment["TARGETKIT_DOWNLOAD_SERVER"] != nil))
+    func process() async throws {
+        let url = try #require(Self.environment["TARGETKIT_DOWNLOAD_SERVER"].flatMap { URL(string: $0) })
+        let file = URL(filePath: try #require(Self.environment["TARGETKIT_DOWNLOAD_FILE"]))
+        let response = try await Provider<TestTarget>().request(Self.target(url, to: file))
+        #expect(response.file == file)
+    }
+
+    /// A file system in memory of 2 MiB, which only the superuser can make.
+    private final class SmallDisk: Sendable {
+        let folder: URL
+        private let parent: TemporaryFolder
+
+        init?() throws {
+            parent = try TemporaryFolder()
+            folder = parent.url.appendingPathComponent("disk")
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+            guard geteuid() == 0, mount("tmpfs", folder.path, "tmpfs", 0, "size=2m") == 0 else { return nil }
+        }
+
+        deinit { umount(folder.path) }
+    }
+
+    @Test("A full disk is a clear error and keeps what can be continued", arguments: [true, false])
+    func full(isResumable: Bool) async throws {
+        guard let disk = try SmallDisk() else {
+            print("skipped: only the superuser can mount a small file system")
+            return
+        }
+        let content = ServedFile(size: 3 << 20)
+        let server = try TestServer { content.reply(to: $0) }
+        let file = disk.folder.appendingPathComponent("file")
+        let filler = disk.folder.appendingPathComponent("filler")
+        try Data(count: 1 << 20).write(to: filler)
+        var target = Self.target(server.baseURL, to: file)
+        if !isResumable { target.task = .download(to: file) }
+        let provider = Provider<TestTarget>(transport: SystemTransport.patient)
+        let error = try await #require(throws: TargetKitError.self) { try await provider.request(target) }
+        #expect(error.kind == .storageFull)
+        #expect((error.underlying as? URLError)?.localizedDescription.contains("No space left on device") == true)
+        try FileManager.default.removeItem(at: filler)
+        #expect(FileManager.default.subpaths(atPath: disk.folder.path)?.count == (isResumable ? 2 : 0))
+        guard isResumable else { return }
+        let again = try await #require(throws: TargetKitError.self) { try await provider.request(target) }
+        #expect(again.kind == .storageFull)
+        let positions = Self.positions(server)
+        #expect(positions.count == 2)
+        #expect(positions[1] > 900_000)
+    }
+    #endif
+}

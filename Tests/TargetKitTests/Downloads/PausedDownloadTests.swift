@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+import TargetKitTesting
+import TestSupport
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@Suite("Downloads: pausing", .timeLimit(.minutes(2)))
+struct PausedDownloadTests {
+    private static let size = 300_000
+    private static let half = 150_000
+
+    private let content: ServedFile
+    private let folder: TemporaryFolder
+    private let server: TestServer
+    private let results = Recorder<Result<Response, TargetKitError>>()
+    private let steps = Recorder<Int64>()
+
+    private var file: URL { folder.url.appendingPathComponent("file") }
+
+    init() throws {
+        let content = ServedFile(size: Self.size)
+        self.content = content
+        folder = try TemporaryFolder()
+        // Each response stops after the half of the file that is missing, except the last one.
+        server = try TestServer { request in
+            guard request.headers["range"] == nil else { return content.reply(to: request) }
+            let head = content.validators.merging(["Content-Length": "\(Self.size)"])
+            return [.head(status: 200, headers: head), .body(content.data.prefix(Self.half)), .hang]
+        }
+    }
+
+    private func start(
+        _ destination: DownloadDestination,
+        clock: any Clock<Duration> = ContinuousClock(),
+        plugins: [any Plugin] = [],
+        options: CallOptions = CallOptions()
+    ) -> RequestHandle {
+        let target = TestTarget(server.baseURL).with { $0.task = .download(to: destination) }
+        let provider = Provider<TestTarget>(transport: SystemTransport.patient, plugins: plugins, clock: clock)
+        return provider.request(target, options: options, on: DispatchQueue(label: "test")) { [steps] step in
+            steps.append(step.completed)
+        } completion: { [results] result in
+            results.append(result)
+        }
+    }
+
+    /// Waits until half of the file is stored.
+    private func waitForHalf() async {
+        while (folder.names.first { $0.hasSuffix(".download") }).flatMap({ size(of: $0) }) != Self.half {
+            await Task.yield()
+        }
+    }
+
+    private func size(of name: String) -> Int? {
+        try? Data(contentsOf: folder.url.appendingPathComponent(name)).count
+    }
+
+    @Test("A paused download sends nothing until it is resumed, and is sent and received in pairs")
+    func resumed() async throws {
+        struct Pairs: Plugin {
+            let events = Recorder<String>()
+            func willSend(_ request: URLRequest, context: RequestContext) { events.append("sent") }
+            func didReceive(_ result: Result<Response, TargetKitError>, context: RequestContext) {
+                events.append("received")
+            }
+            func retry(_ result: Result<Response, TargetKitError>, context: RequestContext) async -> RetryDecision {
+                events.append("asked")
+                return .doNotRetry
+            }
+        }
+        let pairs = Pairs()
+        let handle = start(.file(file).resumable, plugins: [pairs])
+        await waitForHalf()
+        handle.pause()
+        handle.pause()
+        await server.waitForConnections(closed: 1)
+        #expect(server.requestCount == 1)
+        #expect(results.count == 0)
+        handle.resume()
+        handle.resume()
+        let response = try await results.waitForCount(1)[0].get()
+        #expect(response.file == file)
+        #expect(try Data(contentsOf: file) == content.data)
+        #expect(server.requests.map { $0.headers["Range"] } == [nil, "bytes=\(Self.half)-"])
+        #expect(pairs.events.elements == ["sent", "received", "sent", "received", "asked"])
+        #expect(results.count == 1)
+        handle.pause()
+        #expect(try await handle.response().file == file)
+    }
+
+    @Test("A call that is paused before it begins waits, and a pause that is over at once loses nothing")
+    func early() async throws {
+        let handle = start(.file(file).resumable)
+        handle.pause()
+        handle.resume()
+        await waitForHalf()
+        handle.pause()
+        handle.resume()
+        #expect(try await results.waitForCount(1)[0].get().file == file)
+        #expect(try Data(contentsOf: file) == content.data)
+    }
+
+    @Test("A paused call can be cancelled, and keeps what has arrived")
+    func cancelled() async throws {
+        let handle = start(.file(file).resumable)
+        await waitForHalf()
+        handle.pause()
+        handle.cancel()
+        handle.resume()
+        let error = await #expect(throws: TargetKitError.self) { try await handle.response() }
+        #expect(error?.stage == .cancelled)
+        #expect(folder.names.count == 2)
+    }
+
+    @Test("The limit of the whole call does not expire while it is paused")
+    func deadline() async throws {
+        let clock = ManualClock()
+        let handle = start(
+            .file(file).resumable,
+            clock: clock,
+            options: .setting(\.timeout, .wholeCall(.seconds(60)))
+        )
+        await waitForHalf()
+        clock.advance(by: .seconds(20))
+        handle.pause()
+        clock.advance(by: .seconds(1000))
+        handle.resume()
+        #expect(try await results.waitForCount(1)[0].get().file == file)
+    }
+
+    @Test("The time before and after a pause counts")
+    func expired() async throws {
+        let clock = ManualClock()
+        let server = try TestServer { _ in .hang }
+        let target = TestTarget(server.baseURL).with { $0.task = .download(to: .file(file).resumable) }
+        let provider = Provider<TestTarget>(transport: SystemTransport.patient, clock: clock)
+        let handle = provider.request(
+            target,
+            options: .setting(\.timeout, .wholeCall(.seconds(60))),
+            on: DispatchQueue(label: "test")
+        ) { [results] in results.append($0) }
+        await server.waitForHeads(1)
+        await clock.waitForSleepers()
+        clock.advance(by: .seconds(20))
+        handle.pause()
+        clock.advance(by: .seconds(100))
+        handle.resume()
+        await server.waitForHeads(2)
+        // Of the 60 seconds, 40 are left.
+        await clock.waitForSleepers()
+        clock.advance(by: .seconds(39))
+        #expect(results.count == 0)
+        clock.advance(by: .seconds(1))
+        let error = await #expect(throws: TargetKitError.self) { try await handle.response() }
+        #expect(error?.kind == .timedOut)
+    }
+
+    @Test("Pausing has no effect on a download that cannot be continued")
+    func plain() async throws {
+        let handle = start(.file(file))
+        await server.waitForHeads(1)
+        handle.pause()
+        #expect(server.openConnectionCount == 1)
+        handle.cancel()
+        #expect(await results.waitForCount(1).count == 1)
+    }
+}

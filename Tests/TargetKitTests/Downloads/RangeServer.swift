@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+import TargetKitTesting
+
+/// One version of a file on a server.
+struct ServedFile: Sendable {
+    var data: Data
+    /// `ETag` and `Last-Modified`.
+    var validators: HTTPHeaders
+    /// The time between two pieces of 128 KiB; `nil`: none.
+    var pace: Duration?
+
+    /// Bytes that depend on the seed, with a strong entity tag.
+    init(size: Int, seed: UInt64 = 1, validators: HTTPHeaders? = nil) {
+        var random = SeededGenerator(seed: seed)
+        var data = Data(capacity: size + 8)
+        while data.count < size { withUnsafeBytes(of: random.next()) { data.append(contentsOf: $0) } }
+        self.data = data.prefix(size)
+        self.validators = validators ?? ["ETag": "\"v\(seed)\""]
+    }
+
+    /// A response as RFC 9110 §14 requires it.
+    ///
+    /// - Parameter cut: The number of bytes of the body after which the connection is closed.
+    func reply(to request: TestServer.Request, cut: Int? = nil) -> TestServer.Reply {
+        let condition = request.headers["if-range"]
+        let isCurrent = condition == nil || validators.contains { $0.value == condition }
+        guard isCurrent, let field = request.headers["range"], let first = Self.first(of: field) else {
+            return reply(status: 200, data, ["Accept-Ranges": "bytes"], cut: cut)
+        }
+        guard first < data.count else {
+            return reply(status: 416, Data(), ["Content-Range": "bytes */\(data.count)"])
+        }
+        let range = "bytes \(first)-\(data.count - 1)/\(data.count)"
+        return reply(status: 206, data.dropFirst(first), ["Content-Range": range], cut: cut)
+    }
+
+    func reply(status: Int, _ body: Data, _ fields: HTTPHeaders, cut: Int? = nil) -> TestServer.Reply {
+        var headers = validators.merging(fields)
+        if let pace {
+            headers.add("Content-Length", value: String(body.count))
+            let body = TestServer.Step.drip(body, chunkSize: 128 << 10, every: pace)
+            return [.head(status: status, headers: headers), body]
+        }
+        guard let cut, cut < body.count else { return TestServer.Reply(status: status, headers: headers, body: body) }
+        headers.add("Content-Length", value: String(body.count))
+        return [.head(status: status, headers: headers), .body(body.prefix(cut)), .close]
+    }
+
+    /// The first position of `bytes=123-`.
+    static func first(of field: String) -> Int? {
+        guard field.hasPrefix("bytes="), field.hasSuffix("-") else { return nil }
+        return Int(field.dropFirst("bytes=".count).dropLast())
+    }
+}

@@ -1,0 +1,534 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKitTesting
+import TestSupport
+import Testing
+
+@testable import TargetKit
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@Suite("Downloads: resuming", .timeLimit(.minutes(3)))
+struct ResumeTests {
+    private static let size = 300_000
+    private static let cut = 120_001
+
+    private let folder: TemporaryFolder
+    private var file: URL { folder.url.appendingPathComponent("file.bin") }
+
+    init() throws {
+        folder = try TemporaryFolder()
+    }
+
+    private func target(_ server: TestServer) -> TestTarget {
+        TestTarget(server.baseURL).with {
+            $0.task = .download(to: .file(file).resumable)
+            $0.validation = .successCodes
+        }
+    }
+
+    /// A server whose first response is cut, and whose later ones are those of the closure.
+    private func server(
+        _ first: ServedFile,
+        cut: Int = cut,
+        then reply: @escaping @Sendable (TestServer.Request) -> TestServer.Reply
+    ) throws -> TestServer {
+        try TestServer { request in request.index == 0 ? first.reply(to: request, cut: cut) : reply(request) }
+    }
+
+    /// Makes the call that is cut.
+    private func fail(_ provider: Provider<TestTarget>, _ server: TestServer) async throws {
+        let error = try await #require(throws: TargetKitError.self) { try await provider.request(target(server)) }
+        #expect(error.kind == .connectionLost)
+        #expect(!FileManager.default.fileExists(atPath: file.path))
+    }
+
+    private let provider = Provider<TestTarget>(transport: SystemTransport.patient)
+
+    @Test(
+        "A download that was cut continues with the bytes that are missing, and its response is that of a whole file",
+        arguments: [
+            ["ETag": "\"v1\""],
+            ["ETag": "\"\""],
+            ["Last-Modified": "Sun, 06 Nov 1994 08:49:37 GMT", "Date": "Sun, 06 Nov 1994 08:49:38 GMT"],
+            ["ETag": "\"v1\"", "Last-Modified": "Sun, 06 Nov 1994 08:49:37 GMT"],
+        ] as [HTTPHeaders]
+    )
+    func continues(validators: HTTPHeaders) async throws {
+        let content = ServedFile(size: Self.size, validators: validators)
+        let server = try server(content) { content.reply(to: $0) }
+        try await fail(provider, server)
+        let response = try await provider.request(target(server))
+        #expect(try Data(contentsOf: file) == content.data)
+        #expect(response.file == file)
+        #expect(response.statusCode == 200)
+        #expect(response.headers["Content-Length"] == String(Self.size))
+        #expect(response.headers["Content-Range"] == nil)
+        #expect(folder.names == ["file.bin"])
+        let headers = server.requests[1].headers
+        #expect(headers["Range"] == "bytes=\(Self.cut)-")
+        #expect(headers["If-Range"] == validators["ETag"] ?? validators["Last-Modified"])
+        #expect(headers["Accept-Encoding"] == "identity")
+    }
+
+    @Test("An attempt that a plugin repeats continues within the call, and progress counts what is there")
+    func retried() async throws {
+        struct Again: Plugin {
+            let sent = Recorder<String?>()
+            func willSend(_ request: URLRequest, context: RequestContext) {
+                sent.append(request.value(forHTTPHeaderField: "Range"))
+            }
+            func retry(_ result: Result<Response, TargetKitError>, context: RequestContext) async -> RetryDecision {
+                if case .success = result { .doNotRetry } else { .retry(after: .zero) }
+            }
+        }
+        let content = ServedFile(size: Self.size)
+        let server = try TestServer { request in content.reply(to: request, cut: request.index < 3 ? 50_000 : nil) }
+        let (again, steps) = (Again(), Recorder<TransferProgress>())
+        let provider = Provider<TestTarget>(transport: SystemTransport.patient, plugins: [again])
+        let finished = Recorder<Result<Response, TargetKitError>>()
+        provider.request(target(server), on: DispatchQueue(label: "test"), progress: steps.append) {
+            finished.append($0)
+        }
+        #expect(try await finished.waitForCount(1)[0].get().file == file)
+        #expect(again.sent.elements == [nil, "bytes=50000-", "bytes=100000-", "bytes=150000-"])
+        #expect(try Data(contentsOf: file) == content.data)
+        let total = Int64(Self.size)
+        #expect(steps.elements.last == TransferProgress(completed: total, total: total, direction: .download))
+        #expect(steps.elements.map(\.completed) == steps.elements.map(\.completed).sorted())
+    }
+
+    @Test("A signing plugin signs the range, and each attempt is sent and received once")
+    func signed() async throws {
+        struct Signing: Plugin {
+            let place = PluginPlace.signing
+            let events = Recorder<String>()
+            func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
+                var request = request
+                request.setValue(request.value(forHTTPHeaderField: "Range") ?? "none", forHTTPHeaderField: "X-Signed")
+                return request
+            }
+            func willSend(_ request: URLRequest, context: RequestContext) { events.append("sent") }
+            func didReceive(_ result: Result<Response, TargetKitError>, context: RequestContext) {
+                events.append("received")
+            }
+        }
+        let (old, new) = (ServedFile(size: Self.size), ServedFile(size: Self.size, seed: 2))
+        let server = try server(old) { request in
+            request.index == 1 ? old.reply(status: 416, Data(), [:]) : new.reply(to: request)
+        }
+        let plugin = Signing()
+        let provider = Provider<TestTarget>(transport: SystemTransport.patient, plugins: [plugin])
+        try await fail(provider, server)
+        _ = try await provider.request(target(server))
+        #expect(server.requests.map { $0.headers["X-Signed"] } == ["none", "bytes=\(Self.cut)-", "none"])
+        #expect(plugin.events.elements == ["sent", "received", "sent", "received", "sent", "received"])
+        #expect(try Data(contentsOf: file) == new.data)
+    }
+
+    // MARK: Responses to a range
+
+    /// What a server does with the request for the rest.
+    enum Behavior: String, CaseIterable, Sendable {
+        case whole, wholeOfNewVersion, range, rangeWithUnknownLength
+        case rangeFromStart, laterRange, earlierRange, newTag, weakTag, noTag, twoTags, longer, shorter
+        case noContentRange, unreadableContentRange, twoContentRanges, otherUnit, reversedRange
+        case multipart, gzip, otherContentLength, unsatisfiable, unsatisfiableOfSameLength, unsatisfiableWithoutLength
+        case otherSource, partOfRange
+
+        /// Whether the response is used, so that no third request is made.
+        var isUsed: Bool {
+            switch self {
+            case .whole, .wholeOfNewVersion, .range, .rangeWithUnknownLength: true
+            default: false
+            }
+        }
+    }
+
+    private static func reply(
+        _ behavior: Behavior,
+        _ old: ServedFile,
+        _ new: ServedFile,
+        _ request: TestServer.Request
+    ) -> TestServer.Reply {
+        let (first, count) = (cut, size)
+        let rest = new.data.dropFirst(first)
+        func partial(_ range: String, _ fields: HTTPHeaders = [:], body: Data? = nil) -> TestServer.Reply {
+            old.reply(status: 206, body ?? rest, HTTPHeaders(["Content-Range": range]).merging(fields))
+        }
+        let right = "bytes \(first)-\(count - 1)/\(count)"
+        switch behavior {
+        case .whole: return old.reply(status: 200, old.data, [:])
+        case .wholeOfNewVersion: return new.reply(status: 200, new.data, [:])
+        case .range: return old.reply(to: request)
+        case .rangeWithUnknownLength:
+            return old.reply(status: 206, old.data.dropFirst(first), ["Content-Range": "bytes \(first)-\(count - 1)/*"])
+        case .rangeFromStart: return partial("bytes 0-\(count - 1)/\(count)", body: new.data)
+        case .laterRange: return partial("bytes \(first + 1)-\(count - 1)/\(count)", body: rest.dropFirst())
+        case .earlierRange:
+            return partial("bytes \(first - 1)-\(count - 1)/\(count)", body: new.data.dropFirst(first - 1))
+        case .newTag: return new.reply(status: 206, rest, ["Content-Range": right])
+        case .weakTag: return partial(right, ["ETag": "W/\"v1\""])
+        case .noTag: return TestServer.Reply(status: 206, headers: ["Content-Range": right], body: rest)
+        case .twoTags:
+            return TestServer.Reply(
+                status: 206,
+                headers: ["Content-Range": right, "ETag": "\"v1\"", "ETag": "\"v2\""],
+                body: rest
+            )
+        case .longer: return partial("bytes \(first)-\(count)/\(count + 1)", body: rest + Data([1]))
+        case .shorter: return partial("bytes \(first)-\(count - 2)/\(count - 1)", body: rest.dropLast())
+        case .noContentRange: return old.reply(status: 206, rest, [:])
+        case .unreadableContentRange: return partial("bytes \(first)-/\(count)")
+        case .twoContentRanges:
+            return old.reply(status: 206, rest, ["Content-Range": right, "Content-Range": "bytes 0-1/2"])
+        case .otherUnit: return partial("lines \(first)-\(count - 1)/\(count)")
+        case .reversedRange: return partial("bytes \(count - 1)-\(first)/\(count)")
+        case .multipart:
+            return old.reply(status: 206, rest, ["Content-Type": "multipart/byteranges; boundary=b"])
+        case .gzip: return partial(right, ["Content-Encoding": "br"])
+        case .otherContentLength: return partial(right, body: rest.dropLast(7))
+        case .unsatisfiable: return old.reply(status: 416, Data(), ["Content-Range": "bytes */\(first - 1)"])
+        case .unsatisfiableOfSameLength: return old.reply(status: 416, Data(), ["Content-Range": "bytes */\(first)"])
+        case .unsatisfiableWithoutLength: return old.reply(status: 416, Data("no".utf8), [:])
+        case .otherSource: return request.path == "/moved" ? partial(right) : .redirect(to: "/moved")
+        case .partOfRange:
+            return request.index > 1
+                ? old.reply(to: request)
+                : old.reply(
+                    status: 206,
+                    old.data[first..<first + 1000],
+                    ["Content-Range": "bytes \(first)-\(first + 999)/\(count)"]
+                )
+        }
+    }
+
+    @Test("No response to a range leads to a file of two versions", arguments: Behavior.allCases)
+    func behaviors(behavior: Behavior) async throws {
+        let (old, new) = (ServedFile(size: Self.size), ServedFile(size: Self.size, seed: 2))
+        let server = try server(old) { request in
+            let isFirst = request.headers["range"] != nil || request.index == 1
+            return isFirst ? Self.reply(behavior, old, new, request) : new.reply(to: request)
+        }
+        try await fail(provider, server)
+        let response = try await provider.request(target(server))
+        let content = try Data(contentsOf: file)
+        let keepsOld = [.whole, .range, .rangeWithUnknownLength, .partOfRange].contains(behavior)
+        #expect(content == (keepsOld ? old.data : new.data))
+        #expect(response.statusCode == 200)
+        #expect(folder.names == ["file.bin"])
+        let extra = behavior == .otherSource ? 2 : 1
+        #expect(server.requestCount == (behavior.isUsed ? 2 : 2 + extra))
+        let last = try #require(server.requests.last).headers["Range"]
+        switch behavior {
+        case .partOfRange: #expect(last == "bytes=\(Self.cut + 1000)-")
+        default: #expect((last == nil) == !behavior.isUsed)
+        }
+    }
+
+    @Test("A status without a part of the file keeps what is there", arguments: [304, 401, 404, 412, 500, 503])
+    func refused(status: Int) async throws {
+        let content = ServedFile(size: Self.size)
+        let server = try server(content) { request in
+            request.index == 1
+                ? TestServer.Reply(status: status, body: Data((status == 304 ? "" : "why").utf8))
+                : content.reply(to: request)
+        }
+        try await fail(provider, server)
+        let error = try await #require(throws: TargetKitError.self) { try await provider.request(target(server)) }
+        #expect(error.response?.statusCode == status)
+        #expect(error.response?.data == Data((status == 304 ? "" : "why").utf8))
+        _ = try await provider.request(target(server))
+        #expect(server.requests[2].headers["Range"] == "bytes=\(Self.cut)-")
+        #expect(try Data(contentsOf: file) == content.data)
+    }
+
+    @Test("A rest that is cut again, or longer than announced, keeps what was there before", arguments: [true, false])
+    func wrongLength(isLonger: Bool) async throws {
+        let content = ServedFile(size: Self.size)
+        let server = try server(content) { request in
+            guard request.index == 1 else { return content.reply(to: request) }
+            if !isLonger { return content.reply(to: request, cut: 10_000) }
+            let range = "bytes \(Self.cut)-\(Self.size - 1)/\(Self.size)"
+            return [
+                .head(
+                    status: 206,
+                    headers: content.validators.merging(["Content-Range": range, "Transfer-Encoding": "chunked"])
+                ),
+                .chunk(content.data.dropFirst(Self.cut) + Data("more".utf8)), .endChunks,
+            ]
+        }
+        try await fail(provider, server)
+        try await fail(provider, server)
+        _ = try await provider.request(target(server))
+        #expect(server.requests[2].headers["Range"] == "bytes=\(isLonger ? Self.cut : Self.cut + 10_000)-")
+        #expect(try Data(contentsOf: file) == content.data)
+        #expect(folder.names == ["file.bin"])
+    }
+
+    // MARK: Responses that cannot be continued
+
+    @Test(
+        "A response without a strong validator leaves nothing behind when it is cut",
+        arguments: [
+            [:],
+            ["ETag": "W/\"v1\""],
+            ["ETag": "v1"],
+            ["ETag": "\"a\"b\""],
+            ["ETag": "\"a\"", "ETag": "\"b\""],
+            ["ETag": "W/\"v1\"", "Last-Modified": "Sun, 06 Nov 1994 08:49:37 GMT"],
+            ["Last-Modified": "Sun, 06 Nov 1994 08:49:37 GMT", "Date": "Sun, 06 Nov 1994 08:49:37 GMT"],
+            ["Last-Modified": "Sun, 06 Nov 1994 08:49:37 GMT"],
+            ["Last-Modified": "yesterday", "Date": "Sun, 06 Nov 1994 08:49:37 GMT"],
+            ["ETag": "\"v1\"", "Content-Encoding": "br"],
+        ] as [HTTPHeaders]
+    )
+    func notResumable(validators: HTTPHeaders) async throws {
+        let content = ServedFile(size: Self.size, validators: validators)
+        let server = try server(content) { ServedFile(size: Self.size, validators: [:]).reply(to: $0) }
+        try await fail(provider, server)
+        #expect(folder.names.isEmpty)
+        _ = try await provider.request(target(server))
+        #expect(server.requests[1].headers["Range"] == nil)
+        #expect(try Data(contentsOf: file) == content.data)
+    }
+
+    @Test("A request for a range of its own, with a body, or with another method is not continued")
+    func otherRequests() async throws {
+        let content = ServedFile(size: Self.size)
+        let changes: [@Sendable (inout TestTarget) -> Void] = [
+            { $0.headers = ["Range": "bytes=0-9"] },
+            { $0.headers = ["If-Range": "\"v1\""] },
+            { $0.method = .post },
+            { $0.validation = .codes([203]) },
+        ]
+        for change in changes {
+            let server = try TestServer { content.reply(to: $0, cut: Self.cut) }
+            let error = try await #require(throws: TargetKitError.self) {
+                try await provider.request(target(server).with(change))
+            }
+            #expect(error.stage == .transport || error.stage == .status)
+            #expect(folder.names.isEmpty)
+        }
+    }
+
+    @Test("A part of the file that was not requested fails the call")
+    func unrequested() async throws {
+        let content = ServedFile(size: 100)
+        let server = try TestServer { _ in
+            content.reply(status: 206, content.data.prefix(10), ["Content-Range": "bytes 0-9/100"])
+        }
+        let error = try await #require(throws: TargetKitError.self) { try await provider.request(target(server)) }
+        #expect((error.underlying as? URLError)?.code == .badServerResponse)
+        #expect(server.requestCount == 1)
+        #expect(folder.names.isEmpty)
+    }
+
+    @Test("A server that keeps answering with useless ranges is given up")
+    func hopeless() async throws {
+        let content = ServedFile(size: Self.size)
+        let server = try server(content) { request in
+            request.headers["range"] == nil
+                ? content.reply(to: request, cut: 10) : content.reply(status: 416, Data(), [:])
+        }
+        try await fail(provider, server)
+        try await fail(provider, server)
+        #expect(server.requestCount == 3)
+    }
+
+    @Test("Over a transport that cannot stream, the file is downloaded as a whole")
+    func urlSession() async throws {
+        let content = ServedFile(size: Self.size)
+        let server = try server(content) { content.reply(to: $0) }
+        try await fail(provider, server)
+        let other = Provider<TestTarget>(transport: URLSessionTransport.patient)
+        #expect(try await other.request(target(server)).file == file)
+        #expect(try Data(contentsOf: file) == content.data)
+        #expect(folder.names == ["file.bin"])
+    }
+
+    @Test("A sample is stored", arguments: Backend.allCases)
+    func backends(_ backend: Backend) async throws {
+        let running = try RunningBackend(backend) { _ in .response(status: 200, data: Data("new".utf8)) }
+        let target = TestTarget(running.baseURL).with { $0.task = .download(to: .file(file).resumable) }
+        #expect(try await Provider<TestTarget>(transport: running.transport).request(target).file == file)
+        #expect(try Data(contentsOf: file) == Data("new".utf8))
+        #expect(folder.names == ["file.bin"])
+    }
+
+    // MARK: What is there
+
+    /// The part's and the record's files.
+    private func parts() throws -> (part: URL, record: URL) {
+        let names = folder.names
+        let part = try #require(names.first { $0.hasSuffix(".download") })
+        let record = try #require(names.first { $0.hasSuffix(".json") })
+        return (folder.url.appendingPathComponent(part), folder.url.appendingPathComponent(record))
+    }
+
+    /// Something that happens to the part or its record between two calls.
+    enum Damage: String, CaseIterable, Sendable {
+        case noRecord, emptyRecord, halfRecord, changedRecord, otherVersion, otherURL, otherBoot, noPart, emptyPart,
+            longPart
+        case linkedPart, folderAsPart
+    }
+
+    @Test("A part whose record is not exactly right is not used", arguments: Damage.allCases)
+    func damage(_ damage: Damage) async throws {
+        let content = ServedFile(size: Self.size)
+        let server = try server(content) { content.reply(to: $0) }
+        try await fail(provider, server)
+        let (part, file) = try parts()
+        let text = try String(contentsOf: file, encoding: .utf8)
+        var record = try #require(PartRecord(try Data(contentsOf: file)))
+        switch damage {
+        case .noRecord: try FileManager.default.removeItem(at: file)
+        case .emptyRecord: try Data().write(to: file)
+        case .halfRecord: try Data(text.utf8.prefix(text.utf8.count / 2)).write(to: file)
+        case .changedRecord:
+            #expect(text.contains("\"length\":\(Self.size)"))
+            try Data(text.replacingOccurrences(of: "\(Self.size)", with: "\(Self.size + 1)").utf8).write(to: file)
+        case .otherVersion:
+            try Data(text.replacingOccurrences(of: "\"version\":1", with: "\"version\":2").utf8).write(to: file)
+        case .otherURL:
+            record.url = PartRecord.digest(of: "http://other")
+            try record.data.write(to: file)
+        case .otherBoot:
+            record.boot = "other"
+            try record.data.write(to: file)
+        case .noPart: try FileManager.default.removeItem(at: part)
+        case .emptyPart: try Data().write(to: part)
+        case .longPart: try (content.data + content.data).write(to: part)
+        case .linkedPart:
+            let bytes = try Data(contentsOf: part)
+            try FileManager.default.removeItem(at: part)
+            let other = try folder.file("other", bytes)
+            try FileManager.default.createSymbolicLink(at: part, withDestinationURL: other)
+        case .folderAsPart:
+            try FileManager.default.removeItem(at: part)
+            try FileManager.default.createDirectory(at: part, withIntermediateDirectories: false)
+        }
+        _ = try await provider.request(target(server))
+        #expect(server.requests[1].headers["Range"] == nil)
+        #expect(try Data(contentsOf: self.file) == content.data)
+        if damage == .linkedPart {
+            #expect(try Data(contentsOf: folder.url.appendingPathComponent("other")) == content.data.prefix(Self.cut))
+        }
+    }
+
+    @Test("After another boot, only what was flushed counts")
+    func boot() async throws {
+        let content = ServedFile(size: Self.size)
+        let server = try server(content) { content.reply(to: $0) }
+        try await fail(provider, server)
+        let (part, file) = try parts()
+        var record = try #require(PartRecord(try Data(contentsOf: file)))
+        record.boot = "other"
+        record.syncedByteCount = 1000
+        try record.data.write(to: file)
+        // What was not flushed is zeros.
+        try (content.data.prefix(1000) + Data(count: Self.cut - 1000)).write(to: part)
+        _ = try await provider.request(target(server))
+        #expect(server.requests[1].headers["Range"] == "bytes=1000-")
+        #expect(try Data(contentsOf: self.file) == content.data)
+    }
+
+    @Test("A complete part needs one byte to be sure of its version", arguments: [1, 2] as [UInt64])
+    func completePart(seed: UInt64) async throws {
+        let (old, now) = (ServedFile(size: Self.size), ServedFile(size: Self.size, seed: seed))
+        let server = try server(old) { now.reply(to: $0) }
+        try await fail(provider, server)
+        try old.data.write(to: try parts().part)
+        _ = try await provider.request(target(server))
+        #expect(server.requests[1].headers["Range"] == "bytes=\(Self.size - 1)-")
+        #expect(server.requestCount == 2)
+        #expect(try Data(contentsOf: file) == now.data)
+    }
+
+    @Test("A response without a length is continued when it has been cut")
+    func unknownLength() async throws {
+        let content = ServedFile(size: Self.size)
+        let server = try TestServer { request in
+            if request.index > 0 { return content.reply(to: request) }
+            return [
+                .head(status: 200, headers: content.validators.merging(["Transfer-Encoding": "chunked"])),
+                .chunk(content.data.prefix(Self.cut)), .close,
+            ]
+        }
+        try await fail(provider, server)
+        _ = try await provider.request(target(server))
+        #expect(server.requests[1].headers["Range"] == "bytes=\(Self.cut)-")
+        #expect(try Data(contentsOf: file) == content.data)
+    }
+
+    @Test("Of two calls to one file, both get a whole file, and nothing stays beside it")
+    func together() async throws {
+        let content = ServedFile(size: Self.size)
+        let gate = Gate()
+        let server = try TestServer { request in
+            let head = TestServer.Step.head(
+                status: 200,
+                headers: content.validators.merging(["Content-Length": "\(Self.size)"])
+            )
+            return [head, .body(content.data.prefix(1000)), .pause(until: gate), .body(content.data.dropFirst(1000))]
+        }
+        async let first = provider.request(target(server))
+        async let second = provider.request(target(server))
+        await server.waitForHeads(2)
+        gate.open()
+        #expect(try await [first.file, second.file] == [file, file])
+        #expect(try Data(contentsOf: file) == content.data)
+        #expect(folder.names == ["file.bin"])
+    }
+
+    @Test("Calls to different places do not share an exchange, and calls to one place do")
+    func sharing() async throws {
+        let content = ServedFile(size: Self.size)
+        let gate = Gate()
+        let server = try TestServer { _ in
+            let head = content.validators.merging(["Content-Length": "\(Self.size)"])
+            return [.pause(until: gate), .head(status: 200, headers: head), .body(content.data)]
+        }
+        let provider = Provider<TestTarget>(
+            transport: SystemTransport.patient,
+            options: .setting(\.sharesInFlight, true)
+        )
+        let other = folder.url.appendingPathComponent("other.bin")
+        async let first = provider.request(target(server))
+        async let second = provider.request(
+            target(server).with { $0.task = .download(to: .file(other).resumable) }
+        )
+        await server.waitForHeads(2)
+        gate.open()
+        #expect(try await [first.file, second.file] == [file, other])
+        #expect(server.requestCount == 2)
+        #expect(try Data(contentsOf: other) == content.data)
+    }
+
+    @Test("A cancelled call keeps what has arrived, whichever way it is cancelled", arguments: [true, false])
+    func cancelled(byScope: Bool) async throws {
+        let content = ServedFile(size: Self.size)
+        let server = try TestServer { request in
+            if request.index > 0 { return content.reply(to: request) }
+            let head = content.validators.merging(["Content-Length": "\(Self.size)"])
+            return [.head(status: 200, headers: head), .body(content.data.prefix(Self.cut)), .hang]
+        }
+        let provider = Provider<TestTarget>(transport: SystemTransport.patient)
+        let call = Task { [target = target(server)] in try await provider.request(target) }
+        while (folder.names.first { $0.hasSuffix(".download") }).map({ size(of: $0) }) != Self.cut {
+            await Task.yield()
+        }
+        if byScope { provider.cancelAll() } else { call.cancel() }
+        let error = try await #require(throws: TargetKitError.self) { try await call.value }
+        #expect(error.stage == .cancelled)
+        _ = try await provider.request(target(server))
+        #expect(server.requests[1].headers["Range"] == "bytes=\(Self.cut)-")
+        #expect(try Data(contentsOf: file) == content.data)
+    }
+
+    private func size(of name: String) -> Int {
+        (try? Data(contentsOf: folder.url.appendingPathComponent(name)).count) ?? 0
+    }
+}
