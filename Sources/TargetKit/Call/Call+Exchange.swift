@@ -26,7 +26,11 @@ extension Call {
         let download =
             prepared.download == nil ? nil : ResumableDownload(prepared, context.target.validation)
         defer { download?.end() }
-        if let download { download.addFields(to: &prepared.urlRequest) }
+        if let download {
+            download.addFields(to: &prepared.urlRequest)
+        } else if prepared.download?.isResumable == true {
+            handle.setPausing(isPossible: false)
+        }
         let request = try await signed(prepared, to: target, context)
         if plugins.signs || download != nil { context.sentRequest = request.urlRequest }
         plugins.willSend(request.urlRequest, context: context)

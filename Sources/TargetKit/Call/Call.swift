@@ -110,7 +110,7 @@ final class Call: Sendable {
         _ context: inout RequestContext
     ) async -> Result<Response, TargetKitError> {
         var failed: [FailedAttempt] = []
-        var resumptions = DownloadResumptions(of: target.endpoint.task.download, handle)
+        var resumptions = DownloadResumptions(of: target.endpoint.task.download, in: self)
         do {
             var prepared = prepared
             while true {

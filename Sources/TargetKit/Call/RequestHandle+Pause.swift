@@ -2,6 +2,8 @@
 
 extension RequestHandle {
     struct Pause: Sendable {
+        /// Whether pausing the call has an effect; `nil` until the call knows.
+        var isPossible: Bool?
         var isPaused = false
         /// The number of times that the call was paused.
         var count = 0
@@ -11,19 +13,27 @@ extension RequestHandle {
         var remainingTime: Duration?
         /// Wait until the call is resumed or ends.
         var waiters: [UnsafeContinuation<Void, Never>] = []
+
+        /// Whether the call waits, or will before its next exchange.
+        var isWaiting: Bool { isPaused && isPossible == true }
     }
 
     /// Pauses a download whose destination is ``DownloadDestination/resumable``: ends its exchange and keeps what has
-    /// arrived, until ``resume()``. Has no effect on other calls, on a call that shares its exchange, and on one that has
-    /// ended.
+    /// arrived, until ``resume()``.
     ///
     /// Plugins receive the exchange as a cancelled one. While the call is paused, the limit of
-    /// ``CallTimeout/wholeCall(_:)`` does not expire.
+    /// ``CallTimeout/wholeCall(_:)`` does not expire. A paused call remains in its scope until it is resumed or cancelled,
+    /// also when its handle is released; ``Provider/cancelAll()`` and a shutdown of the scope cancel it.
+    ///
+    /// The method has no effect on other calls, on a download that cannot be continued, on a call that shares its exchange,
+    /// and on one that has ended.
     public func pause() {
         let remainingTime = deadline?.remainingTime
         let cancel = state.withLock { state -> (@Sendable () -> Void)? in
             var pause = state.pause?.value ?? Pause()
-            guard !pause.isPaused, state.outcome == nil, state.interruption == nil else { return nil }
+            guard !pause.isPaused, pause.isPossible != false, state.outcome == nil, state.interruption == nil else {
+                return nil
+            }
             pause.isPaused = true
             pause.count += 1
             pause.remainingTime = remainingTime
@@ -42,7 +52,9 @@ extension RequestHandle {
         let waiters = state.withLock { state -> [UnsafeContinuation<Void, Never>] in
             guard var pause = state.pause?.value, pause.isPaused else { return [] }
             pause.isPaused = false
-            if let remainingTime = pause.remainingTime { state.deadline = deadline?.restarted(in: remainingTime) }
+            if pause.isPossible == true, let remainingTime = pause.remainingTime {
+                state.deadline = deadline?.restarted(in: remainingTime)
+            }
             defer {
                 pause.waiters = []
                 state.pause = Boxed(pause)
@@ -52,20 +64,45 @@ extension RequestHandle {
         for waiter in waiters { waiter.resume() }
     }
 
-    /// The number of times that the call was paused.
-    var pauseCount: Int { state.withLock { $0.pause?.value.count ?? 0 } }
+    /// Sets whether pausing has an effect from now on. If it does not, a pause is over.
+    func setPausing(isPossible: Bool) {
+        let waiters = state.withLock { state -> [UnsafeContinuation<Void, Never>] in
+            guard state.outcome == nil else { return [] }
+            var pause = state.pause?.value ?? Pause()
+            pause.isPossible = isPossible
+            defer { state.pause = Boxed(pause) }
+            guard !isPossible else { return [] }
+            pause.isPaused = false
+            defer { pause.waiters = [] }
+            return pause.waiters
+        }
+        for waiter in waiters { waiter.resume() }
+    }
 
-    /// Waits until the call is resumed, interrupted, or ends.
-    func waitWhilePaused() async {
-        await withUnsafeContinuation { waiter in
-            let isWaiting = state.withLock { state in
-                guard state.pause?.value.isPaused == true, state.interruption == nil, state.outcome == nil else {
-                    return false
+    /// The number of times that the call was paused.
+    var pauseCount: Int {
+        state.withLock { state in
+            guard let pause = state.pause?.value, pause.isPossible == true else { return 0 }
+            return pause.count
+        }
+    }
+
+    /// Waits until the call is resumed, interrupted, or ends. Returns the number of times that it was paused until then.
+    @discardableResult
+    func waitWhilePaused() async -> Int {
+        while true {
+            var count: Int?
+            await withUnsafeContinuation { waiter in
+                count = state.withLock { state in
+                    guard state.pause?.value.isWaiting == true, state.interruption == nil, state.outcome == nil else {
+                        return state.pause?.value.count ?? 0
+                    }
+                    state.pause?.value.waiters.append(waiter)
+                    return nil
                 }
-                state.pause?.value.waiters.append(waiter)
-                return true
+                if count != nil { waiter.resume() }
             }
-            if !isWaiting { waiter.resume() }
+            if let count { return count }
         }
     }
 
@@ -76,7 +113,7 @@ extension RequestHandle {
             var pause = state.pause?.value ?? Pause()
             pause.cancelExchange = { task.cancel() }
             state.pause = Boxed(pause)
-            return pause.isPaused
+            return pause.isWaiting
         }
         if isPaused { task.cancel() }
         let value = await withTaskCancellationHandler {

@@ -46,10 +46,8 @@ extension Call {
             }
         } catch let error as URLError where error.userInfo[FailureMark.cannotStream] != nil {
             try download.abandon()
+            handle.setPausing(isPossible: false)
             return nil
-        } catch {
-            download.removeUnlessResumable()
-            throw error
         }
     }
 }
@@ -84,41 +82,44 @@ extension Call {
 struct DownloadResumptions {
     /// The number of times that a call begins again.
     private static let restartLimit = 2
-    /// The number of parts in which a server may send a range.
-    private static let rangeLimit = 10_000
+    /// A server that divides a range into shorter parts makes too little progress.
+    private static let shortRange: Int64 = 64 << 10
+    /// The number of such parts.
+    private static let shortRangeLimit = 100
 
     /// `nil` for a call that is not a resumable download.
     private let handle: RequestHandle?
+    let canPause: Bool
     private var restarts = 0
-    private var ranges = 0
+    private var shortRanges = 0
     private var pauses = 0
 
-    init(of destination: DownloadDestination?, _ handle: RequestHandle) {
-        self.handle = destination?.isResumable == true ? handle : nil
+    init(of destination: DownloadDestination?, in call: Call) {
+        handle = destination?.isResumable == true ? call.handle : nil
+        canPause = handle != nil && !call.isShared && !call.isSharedExchange
     }
-
-    var canPause: Bool { handle != nil }
 
     /// Waits before an attempt while the call is paused.
     mutating func waitWhilePaused() async throws {
         guard let handle else { return }
-        await handle.waitWhilePaused()
+        handle.setPausing(isPossible: true)
+        // A later pause ends the exchange.
+        pauses = await handle.waitWhilePaused()
         if handle.interruption != nil { throw CancellationError() }
-        pauses = handle.pauseCount
     }
 
     /// Whether the download needs another attempt, at once.
     mutating func continues(after result: Result<Response, TargetKitError>) -> Bool {
         guard let handle, handle.interruption == nil, case .failure(let error) = result else { return false }
         // The exchange ended because the call was paused.
-        if handle.pauseCount != pauses { return true }
+        if handle.pauseCount > pauses { return true }
         switch error.underlying as? DownloadFailure {
         case .mustRestart:
             restarts += 1
             return restarts <= Self.restartLimit
-        case .isIncomplete:
-            ranges += 1
-            return ranges <= Self.rangeLimit
+        case .isIncomplete(let receivedByteCount):
+            if receivedByteCount < Self.shortRange { shortRanges += 1 }
+            return shortRanges <= Self.shortRangeLimit
         case .fileExists, nil: return false
         }
     }

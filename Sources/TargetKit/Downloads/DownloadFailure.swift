@@ -7,7 +7,7 @@ package enum DownloadFailure: Error, Sendable, Hashable {
     /// What there was of the file cannot be continued, and the next attempt begins at the first byte.
     case mustRestart(reason: String)
     /// The server has sent a part of what was requested, and the next attempt requests the rest.
-    case isIncomplete
+    case isIncomplete(receivedByteCount: Int64)
 }
 
 extension DownloadFailure: ErrorWithKind, ReflectsDescription {

@@ -8,6 +8,9 @@ import FoundationNetworking
 /// An incomplete file that stays when a call ends, and its record. The file is locked while it is open, so that two calls
 /// or processes do not write to it.
 final class DownloadPart: Sendable {
+    /// The greatest number of bytes of a record. With longer fields, a response is not continued.
+    private static let recordLimit: Int64 = 64 << 10
+
     let url: URL
     private let recordURL: URL
     /// The next record while it is written. Only the owner of the lock writes it, so one name suffices.
@@ -47,6 +50,11 @@ final class DownloadPart: Sendable {
                 continue
             }
             guard status.isOwn else { return nil }
+            guard status.hasOneName else {
+                // The other name is that of a file which is not to be changed.
+                unlink(url.path)
+                continue
+            }
             if let permissions { fchmod(descriptor, permissions | 0o600) }
             FileProtection.allowAccessWhileLocked(url)
             return part
@@ -56,28 +64,46 @@ final class DownloadPart: Sendable {
 
     var size: Int64 { FileStatus(of: descriptor)?.size ?? 0 }
 
-    /// The record; `nil` if there is none.
-    func record() -> PartRecord? { ((try? AtomicFile(recordURL).read()) ?? nil).flatMap(PartRecord.init) }
+    /// The record; `nil` if there is none that this user has written.
+    func record() -> PartRecord? {
+        // Another user may have created a link or a pipe under the name.
+        let descriptor = Foundation.open(recordURL.path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        guard let status = FileStatus(of: descriptor), status.isRegular, status.isOwn, status.hasOneName,
+            (1...Self.recordLimit).contains(status.size)
+        else { return nil }
+        var data = Data(count: Int(status.size))
+        let count = data.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }
+        return count == data.count ? PartRecord(data) : nil
+    }
 
     /// Replaces the record as a whole. Without a record the next call begins again, so a failure does not end the download.
-    func write(_ record: PartRecord) {
-        guard let data = try? record.data else { return }
-        let flags = O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC
+    ///
+    /// - Parameter isDurable: Whether the record is flushed to permanent storage. One that was not, and is damaged in a
+    ///   crash of the system, is not used.
+    func write(_ record: PartRecord, isDurable: Bool) {
+        guard let data = try? record.data, data.count <= Self.recordLimit else { return }
+        // A new file: another user may have created one under the name.
+        unlink(newRecordURL.path)
+        let flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC
         let descriptor = Foundation.open(newRecordURL.path, flags, 0o600)
         guard descriptor >= 0 else { return }
         defer { close(descriptor) }
         let count = data.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
-        guard count == data.count, PartialFile.synchronize(descriptor) else {
+        guard count == data.count, !isDurable || PartialFile.synchronize(descriptor) else {
             unlink(newRecordURL.path)
             return
         }
         FileProtection.allowAccessWhileLocked(newRecordURL)
-        rename(newRecordURL.path, recordURL.path)
+        if rename(newRecordURL.path, recordURL.path) != 0 { unlink(newRecordURL.path) }
     }
 
-    func removeRecord() {
-        unlink(recordURL.path)
+    /// Returns whether there was one.
+    @discardableResult
+    func removeRecord() -> Bool {
         unlink(newRecordURL.path)
+        return unlink(recordURL.path) == 0
     }
 
     /// Whether the name still is that of this file, and not that of another or of none.
@@ -94,6 +120,18 @@ final class DownloadPart: Sendable {
         // A file without a record is not continued.
         removeRecord()
         unlink(url.path)
+    }
+
+    /// Removes a file that has no record.
+    func removeUnlessRecorded() {
+        if isInPlace, record() == nil { remove() }
+    }
+
+    /// Discards the record and all bytes.
+    func restart() throws(PartialFile.Failure) {
+        // An old record must not be there when the first byte of the new version is: not after a crash of the system, either.
+        if removeRecord() { AtomicFile.synchronize(url.deletingLastPathComponent()) }
+        try truncate(to: 0)
     }
 
     func truncate(to size: Int64) throws(PartialFile.Failure) {

@@ -24,6 +24,7 @@ struct DownloadPlace: Sendable {
         switch destination.location {
         case .file(let file):
             try Self.checkFile(file)
+            try Self.createFolder(file.resolvingSymlinksInPath().deletingLastPathComponent())
             if destination.existingFile == .keep, FileStatus(of: file, followsLinks: false) != nil {
                 throw DownloadFailure.fileExists(path: file.path)
             }
@@ -34,12 +35,16 @@ struct DownloadPlace: Sendable {
         }
     }
 
-    /// Checks a file that is to be created or replaced, and creates its folder.
+    /// Checks a file that is to be created or replaced.
     private static func checkFile(_ file: URL) throws(InvalidRequest) {
         guard file.isFileURL else { throw .notAFile(path: RedactedURL(file).description) }
-        try createFolder(file.resolvingSymlinksInPath().deletingLastPathComponent())
+        guard let status = FileStatus(of: file) else {
+            // A link to nothing, or one that the system does not follow because another user has made it in a shared folder.
+            if FileStatus(of: file, followsLinks: false) != nil { throw .notAFile(path: file.path) }
+            return
+        }
         // A rename would replace a pipe or a device with a file.
-        if let status = FileStatus(of: file), !status.isRegular { throw .notAFile(path: file.path) }
+        guard status.isRegular else { throw .notAFile(path: file.path) }
     }
 
     private static func createFolder(_ folder: URL) throws(InvalidRequest) {
@@ -58,11 +63,11 @@ struct DownloadPlace: Sendable {
     }
 
     /// A new name for the incomplete file, on the volume of the destination if that is known.
-    var part: URL { PartialFile.hiddenPlace(beside: neighbor ?? Self.unnamed(in: .temporary)) }
+    var part: URL { PartialFile.hiddenPlace(beside: neighbor ?? Self.unnamed) }
 
     /// The name of the incomplete file that a later call continues.
     func part(for url: URL) -> URL {
-        let neighbor = neighbor ?? Self.unnamed(in: .kept)
+        let neighbor = neighbor ?? Self.unnamed
         let identity = replacedFile?.lastPathComponent ?? url.absoluteString
         let name =
             PartialFile.hiddenPrefix(beside: neighbor) + MessageDigest.sha256.hexadecimal(of: identity).prefix(16)
@@ -77,17 +82,20 @@ struct DownloadPlace: Sendable {
         }
     }
 
-    private enum Storage { case temporary, kept }
-
-    private static func unnamed(in storage: Storage) -> URL {
+    /// A file that has no place yet is in a folder of its user: others must not read it in a shared one.
+    private static var unnamed: URL {
         let manager = FileManager.default
-        guard storage == .kept, let caches = manager.urls(for: .cachesDirectory, in: .userDomainMask).first else {
-            return manager.temporaryDirectory.appendingPathComponent("download")
-        }
-        let folder = caches.appendingPathComponent("TargetKit.downloads")
+        let folders: [URL?] = [
+            manager.urls(for: .cachesDirectory, in: .userDomainMask).first, manager.temporaryDirectory,
+        ]
         let attributes: [FileAttributeKey: Any] = [.posixPermissions: 0o700]
-        try? manager.createDirectory(at: folder, withIntermediateDirectories: true, attributes: attributes)
-        return folder.appendingPathComponent("download")
+        for folder in folders.compactMap({ $0?.appendingPathComponent("TargetKit.downloads.\(geteuid())") }) {
+            try? manager.createDirectory(at: folder, withIntermediateDirectories: true, attributes: attributes)
+            if let status = FileStatus(of: folder, followsLinks: false), status.isPrivateFolder {
+                return folder.appendingPathComponent("download")
+            }
+        }
+        return manager.temporaryDirectory.appendingPathComponent("download")
     }
 }
 
@@ -101,6 +109,8 @@ extension DownloadPlace {
     func take(_ part: URL, head: ResponseHead, name: String) throws -> URL {
         switch destination.location {
         case .file(let file):
+            // A link can be new.
+            try Self.checkFile(file)
             let place = file.resolvingSymlinksInPath()
             let taken = try move(part, to: place, followsLinks: true)
             return taken == place ? file : taken
@@ -110,6 +120,7 @@ extension DownloadPlace {
             let file = try choose(head, name)
             try Self.checkFile(file)
             let place = file.resolvingSymlinksInPath()
+            try Self.createFolder(place.deletingLastPathComponent())
             let taken = try move(part, to: place, followsLinks: true)
             return taken == place ? file : taken
         }
@@ -125,18 +136,27 @@ extension DownloadPlace {
             try Self.rename(part, to: place)
             return place
         case .keep:
-            guard try Self.reserve(place) else { throw DownloadFailure.fileExists(path: place.path) }
-            try Self.rename(part, toReserved: place)
+            guard try Self.rename(part, toFree: place) else { throw DownloadFailure.fileExists(path: place.path) }
             return place
         case .number:
             for number in 1...Self.lastNumber {
                 let candidate = number == 1 ? place : Self.numbered(place, number)
-                guard try Self.reserve(candidate) else { continue }
-                try Self.rename(part, toReserved: candidate)
-                return candidate
+                if try Self.rename(part, toFree: candidate) { return candidate }
             }
             throw DownloadFailure.fileExists(path: place.path)
         }
+    }
+
+    /// Moves the file, unless the name is taken.
+    private static func rename(_ part: URL, toFree place: URL) throws -> Bool {
+        // No other process can see, or take, the name before the file has it. Some file systems have no hard links.
+        if link(part.path, place.path) == 0 {
+            unlink(part.path)
+            return true
+        }
+        guard errno != EEXIST, try reserve(place) else { return false }
+        try rename(part, toReserved: place)
+        return true
     }
 
     /// Creates an empty file, so that another process cannot take the name; returns `false` if it is taken.
@@ -211,8 +231,12 @@ struct FileStatus {
     var isLink: Bool { status.st_mode & S_IFMT == S_IFLNK }
     var permissions: mode_t { status.st_mode & 0o777 }
     var size: Int64 { Int64(status.st_size) }
-    /// Whether the file has one name and belongs to this user.
-    var isOwn: Bool { status.st_nlink == 1 && status.st_uid == geteuid() }
+    /// Whether the file belongs to this user.
+    var isOwn: Bool { status.st_uid == geteuid() }
+    var hasOneName: Bool { status.st_nlink == 1 }
+
+    /// Whether this is a folder that only this user can use.
+    var isPrivateFolder: Bool { isFolder && isOwn && permissions & 0o077 == 0 }
 
     func isSameFile(as other: FileStatus) -> Bool {
         status.st_ino == other.status.st_ino && status.st_dev == other.status.st_dev

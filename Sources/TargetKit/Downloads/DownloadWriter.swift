@@ -57,6 +57,22 @@ final class DownloadWriter: Sendable {
         position = Locked(Position(record: record, end: start))
     }
 
+    /// Discards what the part has from the first position on, and the record if that is the start of the file.
+    func begin() async throws(PartialFile.Failure) {
+        await withUnsafeContinuation { continuation in
+            queue.async {
+                let start = self.end
+                do throws(PartialFile.Failure) {
+                    if start == 0 { try self.part.restart() } else { try self.part.truncate(to: start) }
+                } catch {
+                    self.state.withLock { $0.failure = error }
+                }
+                continuation.resume()
+            }
+        }
+        if let failure = state.withLock(\.failure) { throw failure }
+    }
+
     /// Writes a piece, after waiting while too many bytes are pending.
     ///
     /// - Throws: The failure of an earlier piece.
@@ -87,7 +103,7 @@ final class DownloadWriter: Sendable {
     func finish(isComplete: Bool = false) async throws(PartialFile.Failure) {
         await withUnsafeContinuation { continuation in
             queue.async {
-                if !isComplete { self.writeRecord() }
+                if !isComplete { self.writeRecord(isDurable: true) }
                 continuation.resume()
             }
         }
@@ -156,12 +172,12 @@ extension DownloadWriter {
                 position.lastFlush = .now
             }
         }
-        if isDue || flushes { writeRecord() }
+        if isDue || flushes { writeRecord(isDurable: flushes) }
     }
 
-    private func writeRecord() {
+    private func writeRecord(isDurable: Bool) {
         guard let record = position.withLock(\.record) else { return }
-        part.write(record)
+        part.write(record, isDurable: isDurable)
         position.withLock { $0.hasWrittenRecord = true }
     }
 

@@ -61,12 +61,10 @@ final class ResumableDownload: Sendable {
         request.setValue(stored.record.validator.field, forHTTPHeaderField: "If-Range")
     }
 
-    /// Ends the attempt: another call can continue what is there.
-    func end() { part.unlock() }
-
-    /// Removes what is there after a failure, unless a later attempt can continue it.
-    func removeUnlessResumable() {
-        if part.record() == nil { part.remove() }
+    /// Ends the attempt, sent or not: another call can continue what is there. Removes what cannot be continued.
+    func end() {
+        part.removeUnlessRecorded()
+        part.unlock()
     }
 
     /// Removes what is there, because the transport cannot continue it.
@@ -90,16 +88,19 @@ final class ResumableDownload: Sendable {
         let (head, source) = (result.response.head, result.request.urlRequest.url ?? url)
         switch RangeResponse(head, to: stored?.record, from: stored?.first ?? 0, source: source) {
         case .whole where isAccepted:
-            try await receiveWhole(head, body, source: source, progress)
-            return try await complete(result, headers: head.headers, record: nil, contentStart: 0)
+            let record = try await receiveWhole(head, body, source: source, progress)
+            return try await complete(result, headers: head.headers, record: record, contentStart: 0)
         case .whole, .other:
             var refused = result
             refused.response.body = .data(try await body.excerpt)
             return refused
         case .range(let range, let length):
-            guard let record = stored?.record else { throw URLError(.badServerResponse) }
+            guard var record = stored?.record else { throw URLError(.badServerResponse) }
+            record.length = length
             try await receive(range, length, record, body, progress)
-            guard range.upperBound + 1 == length else { throw DownloadFailure.isIncomplete }
+            guard range.upperBound + 1 == length else {
+                throw DownloadFailure.isIncomplete(receivedByteCount: range.upperBound - range.lowerBound + 1)
+            }
             var headers = head.headers
             headers[.contentRange] = nil
             headers[.contentLength] = String(length)
@@ -124,26 +125,19 @@ final class ResumableDownload: Sendable {
 // MARK: - The body
 
 extension ResumableDownload {
+    /// Returns the record with which the file can be continued, if it can.
     private func receiveWhole(
         _ head: ResponseHead,
         _ body: ResponseBody,
         source: URL,
         _ progress: (@Sendable (TransferProgress) -> Void)?
-    ) async throws {
-        // The old record must not be there when the first byte of the new version is.
-        part.removeRecord()
-        // Otherwise the old record could be there again after a crash of the system.
-        if stored != nil { AtomicFile.synchronize(part.url.deletingLastPathComponent()) }
-        do throws(PartialFile.Failure) { try part.truncate(to: 0) } catch { throw URLError(error) }
+    ) async throws -> PartRecord? {
         let length = head.headers.isUncoded ? head.headers.contentLength : nil
-        let writer = DownloadWriter(
-            part,
-            from: 0,
-            record: PartRecord(head, of: url, from: source),
-            length: length,
-            progress: progress
-        )
+        var record = PartRecord(head, of: url, from: source)
+        let writer = DownloadWriter(part, from: 0, record: record, length: length, progress: progress)
         try await copy(body, Announced(start: 0, count: length, isComplete: true), to: writer)
+        record?.length = writer.end
+        return record
     }
 
     private func receive(
@@ -153,9 +147,6 @@ extension ResumableDownload {
         _ body: ResponseBody,
         _ progress: (@Sendable (TransferProgress) -> Void)?
     ) async throws {
-        var record = record
-        record.length = length
-        do throws(PartialFile.Failure) { try part.truncate(to: range.lowerBound) } catch { throw URLError(error) }
         let writer = DownloadWriter(part, from: range.lowerBound, record: record, length: length, progress: progress)
         let announced = Announced(
             start: range.lowerBound,
@@ -177,6 +168,7 @@ extension ResumableDownload {
     private func copy(_ body: ResponseBody, _ announced: Announced, to writer: DownloadWriter) async throws {
         let count = announced.count
         var received: Int64 = 0
+        do throws(PartialFile.Failure) { try await writer.begin() } catch { throw URLError(error) }
         do {
             for try await piece in body {
                 received += Int64(piece.count)
@@ -238,6 +230,10 @@ extension ResumableDownload {
         } catch let error as DownloadedFile.Mismatch {
             part.remove()
             throw URLError.unusable(error.description)
+        } catch {
+            // Only the file's place is missing: the next call asks for one byte.
+            if let record { part.write(record, isDurable: true) }
+            throw error
         }
     }
 }

@@ -160,13 +160,88 @@ struct PausedDownloadTests {
         #expect(error?.kind == .timedOut)
     }
 
-    @Test("Pausing has no effect on a download that cannot be continued")
-    func plain() async throws {
-        let handle = start(.file(file))
+    @Test(
+        "Pausing has no effect on a call that cannot be continued, and its limit still expires",
+        arguments: Call.allCases
+    )
+    func ineffective(_ call: Call) async throws {
+        let clock = ManualClock()
+        let server = try TestServer { _ in .hang }
+        let target = TestTarget(server.baseURL).with { target in
+            switch call {
+            case .plain: break
+            case .file: target.task = .download(to: file)
+            case .post:
+                target.method = .post
+                target.task = .download(to: .file(file).resumable)
+            }
+        }
+        let provider = Provider<TestTarget>(transport: SystemTransport.patient, clock: clock)
+        let handle = provider.request(
+            target,
+            options: .setting(\.timeout, .wholeCall(.seconds(60))),
+            on: DispatchQueue(label: "test")
+        ) { [results] in results.append($0) }
         await server.waitForHeads(1)
+        await clock.waitForSleepers()
         handle.pause()
         #expect(server.openConnectionCount == 1)
-        handle.cancel()
-        #expect(await results.waitForCount(1).count == 1)
+        clock.advance(by: .seconds(60))
+        let error = await #expect(throws: TargetKitError.self) { try await handle.response() }
+        #expect(error?.kind == .timedOut)
+        #expect(server.requestCount == 1)
+    }
+
+    enum Call: CaseIterable, Sendable {
+        case plain, file, post
+    }
+
+    @Test("A paused call ends with its scope, also when its handle was released", arguments: [true, false])
+    func scope(isShutDown: Bool) async throws {
+        let scope = RequestScope()
+        let target = TestTarget(server.baseURL).with { $0.task = .download(to: .file(file).resumable) }
+        let provider = Provider<TestTarget>(transport: SystemTransport.patient, scope: scope)
+        weak var released: RequestHandle?
+        do {
+            let handle = provider.request(target, on: DispatchQueue(label: "test")) { [results] in results.append($0) }
+            released = handle
+            await waitForHalf()
+            handle.pause()
+        }
+        await server.waitForConnections(closed: 1)
+        #expect(results.count == 0)
+        if isShutDown { await scope.shutdown(grace: .zero) } else { provider.cancelAll() }
+        let result = await results.waitForCount(1)[0]
+        #expect(throws: TargetKitError.self) { try result.get() }
+        while released != nil { await Task.yield() }
+        #expect(folder.names.count == 2)
+    }
+
+    @Test("Pausing and resuming at any moment ends with a whole file or a cancelled call", arguments: 0..<40)
+    func races(number: Int) async throws {
+        let content = content
+        let server = try TestServer { content.reply(to: $0) }
+        let target = TestTarget(server.baseURL).with { $0.task = .download(to: .file(file).resumable) }
+        let handle = Provider<TestTarget>(transport: SystemTransport.patient)
+            .request(target, on: DispatchQueue(label: "test")) { [results] in results.append($0) }
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask {
+                for _ in 0..<(number * 5) {
+                    handle.pause()
+                    await Task.yield()
+                    handle.resume()
+                }
+            }
+            group.addTask {
+                for _ in 0..<(number * 7) { await Task.yield() }
+                if number % 4 == 0 { handle.cancel() }
+            }
+        }
+        handle.resume()
+        switch await results.waitForCount(1)[0] {
+        case .success: #expect(try Data(contentsOf: file) == content.data)
+        case .failure(let error): #expect(error.stage == .cancelled && number % 4 == 0)
+        }
+        #expect(results.count == 1)
     }
 }
