@@ -19,9 +19,9 @@ struct InterruptedDownloadTests {
     private static let content = ServedFile(size: size)
 
     /// A server of the file that sends at most a piece a millisecond.
-    private static func server(_ content: ServedFile, pace: Duration = .milliseconds(1)) throws -> TestServer {
+    private static func server(_ content: ServedFile) throws -> TestServer {
         var content = content
-        content.pace = pace
+        content.pace = .milliseconds(1)
         return try TestServer { [content] request in content.reply(to: request) }
     }
 
@@ -95,7 +95,11 @@ struct InterruptedDownloadTests {
     #if os(Linux)
     @Test("A process that is killed while it downloads continues when it is started again")
     func killed() async throws {
-        let server = try Self.server(Self.content, pace: .milliseconds(5))
+        // So that no process has ended when it is killed.
+        let limit = Locked<Int?>(nil)
+        var content = Self.content
+        content.pace = .milliseconds(5)
+        let server = try TestServer { [content] in content.reply(to: $0, cut: limit.withLock(\.self)) }
         let folder = try TemporaryFolder()
         let file = folder.url.appendingPathComponent("file")
         let program = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().path
@@ -106,12 +110,15 @@ struct InterruptedDownloadTests {
         var random = SeededGenerator(seed: 5)
         for _ in 0..<8 {
             let (before, heads) = (server.bytesSent, server.headCount)
+            let count = Int.random(in: 1...(2 << 20), using: &random)
+            limit.withLock { $0 = count + (128 << 10) }
             let child = try ChildProcess("/usr/bin/env", words)
             await server.waitForHeads(heads + 1)
-            await server.waitForBytes(sent: before + Int.random(in: 1...(4 << 20), using: &random))
+            await server.waitForBytes(sent: before + count)
             kill(child.id, SIGKILL)
             #expect(child.wait() == 128 + SIGKILL)
         }
+        limit.withLock { $0 = nil }
         let (status, output, _) = try await ChildProcess.finished("/usr/bin/env", words)
         #expect(status == 0, "\(String(decoding: output, as: UTF8.self))")
         #expect(try Data(contentsOf: file) == Self.content.data)

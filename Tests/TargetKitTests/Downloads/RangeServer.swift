@@ -22,7 +22,8 @@ struct ServedFile: Sendable {
 
     /// A response as RFC 9110 §14 requires it.
     ///
-    /// - Parameter cut: The number of bytes of the body after which the connection is closed.
+    /// - Parameter cut: The number of bytes of the body after which the connection is closed; with a pace, after which nothing
+    ///   more is sent.
     func reply(to request: TestServer.Request, cut: Int? = nil) -> TestServer.Reply {
         let condition = request.headers["if-range"]
         let isCurrent = condition == nil || validators.contains { $0.value == condition }
@@ -40,8 +41,9 @@ struct ServedFile: Sendable {
         var headers = validators.merging(fields)
         if let pace {
             headers.add("Content-Length", value: String(body.count))
-            let body = TestServer.Step.drip(body, chunkSize: 128 << 10, every: pace)
-            return [.head(status: status, headers: headers), body]
+            let body = TestServer.Step.drip(body.prefix(cut ?? body.count), chunkSize: 128 << 10, every: pace)
+            let head = TestServer.Step.head(status: status, headers: headers)
+            return cut == nil ? [head, body] : [head, body, .hang]
         }
         guard let cut, cut < body.count else { return TestServer.Reply(status: status, headers: headers, body: body) }
         headers.add("Content-Length", value: String(body.count))

@@ -12,17 +12,17 @@ import FoundationNetworking
 
 @Suite("Downloads: resuming", .timeLimit(.minutes(3)))
 struct ResumeTests {
-    private static let size = 300_000
-    private static let cut = 120_001
+    static let size = 300_000
+    static let cut = 120_001
 
-    private let folder: TemporaryFolder
-    private var file: URL { folder.url.appendingPathComponent("file.bin") }
+    let folder: TemporaryFolder
+    var file: URL { folder.url.appendingPathComponent("file.bin") }
 
     init() throws {
         folder = try TemporaryFolder()
     }
 
-    private func target(_ server: TestServer) -> TestTarget {
+    func target(_ server: TestServer) -> TestTarget {
         TestTarget(server.baseURL).with {
             $0.task = .download(to: .file(file).resumable)
             $0.validation = .successCodes
@@ -30,7 +30,7 @@ struct ResumeTests {
     }
 
     /// A server whose first response is cut, and whose later ones are those of the closure.
-    private func server(
+    func server(
         _ first: ServedFile,
         cut: Int = cut,
         then reply: @escaping @Sendable (TestServer.Request) -> TestServer.Reply
@@ -39,13 +39,13 @@ struct ResumeTests {
     }
 
     /// Makes the call that is cut.
-    private func fail(_ provider: Provider<TestTarget>, _ server: TestServer) async throws {
+    func fail(_ provider: Provider<TestTarget>, _ server: TestServer) async throws {
         let error = try await #require(throws: TargetKitError.self) { try await provider.request(target(server)) }
         #expect(error.kind == .connectionLost)
         #expect(!FileManager.default.fileExists(atPath: file.path))
     }
 
-    private let provider = Provider<TestTarget>(transport: SystemTransport.patient)
+    let provider = Provider<TestTarget>(transport: SystemTransport.patient)
 
     @Test(
         "A download that was cut continues with the bytes that are missing, and its response is that of a whole file",
@@ -126,146 +126,6 @@ struct ResumeTests {
         #expect(server.requests.map { $0.headers["X-Signed"] } == ["none", "bytes=\(Self.cut)-", "none"])
         #expect(plugin.events.elements == ["sent", "received", "sent", "received", "sent", "received"])
         #expect(try Data(contentsOf: file) == new.data)
-    }
-
-    // MARK: Responses to a range
-
-    /// What a server does with the request for the rest.
-    enum Behavior: String, CaseIterable, Sendable {
-        case whole, wholeOfNewVersion, range, rangeWithUnknownLength
-        case rangeFromStart, laterRange, earlierRange, newTag, weakTag, noTag, twoTags, longer, shorter
-        case noContentRange, unreadableContentRange, twoContentRanges, otherUnit, reversedRange
-        case multipart, gzip, otherContentLength, unsatisfiable, unsatisfiableOfSameLength, unsatisfiableWithoutLength
-        case otherSource, partOfRange
-
-        /// Whether the response is used, so that no third request is made.
-        var isUsed: Bool {
-            switch self {
-            case .whole, .wholeOfNewVersion, .range, .rangeWithUnknownLength: true
-            default: false
-            }
-        }
-    }
-
-    private static func reply(
-        _ behavior: Behavior,
-        _ old: ServedFile,
-        _ new: ServedFile,
-        _ request: TestServer.Request
-    ) -> TestServer.Reply {
-        let (first, count) = (cut, size)
-        let rest = new.data.dropFirst(first)
-        func partial(_ range: String, _ fields: HTTPHeaders = [:], body: Data? = nil) -> TestServer.Reply {
-            old.reply(status: 206, body ?? rest, HTTPHeaders(["Content-Range": range]).merging(fields))
-        }
-        let right = "bytes \(first)-\(count - 1)/\(count)"
-        switch behavior {
-        case .whole: return old.reply(status: 200, old.data, [:])
-        case .wholeOfNewVersion: return new.reply(status: 200, new.data, [:])
-        case .range: return old.reply(to: request)
-        case .rangeWithUnknownLength:
-            return old.reply(status: 206, old.data.dropFirst(first), ["Content-Range": "bytes \(first)-\(count - 1)/*"])
-        case .rangeFromStart: return partial("bytes 0-\(count - 1)/\(count)", body: new.data)
-        case .laterRange: return partial("bytes \(first + 1)-\(count - 1)/\(count)", body: rest.dropFirst())
-        case .earlierRange:
-            return partial("bytes \(first - 1)-\(count - 1)/\(count)", body: new.data.dropFirst(first - 1))
-        case .newTag: return new.reply(status: 206, rest, ["Content-Range": right])
-        case .weakTag: return partial(right, ["ETag": "W/\"v1\""])
-        case .noTag: return TestServer.Reply(status: 206, headers: ["Content-Range": right], body: rest)
-        case .twoTags:
-            return TestServer.Reply(
-                status: 206,
-                headers: ["Content-Range": right, "ETag": "\"v1\"", "ETag": "\"v2\""],
-                body: rest
-            )
-        case .longer: return partial("bytes \(first)-\(count)/\(count + 1)", body: rest + Data([1]))
-        case .shorter: return partial("bytes \(first)-\(count - 2)/\(count - 1)", body: rest.dropLast())
-        case .noContentRange: return old.reply(status: 206, rest, [:])
-        case .unreadableContentRange: return partial("bytes \(first)-/\(count)")
-        case .twoContentRanges:
-            return old.reply(status: 206, rest, ["Content-Range": right, "Content-Range": "bytes 0-1/2"])
-        case .otherUnit: return partial("lines \(first)-\(count - 1)/\(count)")
-        case .reversedRange: return partial("bytes \(count - 1)-\(first)/\(count)")
-        case .multipart:
-            return old.reply(status: 206, rest, ["Content-Type": "multipart/byteranges; boundary=b"])
-        case .gzip: return partial(right, ["Content-Encoding": "br"])
-        case .otherContentLength: return partial(right, body: rest.dropLast(7))
-        case .unsatisfiable: return old.reply(status: 416, Data(), ["Content-Range": "bytes */\(first - 1)"])
-        case .unsatisfiableOfSameLength: return old.reply(status: 416, Data(), ["Content-Range": "bytes */\(first)"])
-        case .unsatisfiableWithoutLength: return old.reply(status: 416, Data("no".utf8), [:])
-        case .otherSource: return request.path == "/moved" ? partial(right) : .redirect(to: "/moved")
-        case .partOfRange:
-            return request.index > 1
-                ? old.reply(to: request)
-                : old.reply(
-                    status: 206,
-                    old.data[first..<first + 1000],
-                    ["Content-Range": "bytes \(first)-\(first + 999)/\(count)"]
-                )
-        }
-    }
-
-    @Test("No response to a range leads to a file of two versions", arguments: Behavior.allCases)
-    func behaviors(behavior: Behavior) async throws {
-        let (old, new) = (ServedFile(size: Self.size), ServedFile(size: Self.size, seed: 2))
-        let server = try server(old) { request in
-            let isFirst = request.headers["range"] != nil || request.index == 1
-            return isFirst ? Self.reply(behavior, old, new, request) : new.reply(to: request)
-        }
-        try await fail(provider, server)
-        let response = try await provider.request(target(server))
-        let content = try Data(contentsOf: file)
-        let keepsOld = [.whole, .range, .rangeWithUnknownLength, .partOfRange].contains(behavior)
-        #expect(content == (keepsOld ? old.data : new.data))
-        #expect(response.statusCode == 200)
-        #expect(folder.names == ["file.bin"])
-        let extra = behavior == .otherSource ? 2 : 1
-        #expect(server.requestCount == (behavior.isUsed ? 2 : 2 + extra))
-        let last = try #require(server.requests.last).headers["Range"]
-        switch behavior {
-        case .partOfRange: #expect(last == "bytes=\(Self.cut + 1000)-")
-        default: #expect((last == nil) == !behavior.isUsed)
-        }
-    }
-
-    @Test("A status without a part of the file keeps what is there", arguments: [304, 401, 404, 412, 500, 503])
-    func refused(status: Int) async throws {
-        let content = ServedFile(size: Self.size)
-        let server = try server(content) { request in
-            request.index == 1
-                ? TestServer.Reply(status: status, body: Data((status == 304 ? "" : "why").utf8))
-                : content.reply(to: request)
-        }
-        try await fail(provider, server)
-        let error = try await #require(throws: TargetKitError.self) { try await provider.request(target(server)) }
-        #expect(error.response?.statusCode == status)
-        #expect(error.response?.data == Data((status == 304 ? "" : "why").utf8))
-        _ = try await provider.request(target(server))
-        #expect(server.requests[2].headers["Range"] == "bytes=\(Self.cut)-")
-        #expect(try Data(contentsOf: file) == content.data)
-    }
-
-    @Test("A rest that is cut again, or longer than announced, keeps what was there before", arguments: [true, false])
-    func wrongLength(isLonger: Bool) async throws {
-        let content = ServedFile(size: Self.size)
-        let server = try server(content) { request in
-            guard request.index == 1 else { return content.reply(to: request) }
-            if !isLonger { return content.reply(to: request, cut: 10_000) }
-            let range = "bytes \(Self.cut)-\(Self.size - 1)/\(Self.size)"
-            return [
-                .head(
-                    status: 206,
-                    headers: content.validators.merging(["Content-Range": range, "Transfer-Encoding": "chunked"])
-                ),
-                .chunk(content.data.dropFirst(Self.cut) + Data("more".utf8)), .endChunks,
-            ]
-        }
-        try await fail(provider, server)
-        try await fail(provider, server)
-        _ = try await provider.request(target(server))
-        #expect(server.requests[2].headers["Range"] == "bytes=\(isLonger ? Self.cut : Self.cut + 10_000)-")
-        #expect(try Data(contentsOf: file) == content.data)
-        #expect(folder.names == ["file.bin"])
     }
 
     // MARK: Responses that cannot be continued
@@ -356,116 +216,6 @@ struct ResumeTests {
         #expect(try await Provider<TestTarget>(transport: running.transport).request(target).file == file)
         #expect(try Data(contentsOf: file) == Data("new".utf8))
         #expect(folder.names == ["file.bin"])
-    }
-
-    // MARK: What is there
-
-    /// The part's and the record's files.
-    private func parts() throws -> (part: URL, record: URL) {
-        let names = folder.names
-        let part = try #require(names.first { $0.hasSuffix(".download") })
-        let record = try #require(names.first { $0.hasSuffix(".json") })
-        return (folder.url.appendingPathComponent(part), folder.url.appendingPathComponent(record))
-    }
-
-    /// Something that happens to the part or its record between two calls.
-    enum Damage: String, CaseIterable, Sendable {
-        case noRecord, emptyRecord, halfRecord, changedRecord, otherVersion, otherURL, otherBoot, noPart, emptyPart,
-            longPart
-        case linkedPart, folderAsPart, partOfTwoNames
-        case pipeAsRecord, linkAsRecord, recordOfTwoNames, folderAsRecord, longRecord, linkAsNewRecord
-    }
-
-    @Test("A part whose record is not exactly right is not used", arguments: Damage.allCases)
-    func damage(_ damage: Damage) async throws {
-        let content = ServedFile(size: Self.size)
-        let server = try server(content) { content.reply(to: $0) }
-        try await fail(provider, server)
-        let (part, file) = try parts()
-        let text = try String(contentsOf: file, encoding: .utf8)
-        var record = try #require(PartRecord(try Data(contentsOf: file)))
-        switch damage {
-        case .noRecord: try FileManager.default.removeItem(at: file)
-        case .emptyRecord: try Data().write(to: file)
-        case .halfRecord: try Data(text.utf8.prefix(text.utf8.count / 2)).write(to: file)
-        case .changedRecord:
-            #expect(text.contains("\"length\":\(Self.size)"))
-            try Data(text.replacingOccurrences(of: "\(Self.size)", with: "\(Self.size + 1)").utf8).write(to: file)
-        case .otherVersion:
-            try Data(text.replacingOccurrences(of: "\"version\":1", with: "\"version\":2").utf8).write(to: file)
-        case .otherURL:
-            record.url = PartRecord.digest(of: "http://other")
-            try record.data.write(to: file)
-        case .otherBoot:
-            record.boot = "other"
-            try record.data.write(to: file)
-        case .noPart: try FileManager.default.removeItem(at: part)
-        case .emptyPart: try Data().write(to: part)
-        case .longPart: try (content.data + content.data).write(to: part)
-        case .linkedPart:
-            let bytes = try Data(contentsOf: part)
-            try FileManager.default.removeItem(at: part)
-            let other = try folder.file("other", bytes)
-            try FileManager.default.createSymbolicLink(at: part, withDestinationURL: other)
-        case .folderAsPart:
-            try FileManager.default.removeItem(at: part)
-            try FileManager.default.createDirectory(at: part, withIntermediateDirectories: false)
-        case .partOfTwoNames:
-            try FileManager.default.linkItem(at: part, to: folder.url.appendingPathComponent("other"))
-        case .pipeAsRecord:
-            try FileManager.default.removeItem(at: file)
-            #expect(mkfifo(file.path, 0o600) == 0)
-        case .linkAsRecord:
-            let other = try folder.file("other", Data(text.utf8))
-            try FileManager.default.removeItem(at: file)
-            try FileManager.default.createSymbolicLink(at: file, withDestinationURL: other)
-        case .recordOfTwoNames:
-            try FileManager.default.linkItem(at: file, to: folder.url.appendingPathComponent("other"))
-        case .folderAsRecord:
-            try FileManager.default.removeItem(at: file)
-            try FileManager.default.createDirectory(at: file, withIntermediateDirectories: false)
-        case .longRecord: try Data((text + String(repeating: " ", count: 70_000)).utf8).write(to: file)
-        case .linkAsNewRecord:
-            try FileManager.default.removeItem(at: file)
-            let other = try folder.file("other", Data("mine".utf8))
-            let new = file.appendingPathExtension("new")
-            try FileManager.default.createSymbolicLink(at: new, withDestinationURL: other)
-        }
-        let other = folder.url.appendingPathComponent("other")
-        let before = try? Data(contentsOf: other)
-        _ = try await provider.request(target(server))
-        #expect(server.requests[1].headers["Range"] == nil)
-        #expect(try Data(contentsOf: self.file) == content.data)
-        #expect((try? Data(contentsOf: other)) == before)
-    }
-
-    @Test("After another boot, only what was flushed counts")
-    func boot() async throws {
-        let content = ServedFile(size: Self.size)
-        let server = try server(content) { content.reply(to: $0) }
-        try await fail(provider, server)
-        let (part, file) = try parts()
-        var record = try #require(PartRecord(try Data(contentsOf: file)))
-        record.boot = "other"
-        record.syncedByteCount = 1000
-        try record.data.write(to: file)
-        // What was not flushed is zeros.
-        try (content.data.prefix(1000) + Data(count: Self.cut - 1000)).write(to: part)
-        _ = try await provider.request(target(server))
-        #expect(server.requests[1].headers["Range"] == "bytes=1000-")
-        #expect(try Data(contentsOf: self.file) == content.data)
-    }
-
-    @Test("A complete part needs one byte to be sure of its version", arguments: [1, 2] as [UInt64])
-    func completePart(seed: UInt64) async throws {
-        let (old, now) = (ServedFile(size: Self.size), ServedFile(size: Self.size, seed: seed))
-        let server = try server(old) { now.reply(to: $0) }
-        try await fail(provider, server)
-        try old.data.write(to: try parts().part)
-        _ = try await provider.request(target(server))
-        #expect(server.requests[1].headers["Range"] == "bytes=\(Self.size - 1)-")
-        #expect(server.requestCount == 2)
-        #expect(try Data(contentsOf: file) == now.data)
     }
 
     @Test("A response without a length is continued when it has been cut")
