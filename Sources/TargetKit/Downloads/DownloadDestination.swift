@@ -47,8 +47,9 @@ public struct DownloadDestination: Sendable {
 
     /// A file.
     ///
-    /// An existing destination must be a regular file or a symbolic link to one, which is followed; otherwise the call
-    /// fails and nothing is sent.
+    /// An existing destination must be a regular file or a symbolic link to one, which is followed. Otherwise the call fails
+    /// and nothing is sent: also if the link leads to nothing, or the system does not follow it because another user has
+    /// created it in a shared folder.
     public static func file(_ url: URL) -> DownloadDestination { Self(.file(url)) }
 
     /// A file in a folder, with the name that the server gives it.
@@ -78,10 +79,15 @@ public struct DownloadDestination: Sendable {
     /// The same destination, for a download that continues where the last one stopped.
     ///
     /// When a call is cancelled, fails, or ends with its process, the bytes that have arrived stay in a hidden file beside
-    /// the destination, for ``choose(_:)`` in the user's folder for caches. The next call for the same URL and destination, or the next
-    /// attempt of the same call, requests the rest with `Range` and `If-Range` (RFC 9110 §14). If the server's file has
-    /// changed, the download begins again: bytes of two versions are never mixed. The result is that of a complete
-    /// download: its status is 200 and its `Content-Length` that of the file.
+    /// the destination, or for ``choose(_:)`` in the user's folder for caches. The next call for the same URL and destination,
+    /// or the next attempt of the same call, requests the rest with `Range` and `If-Range` (RFC 9110 §14). If the server's
+    /// file has changed, the download begins again: bytes of two versions are never mixed. The result is that of a complete
+    /// download: its status is 200 and its `Content-Length` that of the file. A complete file that cannot be moved to its
+    /// destination stays as well.
+    ///
+    /// Each request is an exchange of its own for plugins, with the next ``RequestContext/attempt``. They are not asked to
+    /// retry when the call was paused, when the download begins again, and when the server has sent only a part of the rest;
+    /// the last of these is limited to 100 parts of less than 64 KiB.
     ///
     /// The server has to send a strong `ETag`, or a `Last-Modified` at least a second older than its `Date`, and must not
     /// apply a content coding: the request asks for none. A response without them is downloaded as a whole, as are requests

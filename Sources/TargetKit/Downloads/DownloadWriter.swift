@@ -15,12 +15,26 @@ final class DownloadWriter: Sendable {
     private static let flushInterval = Duration.seconds(10)
     private static let progressInterval = Duration.milliseconds(50)
 
+    /// The body is longer than the response announced.
+    struct Overlong: Error {}
+
     private struct State: Sendable {
         var pending: [UInt8] = []
+        var receivedByteCount: Int64 = 0
         var isWriting = false
+        /// Whether bytes were refused and have to be offered again.
+        var isFull = false
         var failure: PartialFile.Failure?
-        /// Waits until there is room.
+        /// Called when there is room again.
+        var resume: (@Sendable () -> Void)?
+        /// Waits for room, if the transport cannot.
         var waiter: UnsafeContinuation<Void, Never>?
+
+        /// Notes that there is room. Returns what to call without the lock.
+        mutating func makeRoom() -> (resume: (@Sendable () -> Void)?, waiter: UnsafeContinuation<Void, Never>?) {
+            defer { (isFull, waiter) = (false, nil) }
+            return isFull ? (resume, waiter) : (nil, nil)
+        }
     }
 
     /// Accessed only on the queue.
@@ -35,6 +49,7 @@ final class DownloadWriter: Sendable {
 
     private let part: DownloadPart
     private let length: Int64?
+    private let announcedByteCount: Int64?
     private let progress: (@Sendable (TransferProgress) -> Void)?
     private let queue = DispatchQueue(label: "TargetKit.download")
     private let state = Locked(State())
@@ -44,15 +59,18 @@ final class DownloadWriter: Sendable {
     ///   - start: The position of the first byte.
     ///   - record: What is known of the file; `nil` if it cannot be continued later.
     ///   - length: The complete length, for the progress.
+    ///   - announcedByteCount: The size of the body; `nil` if the response does not say.
     init(
         _ part: DownloadPart,
         from start: Int64,
         record: PartRecord?,
         length: Int64?,
+        announcedByteCount: Int64?,
         progress: (@Sendable (TransferProgress) -> Void)?
     ) {
         self.part = part
         self.length = length
+        self.announcedByteCount = announcedByteCount
         self.progress = progress
         position = Locked(Position(record: record, end: start))
     }
@@ -73,29 +91,23 @@ final class DownloadWriter: Sendable {
         if let failure = state.withLock(\.failure) { throw failure }
     }
 
-    /// Writes a piece, after waiting while too many bytes are pending.
+    /// Writes a body, and waits until it has ended.
     ///
-    /// - Throws: The failure of an earlier piece.
-    func write(_ piece: Data) async throws(PartialFile.Failure) {
-        let (begins, isFull, failure) = state.withLock { state -> (Bool, Bool, PartialFile.Failure?) in
-            guard state.failure == nil else { return (false, false, state.failure) }
-            piece.withUnsafeBytes { state.pending.append(contentsOf: $0) }
-            defer { state.isWriting = true }
-            return (!state.isWriting, state.pending.count >= Self.limit, nil)
+    /// - Throws: The error of the body, a failure to write, or ``Overlong``.
+    func write(_ body: ResponseBody) async throws {
+        if try await body.drain(into: self) { return }
+        for try await piece in body {
+            while try !piece.withUnsafeBytes({ try receive($0, canWait: true) }) { await waitForRoom() }
         }
-        if let failure { throw failure }
-        if begins { queue.async { self.writePending() } }
-        if isFull { await waitForRoom() }
     }
 
     private func waitForRoom() async {
         await withUnsafeContinuation { waiter in
-            let isRoom = state.withLock { state in
-                if state.pending.count < Self.limit { return true }
-                state.waiter = waiter
-                return false
+            let isFull = state.withLock { state in
+                if state.isFull { state.waiter = waiter }
+                return state.isFull
             }
-            if isRoom { waiter.resume() }
+            if !isFull { waiter.resume() }
         }
     }
 
@@ -111,8 +123,33 @@ final class DownloadWriter: Sendable {
         report(isLast: true)
     }
 
+    /// The number of bytes of the body that have been received.
+    var receivedByteCount: Int64 { state.withLock(\.receivedByteCount) }
+
     /// The position after the last byte that was written. Only for use when the writer has finished.
     var end: Int64 { position.withLock(\.end) }
+}
+
+extension DownloadWriter: BodyReceiver {
+    func begin(resume: @escaping @Sendable () -> Void) {
+        state.withLock { $0.resume = resume }
+    }
+
+    func receive(_ bytes: UnsafeRawBufferPointer, canWait: Bool) throws -> Bool {
+        let (isTaken, begins) = try state.withLock { state -> (Bool, Bool) in
+            if let failure = state.failure { throw URLError(failure) }
+            state.isFull = canWait && state.pending.count >= Self.limit
+            if state.isFull { return (false, false) }
+            let count = state.receivedByteCount + Int64(bytes.count)
+            if let announcedByteCount, count > announcedByteCount { throw Overlong() }
+            state.receivedByteCount = count
+            state.pending.append(contentsOf: bytes)
+            defer { state.isWriting = true }
+            return (true, !state.isWriting)
+        }
+        if begins { queue.async { self.writePending() } }
+        return isTaken
+    }
 }
 
 // MARK: - On the queue
@@ -139,23 +176,23 @@ extension DownloadWriter {
     /// Moves all pending bytes into an array that keeps its capacity; returns `false` when there are none.
     private func takePending(_ bytes: inout [UInt8]) -> Bool {
         bytes.removeAll(keepingCapacity: true)
-        let waiter = state.withLock { state in
+        let (resume, waiter) = state.withLock { state in
             swap(&bytes, &state.pending)
             state.isWriting = !bytes.isEmpty
-            defer { state.waiter = nil }
-            return state.waiter
+            return state.makeRoom()
         }
+        resume?()
         waiter?.resume()
         return !bytes.isEmpty
     }
 
     private func fail(_ failure: PartialFile.Failure) {
-        let waiter = state.withLock { state in
+        let (resume, waiter) = state.withLock { state in
             state.failure = failure
             state.pending = []
-            defer { state.waiter = nil }
-            return state.waiter
+            return state.makeRoom()
         }
+        resume?()
         waiter?.resume()
     }
 

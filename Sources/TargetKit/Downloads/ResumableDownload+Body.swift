@@ -15,7 +15,14 @@ extension ResumableDownload {
     ) async throws -> PartRecord? {
         let length = head.headers.isUncoded ? head.headers.contentLength : nil
         var record = PartRecord(head, of: url, from: source)
-        let writer = DownloadWriter(part, from: 0, record: record, length: length, progress: progress)
+        let writer = DownloadWriter(
+            part,
+            from: 0,
+            record: record,
+            length: length,
+            announcedByteCount: length,
+            progress: progress
+        )
         try await copy(body, Announced(start: 0, count: length, isComplete: true), to: writer)
         record?.length = writer.end
         return record
@@ -28,12 +35,16 @@ extension ResumableDownload {
         _ body: ResponseBody,
         _ progress: (@Sendable (TransferProgress) -> Void)?
     ) async throws {
-        let writer = DownloadWriter(part, from: range.lowerBound, record: record, length: length, progress: progress)
-        let announced = Announced(
-            start: range.lowerBound,
-            count: range.upperBound - range.lowerBound + 1,
-            isComplete: range.upperBound + 1 == length
+        let count = range.upperBound - range.lowerBound + 1
+        let writer = DownloadWriter(
+            part,
+            from: range.lowerBound,
+            record: record,
+            length: length,
+            announcedByteCount: count,
+            progress: progress
         )
+        let announced = Announced(start: range.lowerBound, count: count, isComplete: range.upperBound + 1 == length)
         try await copy(body, announced, to: writer)
     }
 
@@ -47,26 +58,20 @@ extension ResumableDownload {
     }
 
     private func copy(_ body: ResponseBody, _ announced: Announced, to writer: DownloadWriter) async throws {
-        let count = announced.count
-        var received: Int64 = 0
         do throws(PartialFile.Failure) { try await writer.begin() } catch { throw URLError(error) }
         do {
-            for try await piece in body {
-                received += Int64(piece.count)
-                if let count, received > count { break }
-                try await writer.write(piece)
-            }
+            try await writer.write(body)
             try Task.checkCancellation()
-        } catch {
-            try await writer.finish(after: error)
-        }
-        if let count, received > count {
+        } catch is DownloadWriter.Overlong {
             // What the server has sent is not what it announced.
             try? await writer.finish()
             try? part.truncate(to: announced.start)
-            throw URLError.unusable("the body is longer than the \(count) bytes that were announced")
+            throw URLError.unusable("the body is longer than the \(announced.count ?? 0) bytes that were announced")
+        } catch {
+            try await writer.finish(after: error)
         }
-        if let count, received < count {
+        let received = writer.receivedByteCount
+        if let count = announced.count, received < count {
             let words = "the body ended after \(received) of \(count) bytes"
             let error = URLError(.networkConnectionLost, userInfo: [NSLocalizedDescriptionKey: words])
             try await writer.finish(after: error)
@@ -112,7 +117,7 @@ extension ResumableDownload {
             part.remove()
             throw URLError.unusable(error.description)
         } catch {
-            // Only the file's place is missing: the next call asks for one byte.
+            // The file is complete, so the next call requests its last byte only.
             if let record { part.write(record, isDurable: true) }
             throw error
         }

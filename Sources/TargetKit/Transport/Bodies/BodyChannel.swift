@@ -14,6 +14,9 @@ final class BodyChannel: Sendable {
         var isPaused = false
         var end: Result<Void, any Error>?
         var waiters: [Waiter] = []
+        /// Receives the bytes instead of a reader, and ends when the body does.
+        var receiver: (any BodyReceiver)?
+        var drain: UnsafeContinuation<Void, any Error>?
 
         mutating func append(_ piece: Data) {
             pieces.append(piece)
@@ -47,14 +50,17 @@ final class BodyChannel: Sendable {
     /// Copies a piece; returns `false` when it has to be offered again later.
     func receive(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard let start = bytes.baseAddress, !bytes.isEmpty else { return true }
+        if let receiver = state.withLock(\.receiver) { return receive(bytes, with: receiver) }
         let piece = Data(bytes: start, count: bytes.count)
-        let (isTaken, waiter) = state.withLock { state -> (Bool, Waiter?) in
-            if !state.waiters.isEmpty { return (true, state.waiters.removeFirst()) }
+        let (isTaken, waiter, receiver) = state.withLock { state -> (Bool, Waiter?, (any BodyReceiver)?) in
+            if !state.waiters.isEmpty { return (true, state.waiters.removeFirst(), nil) }
+            if let receiver = state.receiver { return (false, nil, receiver) }
             state.isPaused = state.byteCount >= limit
-            guard !state.isPaused else { return (false, nil) }
+            guard !state.isPaused else { return (false, nil, nil) }
             state.append(piece)
-            return (true, nil)
+            return (true, nil, nil)
         }
+        if let receiver { return receive(bytes, with: receiver) }
         waiter?.resume(returning: piece)
         return isTaken
     }
@@ -75,12 +81,17 @@ final class BodyChannel: Sendable {
 
     /// Ends the body, with an error if it is incomplete.
     func finish(_ result: Result<Void, any Error>) {
-        let waiters = state.withLock { state in
+        let (waiters, drain, _) = state.withLock { state in
             state.end = result
-            defer { state.waiters = [] }
-            return state.waiters
+            defer {
+                state.waiters = []
+                state.drain = nil
+                state.receiver = nil
+            }
+            return (state.waiters, state.drain, state.receiver)
         }
         for waiter in waiters { waiter.resume(with: result.map { nil }) }
+        drain?.resume(with: result)
     }
 
     /// Returns the next piece, after waiting for it if necessary. The closure is called when the sender can resume.
@@ -99,6 +110,49 @@ final class BodyChannel: Sendable {
             }
             if isRoomAgain { resume() }
             if let result { waiter.resume(with: result) }
+        }
+    }
+}
+
+// MARK: - Without a reader
+
+extension BodyChannel {
+    /// Passes the body to a receiver until it ends.
+    ///
+    /// - Parameter resume: Called when the sender can resume.
+    func drain(into receiver: any BodyReceiver, resume: @escaping @Sendable () -> Void) async throws {
+        receiver.begin(resume: resume)
+        try await withUnsafeThrowingContinuation { (drain: UnsafeContinuation<Void, any Error>) in
+            while true {
+                var isPaused = false
+                let (piece, end, isConnected) = state.withLock { state -> (Data?, Result<Void, any Error>?, Bool) in
+                    if let piece = state.takeFirst() { return (piece, nil, false) }
+                    if let end = state.end { return (nil, end, false) }
+                    state.receiver = receiver
+                    state.drain = drain
+                    isPaused = state.isPaused
+                    state.isPaused = false
+                    return (nil, nil, true)
+                }
+                if isPaused { resume() }
+                if let end { return drain.resume(with: end) }
+                guard !isConnected, let piece else { return }
+                do {
+                    _ = try piece.withUnsafeBytes { try receiver.receive($0, canWait: false) }
+                } catch {
+                    return drain.resume(throwing: error)
+                }
+            }
+        }
+    }
+
+    private func receive(_ bytes: UnsafeRawBufferPointer, with receiver: any BodyReceiver) -> Bool {
+        do {
+            return try receiver.receive(bytes, canWait: true)
+        } catch {
+            finish(.failure(error))
+            // The reader cancels the exchange.
+            return false
         }
     }
 }

@@ -90,4 +90,64 @@ struct BodyChannelTests {
     private func untilReaderWaits() async {
         for _ in 0..<100 { await Task.yield() }
     }
+
+    /// Receives bytes up to a limit.
+    private final class Receiver: BodyReceiver {
+        private let bytes = Locked<[UInt8]>([])
+        private let resume = Locked<(@Sendable () -> Void)?>(nil)
+        let limit: Int
+
+        init(limit: Int) { self.limit = limit }
+
+        var count: Int { bytes.withLock(\.count) }
+        var hasBegun: Bool { resume.withLock { $0 != nil } }
+
+        func begin(resume: @escaping @Sendable () -> Void) { self.resume.withLock { $0 = resume } }
+
+        func receive(_ bytes: UnsafeRawBufferPointer, canWait: Bool) throws -> Bool {
+            if bytes.first == 0xFF { throw Broken() }
+            if canWait, count >= limit { return false }
+            self.bytes.withLock { $0 += bytes }
+            return true
+        }
+    }
+
+    /// Starts to drain the channel, and waits until the receiver has what is there.
+    private func drain(into receiver: Receiver, expecting count: Int) async -> Task<Void, any Error> {
+        let drain = Task { [channel, resumed] in try await channel.drain(into: receiver) { resumed.add() } }
+        while !receiver.hasBegun || receiver.count < count { await Task.yield() }
+        // Until the receiver is connected, the channel stores what arrives.
+        while channel.isPaused { await Task.yield() }
+        return drain
+    }
+
+    @Test("A receiver gets what is there and what follows, and the end of the body ends it")
+    func drained() async throws {
+        let receiver = Receiver(limit: 40)
+        let give = { (count: Int) in [UInt8](repeating: 7, count: count).withUnsafeBytes { channel.receive($0) } }
+        #expect(give(12))
+        #expect(!give(1))
+        let drain = await drain(into: receiver, expecting: 12)
+        #expect(resumed.value == 1)
+        while receiver.count < 40 { #expect(give(1)) }
+        #expect(!give(1))
+        channel.finish(.success(()))
+        try await drain.value
+        #expect(receiver.count == 40)
+        let late = Receiver(limit: 1)
+        try await channel.drain(into: late) {}
+        #expect(late.count == 0)
+    }
+
+    @Test("An error of the body, or of the receiver, ends the receiving", arguments: [true, false])
+    func brokenDrain(isOfBody: Bool) async throws {
+        let drain = await drain(into: Receiver(limit: 40), expecting: 0)
+        if isOfBody {
+            channel.finish(.failure(Broken()))
+        } else {
+            let bytes: [UInt8] = [0xFF]
+            while bytes.withUnsafeBytes({ channel.receive($0) }) { await Task.yield() }
+        }
+        await #expect(throws: Broken.self) { try await drain.value }
+    }
 }

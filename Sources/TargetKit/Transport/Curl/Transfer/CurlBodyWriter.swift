@@ -54,7 +54,7 @@ enum CurlBodyWriter {
 final class CurlFileWriter: Sendable {
     /// The number of bytes that may wait to be written. It is large enough that a busy disk does not pause libcurl,
     /// which over HTTP/2 buffers what continues to arrive.
-    static let limit = 2 << 20
+    static let limit = 1 << 20
 
     private struct State: Sendable {
         var pending: [UInt8] = []
@@ -182,6 +182,11 @@ struct CurlBodyProducer: BodyProducer {
 
     func next() async throws -> Data? {
         try await channel.next { commandQueue.post(.resume(call)) }
+    }
+
+    func drain(into receiver: any BodyReceiver) async throws -> Bool {
+        try await channel.drain(into: receiver) { [commandQueue, call] in commandQueue.post(.resume(call)) }
+        return true
     }
 
     func abandon() {
