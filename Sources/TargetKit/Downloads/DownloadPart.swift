@@ -79,10 +79,7 @@ final class DownloadPart: Sendable {
     }
 
     /// Replaces the record as a whole. Without a record the next call begins again, so a failure does not end the download.
-    ///
-    /// - Parameter isDurable: Whether the record is flushed to permanent storage. One that was not, and is damaged in a
-    ///   crash of the system, is not used.
-    func write(_ record: PartRecord, isDurable: Bool) {
+    func write(_ record: PartRecord) {
         guard let data = try? record.data, data.count <= Self.recordLimit else { return }
         // A new file: another user may have created one under the name.
         unlink(newRecordURL.path)
@@ -91,7 +88,8 @@ final class DownloadPart: Sendable {
         guard descriptor >= 0 else { return }
         defer { close(descriptor) }
         let count = data.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
-        guard count == data.count, !isDurable || PartialFile.synchronize(descriptor) else {
+        // A record that a crash of the system damages is not used. It is flushed only if bytes of the part were.
+        guard count == data.count, record.syncedByteCount == 0 || PartialFile.synchronize(descriptor) else {
             unlink(newRecordURL.path)
             return
         }

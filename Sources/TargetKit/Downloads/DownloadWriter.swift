@@ -115,7 +115,7 @@ final class DownloadWriter: Sendable {
     func finish(isComplete: Bool = false) async throws(PartialFile.Failure) {
         await withUnsafeContinuation { continuation in
             queue.async {
-                if !isComplete { self.writeRecord(isDurable: true) }
+                if !isComplete { self.writeRecord() }
                 continuation.resume()
             }
         }
@@ -209,12 +209,12 @@ extension DownloadWriter {
                 position.lastFlush = .now
             }
         }
-        if isDue || flushes { writeRecord(isDurable: flushes) }
+        if isDue || flushes { writeRecord() }
     }
 
-    private func writeRecord(isDurable: Bool) {
+    private func writeRecord() {
         guard let record = position.withLock(\.record) else { return }
-        part.write(record, isDurable: isDurable)
+        part.write(record)
         position.withLock { $0.hasWrittenRecord = true }
     }
 

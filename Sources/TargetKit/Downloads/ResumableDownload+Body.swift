@@ -118,7 +118,7 @@ extension ResumableDownload {
             throw URLError.unusable(error.description)
         } catch {
             // The file is complete, so the next call requests its last byte only.
-            if let record { part.write(record, isDurable: true) }
+            if let record { part.write(record) }
             throw error
         }
     }
