@@ -37,11 +37,8 @@ extension RequestHandle {
             pause.isPaused = true
             pause.count += 1
             pause.remainingTime = remainingTime
-            defer {
-                pause.cancelExchange = nil
-                state.pause = Boxed(pause)
-            }
-            return pause.cancelExchange
+            state.pause = Boxed(pause)
+            return pause.isPossible == true ? pause.cancelExchange : nil
         }
         cancel?()
     }

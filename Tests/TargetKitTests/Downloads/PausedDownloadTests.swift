@@ -171,6 +171,10 @@ struct PausedDownloadTests {
             switch call {
             case .plain: break
             case .file: target.task = .download(to: file)
+            case .unshareable:
+                let file = file
+                target.task = .download(to: .choose { _, _ in file }.resumable)
+                target.options.sharesInFlight = true
             case .post:
                 target.method = .post
                 target.task = .download(to: .file(file).resumable)
@@ -193,7 +197,7 @@ struct PausedDownloadTests {
     }
 
     enum Call: CaseIterable, Sendable {
-        case plain, file, post
+        case plain, file, unshareable, post
     }
 
     @Test("A paused call ends with its scope, also when its handle was released", arguments: [true, false])
