@@ -31,7 +31,7 @@ struct DownloadDestinationTests {
     ) async throws -> Response {
         let server = try TestServer { request in
             request.path == "/redirected"
-                ? .redirect(to: "/final/name.txt") : TestServer.Reply(headers: headers, body: Data(body.utf8))
+                ? .redirect(to: "/final/name.txt") : TestServer.Response(headers: headers, body: Data(body.utf8))
         }
         let target = TestTarget(server.baseURL).with {
             $0.path = path
@@ -255,7 +255,7 @@ struct DownloadDestinationTests {
                 let rest = isRight ? content.data.dropFirst(100_000) : content.data.dropFirst(1)
                 content.validators.add("Content-Digest", value: digest(rest))
             }
-            return content.reply(to: request, cut: request.index == 0 ? 100_000 : nil)
+            return content.response(to: request, cut: request.index == 0 ? 100_000 : nil)
         }
         let target = TestTarget(server.baseURL).with { $0.task = .download(to: .file(file("a")).resumable) }
         let provider = Provider<TestTarget>(transport: SystemTransport.patient)

@@ -36,11 +36,11 @@ struct HostileDownloadTests {
         let content = content
         return try TestServer { request in
             guard let first = request.headers["range"].flatMap(ServedFile.first) else {
-                return content.reply(to: request, cut: 1000)
+                return content.response(to: request, cut: 1000)
             }
             let body = content.data[first..<min(first + rangeSize, content.data.count)]
             let range = "bytes \(first)-\(first + body.count - 1)/\(content.data.count)"
-            return content.reply(status: 206, body, ["Content-Range": range])
+            return content.response(status: 206, body, ["Content-Range": range])
         }
     }
 
@@ -124,10 +124,10 @@ struct HostileDownloadTests {
         let content = content
         let server = try TestServer { request in
             switch request.index {
-            case 0: content.reply(to: request, cut: 1000)
+            case 0: content.response(to: request, cut: 1000)
             case 1: .text(String(repeating: "no", count: 1000), status: 401)
             case 2: .text(String(repeating: "no", count: 1000), status: 403)
-            default: content.reply(to: request)
+            default: content.response(to: request)
             }
         }
         let provider = Provider<TestTarget>(transport: SystemTransport.patient, plugins: [Renewing()])
@@ -148,7 +148,7 @@ struct HostileDownloadTests {
             }
         }
         let content = content
-        let server = try TestServer { content.reply(to: $0) }
+        let server = try TestServer { content.response(to: $0) }
         let provider = Provider<TestTarget>(transport: SystemTransport.patient, plugins: [Refusing()])
         _ = await #expect(throws: TargetKitError.self) { try await provider.request(target(server)) }
         #expect(server.requestCount == 0)
@@ -159,7 +159,7 @@ struct HostileDownloadTests {
     func refusedPlace() async throws {
         struct Refusal: Error {}
         let (content, isRefused) = (content, Locked(true))
-        let server = try TestServer { content.reply(to: $0) }
+        let server = try TestServer { content.response(to: $0) }
         let destination = DownloadDestination.choose { [file] _, _ in
             if isRefused.withLock(\.self) { throw Refusal() }
             return file
@@ -176,7 +176,7 @@ struct HostileDownloadTests {
     @Test("The files of an incomplete download tell nothing of the URL's secrets, and its record is this user's")
     func secrets() async throws {
         let content = content
-        let server = try TestServer { content.reply(to: $0, cut: 1000) }
+        let server = try TestServer { content.response(to: $0, cut: 1000) }
         for destination in [DownloadDestination.file(file), .folder(folder.url)] {
             let target = target(server, destination.resumable).with {
                 $0.path = "/files/s3cret"
@@ -211,7 +211,7 @@ struct HostileDownloadTests {
         let outside = folder.url.appendingPathComponent("outside/none")
         try FileManager.default.createSymbolicLink(at: file, withDestinationURL: outside)
         let content = content
-        let server = try TestServer { content.reply(to: $0) }
+        let server = try TestServer { content.response(to: $0) }
         let target = target(server, isResumable ? .file(file).resumable : .file(file))
         let error = try await #require(throws: TargetKitError.self) { try await provider.request(target) }
         #expect(error.underlying as? InvalidRequest == .notAFile(path: file.path))
@@ -273,7 +273,7 @@ struct HostileDownloadTests {
     @Test("Of calls that take a name at once, one keeps it, and numbers are given once", arguments: [true, false])
     func names(isNumbered: Bool) async throws {
         let content = content
-        let server = try TestServer { content.reply(to: $0) }
+        let server = try TestServer { content.response(to: $0) }
         let destination = DownloadDestination.folder(folder.url).existingFile(isNumbered ? .number : .keep)
         let target = target(server, destination).with { $0.path = "/report.pdf" }
         let places = await withTaskGroup(of: String?.self) { group in

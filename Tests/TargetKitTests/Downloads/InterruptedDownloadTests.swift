@@ -22,7 +22,7 @@ struct InterruptedDownloadTests {
     private static func server(_ content: ServedFile) throws -> TestServer {
         var content = content
         content.pace = .milliseconds(1)
-        return try TestServer { [content] request in content.reply(to: request) }
+        return try TestServer { [content] request in content.response(to: request) }
     }
 
     private static func target(_ url: URL, to file: URL) -> TestTarget {
@@ -67,8 +67,8 @@ struct InterruptedDownloadTests {
         let version = Locked(0)
         let server = try TestServer { request in
             let number = version.withLock(\.self)
-            guard number < versions.count else { return versions[versions.count - 1].reply(to: request) }
-            return versions[number].reply(to: request, cut: 200_000)
+            guard number < versions.count else { return versions[versions.count - 1].response(to: request) }
+            return versions[number].response(to: request, cut: 200_000)
         }
         let folder = try TemporaryFolder()
         let file = folder.url.appendingPathComponent("file")
@@ -99,7 +99,7 @@ struct InterruptedDownloadTests {
         let limit = Locked<Int?>(nil)
         var content = Self.content
         content.pace = .milliseconds(5)
-        let server = try TestServer { [content] in content.reply(to: $0, cut: limit.withLock(\.self)) }
+        let server = try TestServer { [content] in content.response(to: $0, cut: limit.withLock(\.self)) }
         let folder = try TemporaryFolder()
         let file = folder.url.appendingPathComponent("file")
         let program = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().path
@@ -158,7 +158,7 @@ struct InterruptedDownloadTests {
             return
         }
         let content = ServedFile(size: 3 << 20)
-        let server = try TestServer { content.reply(to: $0) }
+        let server = try TestServer { content.response(to: $0) }
         let file = disk.folder.appendingPathComponent("file")
         let filler = disk.folder.appendingPathComponent("filler")
         try Data(count: 1 << 20).write(to: filler)

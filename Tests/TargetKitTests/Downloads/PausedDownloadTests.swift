@@ -28,7 +28,7 @@ struct PausedDownloadTests {
         folder = try TemporaryFolder()
         // Each response stops after the half of the file that is missing, except the last one.
         server = try TestServer { request in
-            guard request.headers["range"] == nil else { return content.reply(to: request) }
+            guard request.headers["range"] == nil else { return content.response(to: request) }
             let head = content.validators.merging(["Content-Length": "\(Self.size)"])
             return [.head(status: 200, headers: head), .body(content.data.prefix(Self.half)), .hang]
         }
@@ -145,14 +145,14 @@ struct PausedDownloadTests {
             on: DispatchQueue(label: "test")
         ) { [results] in results.append($0) }
         await server.waitForHeads(1)
-        await clock.waitForSleepers()
+        try await clock.waitForSleepers()
         clock.advance(by: .seconds(20))
         handle.pause()
         clock.advance(by: .seconds(100))
         handle.resume()
         await server.waitForHeads(2)
         // Of the 60 seconds, 40 are left.
-        await clock.waitForSleepers()
+        try await clock.waitForSleepers()
         clock.advance(by: .seconds(39))
         #expect(results.count == 0)
         clock.advance(by: .seconds(1))
@@ -187,7 +187,7 @@ struct PausedDownloadTests {
             on: DispatchQueue(label: "test")
         ) { [results] in results.append($0) }
         await server.waitForHeads(1)
-        await clock.waitForSleepers()
+        try await clock.waitForSleepers()
         handle.pause()
         #expect(server.openConnectionCount == 1)
         clock.advance(by: .seconds(60))
@@ -224,7 +224,7 @@ struct PausedDownloadTests {
     @Test("Pausing and resuming at any moment ends with a whole file or a cancelled call", arguments: 0..<40)
     func races(number: Int) async throws {
         let content = content
-        let server = try TestServer { content.reply(to: $0) }
+        let server = try TestServer { content.response(to: $0) }
         let target = TestTarget(server.baseURL).with { $0.task = .download(to: .file(file).resumable) }
         let handle = Provider<TestTarget>(transport: SystemTransport.patient)
             .request(target, on: DispatchQueue(label: "test")) { [results] in results.append($0) }

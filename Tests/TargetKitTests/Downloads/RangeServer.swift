@@ -24,20 +24,20 @@ struct ServedFile: Sendable {
     ///
     /// - Parameter cut: The number of bytes of the body after which the connection is closed; with a pace, after which nothing
     ///   more is sent.
-    func reply(to request: TestServer.Request, cut: Int? = nil) -> TestServer.Reply {
+    func response(to request: TestServer.Request, cut: Int? = nil) -> TestServer.Response {
         let condition = request.headers["if-range"]
         let isCurrent = condition == nil || validators.contains { $0.value == condition }
         guard isCurrent, let field = request.headers["range"], let first = Self.first(of: field) else {
-            return reply(status: 200, data, ["Accept-Ranges": "bytes"], cut: cut)
+            return response(status: 200, data, ["Accept-Ranges": "bytes"], cut: cut)
         }
         guard first < data.count else {
-            return reply(status: 416, Data(), ["Content-Range": "bytes */\(data.count)"])
+            return response(status: 416, Data(), ["Content-Range": "bytes */\(data.count)"])
         }
         let range = "bytes \(first)-\(data.count - 1)/\(data.count)"
-        return reply(status: 206, data.dropFirst(first), ["Content-Range": range], cut: cut)
+        return response(status: 206, data.dropFirst(first), ["Content-Range": range], cut: cut)
     }
 
-    func reply(status: Int, _ body: Data, _ fields: HTTPHeaders, cut: Int? = nil) -> TestServer.Reply {
+    func response(status: Int, _ body: Data, _ fields: HTTPHeaders, cut: Int? = nil) -> TestServer.Response {
         var headers = validators.merging(fields)
         if let pace {
             headers.add("Content-Length", value: String(body.count))
@@ -45,7 +45,9 @@ struct ServedFile: Sendable {
             let head = TestServer.Step.head(status: status, headers: headers)
             return cut == nil ? [head, body] : [head, body, .hang]
         }
-        guard let cut, cut < body.count else { return TestServer.Reply(status: status, headers: headers, body: body) }
+        guard let cut, cut < body.count else {
+            return TestServer.Response(status: status, headers: headers, body: body)
+        }
         headers.add("Content-Length", value: String(body.count))
         return [.head(status: status, headers: headers), .body(body.prefix(cut)), .close]
     }

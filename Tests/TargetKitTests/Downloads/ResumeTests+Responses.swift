@@ -29,57 +29,61 @@ extension ResumeTests {
         }
     }
 
-    private static func reply(
+    private static func response(
         _ behavior: Behavior,
         _ old: ServedFile,
         _ new: ServedFile,
         _ request: TestServer.Request
-    ) -> TestServer.Reply {
+    ) -> TestServer.Response {
         let (first, count) = (cut, size)
         let rest = new.data.dropFirst(first)
-        func partial(_ range: String, _ fields: HTTPHeaders = [:], body: Data? = nil) -> TestServer.Reply {
-            old.reply(status: 206, body ?? rest, HTTPHeaders(["Content-Range": range]).merging(fields))
+        func partial(_ range: String, _ fields: HTTPHeaders = [:], body: Data? = nil) -> TestServer.Response {
+            old.response(status: 206, body ?? rest, HTTPHeaders(["Content-Range": range]).merging(fields))
         }
         let right = "bytes \(first)-\(count - 1)/\(count)"
         switch behavior {
-        case .whole: return old.reply(status: 200, old.data, [:])
-        case .wholeOfNewVersion: return new.reply(status: 200, new.data, [:])
-        case .range: return old.reply(to: request)
+        case .whole: return old.response(status: 200, old.data, [:])
+        case .wholeOfNewVersion: return new.response(status: 200, new.data, [:])
+        case .range: return old.response(to: request)
         case .rangeWithUnknownLength:
-            return old.reply(status: 206, old.data.dropFirst(first), ["Content-Range": "bytes \(first)-\(count - 1)/*"])
+            return old.response(
+                status: 206,
+                old.data.dropFirst(first),
+                ["Content-Range": "bytes \(first)-\(count - 1)/*"]
+            )
         case .rangeFromStart: return partial("bytes 0-\(count - 1)/\(count)", body: new.data)
         case .laterRange: return partial("bytes \(first + 1)-\(count - 1)/\(count)", body: rest.dropFirst())
         case .earlierRange:
             return partial("bytes \(first - 1)-\(count - 1)/\(count)", body: new.data.dropFirst(first - 1))
-        case .newTag: return new.reply(status: 206, rest, ["Content-Range": right])
+        case .newTag: return new.response(status: 206, rest, ["Content-Range": right])
         case .weakTag: return partial(right, ["ETag": "W/\"v1\""])
-        case .noTag: return TestServer.Reply(status: 206, headers: ["Content-Range": right], body: rest)
+        case .noTag: return TestServer.Response(status: 206, headers: ["Content-Range": right], body: rest)
         case .twoTags:
-            return TestServer.Reply(
+            return TestServer.Response(
                 status: 206,
                 headers: ["Content-Range": right, "ETag": "\"v1\"", "ETag": "\"v2\""],
                 body: rest
             )
         case .longer: return partial("bytes \(first)-\(count)/\(count + 1)", body: rest + Data([1]))
         case .shorter: return partial("bytes \(first)-\(count - 2)/\(count - 1)", body: rest.dropLast())
-        case .noContentRange: return old.reply(status: 206, rest, [:])
+        case .noContentRange: return old.response(status: 206, rest, [:])
         case .unreadableContentRange: return partial("bytes \(first)-/\(count)")
         case .twoContentRanges:
-            return old.reply(status: 206, rest, ["Content-Range": right, "Content-Range": "bytes 0-1/2"])
+            return old.response(status: 206, rest, ["Content-Range": right, "Content-Range": "bytes 0-1/2"])
         case .otherUnit: return partial("lines \(first)-\(count - 1)/\(count)")
         case .reversedRange: return partial("bytes \(count - 1)-\(first)/\(count)")
         case .multipart:
-            return old.reply(status: 206, rest, ["Content-Type": "multipart/byteranges; boundary=b"])
+            return old.response(status: 206, rest, ["Content-Type": "multipart/byteranges; boundary=b"])
         case .gzip: return partial(right, ["Content-Encoding": "br"])
         case .otherContentLength: return partial(right, body: rest.dropLast(7))
-        case .unsatisfiable: return old.reply(status: 416, Data(), ["Content-Range": "bytes */\(first - 1)"])
-        case .unsatisfiableOfSameLength: return old.reply(status: 416, Data(), ["Content-Range": "bytes */\(first)"])
-        case .unsatisfiableWithoutLength: return old.reply(status: 416, Data("no".utf8), [:])
+        case .unsatisfiable: return old.response(status: 416, Data(), ["Content-Range": "bytes */\(first - 1)"])
+        case .unsatisfiableOfSameLength: return old.response(status: 416, Data(), ["Content-Range": "bytes */\(first)"])
+        case .unsatisfiableWithoutLength: return old.response(status: 416, Data("no".utf8), [:])
         case .otherSource: return request.path == "/moved" ? partial(right) : .redirect(to: "/moved")
         case .partOfRange:
             return request.index > 1
-                ? old.reply(to: request)
-                : old.reply(
+                ? old.response(to: request)
+                : old.response(
                     status: 206,
                     old.data[first..<first + 1000],
                     ["Content-Range": "bytes \(first)-\(first + 999)/\(count)"]
@@ -92,7 +96,7 @@ extension ResumeTests {
         let (old, new) = (ServedFile(size: Self.size), ServedFile(size: Self.size, seed: 2))
         let server = try server(old) { request in
             let isFirst = request.headers["range"] != nil || request.index == 1
-            return isFirst ? Self.reply(behavior, old, new, request) : new.reply(to: request)
+            return isFirst ? Self.response(behavior, old, new, request) : new.response(to: request)
         }
         try await fail(provider, server)
         let response = try await provider.request(target(server))
@@ -115,8 +119,8 @@ extension ResumeTests {
         let content = ServedFile(size: Self.size)
         let server = try server(content) { request in
             request.index == 1
-                ? TestServer.Reply(status: status, body: Data((status == 304 ? "" : "why").utf8))
-                : content.reply(to: request)
+                ? TestServer.Response(status: status, body: Data((status == 304 ? "" : "why").utf8))
+                : content.response(to: request)
         }
         try await fail(provider, server)
         let error = try await #require(throws: TargetKitError.self) { try await provider.request(target(server)) }
@@ -131,8 +135,8 @@ extension ResumeTests {
     func wrongLength(isLonger: Bool) async throws {
         let content = ServedFile(size: Self.size)
         let server = try server(content) { request in
-            guard request.index == 1 else { return content.reply(to: request) }
-            if !isLonger { return content.reply(to: request, cut: 10_000) }
+            guard request.index == 1 else { return content.response(to: request) }
+            if !isLonger { return content.response(to: request, cut: 10_000) }
             let range = "bytes \(Self.cut)-\(Self.size - 1)/\(Self.size)"
             return [
                 .head(

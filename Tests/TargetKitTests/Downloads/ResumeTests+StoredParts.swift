@@ -31,7 +31,7 @@ extension ResumeTests {
     @Test("A part whose record is not exactly right is not used", arguments: Damage.allCases)
     func damage(_ damage: Damage) async throws {
         let content = ServedFile(size: Self.size)
-        let server = try server(content) { content.reply(to: $0) }
+        let server = try server(content) { content.response(to: $0) }
         try await fail(provider, server)
         let (part, file) = try parts()
         let text = try String(contentsOf: file, encoding: .utf8)
@@ -94,7 +94,7 @@ extension ResumeTests {
     @Test("After another boot, only what was flushed counts")
     func boot() async throws {
         let content = ServedFile(size: Self.size)
-        let server = try server(content) { content.reply(to: $0) }
+        let server = try server(content) { content.response(to: $0) }
         try await fail(provider, server)
         let (part, file) = try parts()
         var record = try #require(PartRecord(try Data(contentsOf: file)))
@@ -111,7 +111,7 @@ extension ResumeTests {
     @Test("A complete part needs one byte to be sure of its version", arguments: [1, 2] as [UInt64])
     func completePart(seed: UInt64) async throws {
         let (old, now) = (ServedFile(size: Self.size), ServedFile(size: Self.size, seed: seed))
-        let server = try server(old) { now.reply(to: $0) }
+        let server = try server(old) { now.response(to: $0) }
         try await fail(provider, server)
         try old.data.write(to: try parts().part)
         _ = try await provider.request(target(server))

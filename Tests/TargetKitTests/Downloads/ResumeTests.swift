@@ -33,9 +33,9 @@ struct ResumeTests {
     func server(
         _ first: ServedFile,
         cut: Int = cut,
-        then reply: @escaping @Sendable (TestServer.Request) -> TestServer.Reply
+        then response: @escaping @Sendable (TestServer.Request) -> TestServer.Response
     ) throws -> TestServer {
-        try TestServer { request in request.index == 0 ? first.reply(to: request, cut: cut) : reply(request) }
+        try TestServer { request in request.index == 0 ? first.response(to: request, cut: cut) : response(request) }
     }
 
     /// Makes the call that is cut.
@@ -58,7 +58,7 @@ struct ResumeTests {
     )
     func continues(validators: HTTPHeaders) async throws {
         let content = ServedFile(size: Self.size, validators: validators)
-        let server = try server(content) { content.reply(to: $0) }
+        let server = try server(content) { content.response(to: $0) }
         try await fail(provider, server)
         let response = try await provider.request(target(server))
         #expect(try Data(contentsOf: file) == content.data)
@@ -85,7 +85,7 @@ struct ResumeTests {
             }
         }
         let content = ServedFile(size: Self.size)
-        let server = try TestServer { request in content.reply(to: request, cut: request.index < 3 ? 50_000 : nil) }
+        let server = try TestServer { request in content.response(to: request, cut: request.index < 3 ? 50_000 : nil) }
         let (again, steps) = (Again(), Recorder<TransferProgress>())
         let provider = Provider<TestTarget>(transport: SystemTransport.patient, plugins: [again])
         let finished = Recorder<Result<Response, TargetKitError>>()
@@ -117,7 +117,7 @@ struct ResumeTests {
         }
         let (old, new) = (ServedFile(size: Self.size), ServedFile(size: Self.size, seed: 2))
         let server = try server(old) { request in
-            request.index == 1 ? old.reply(status: 416, Data(), [:]) : new.reply(to: request)
+            request.index == 1 ? old.response(status: 416, Data(), [:]) : new.response(to: request)
         }
         let plugin = Signing()
         let provider = Provider<TestTarget>(transport: SystemTransport.patient, plugins: [plugin])
@@ -147,7 +147,7 @@ struct ResumeTests {
     )
     func notResumable(validators: HTTPHeaders) async throws {
         let content = ServedFile(size: Self.size, validators: validators)
-        let server = try server(content) { ServedFile(size: Self.size, validators: [:]).reply(to: $0) }
+        let server = try server(content) { ServedFile(size: Self.size, validators: [:]).response(to: $0) }
         try await fail(provider, server)
         #expect(folder.names.isEmpty)
         _ = try await provider.request(target(server))
@@ -165,7 +165,7 @@ struct ResumeTests {
             { $0.validation = .codes([203]) },
         ]
         for change in changes {
-            let server = try TestServer { content.reply(to: $0, cut: Self.cut) }
+            let server = try TestServer { content.response(to: $0, cut: Self.cut) }
             let error = try await #require(throws: TargetKitError.self) {
                 try await provider.request(target(server).with(change))
             }
@@ -178,7 +178,7 @@ struct ResumeTests {
     func unrequested() async throws {
         let content = ServedFile(size: 100)
         let server = try TestServer { _ in
-            content.reply(status: 206, content.data.prefix(10), ["Content-Range": "bytes 0-9/100"])
+            content.response(status: 206, content.data.prefix(10), ["Content-Range": "bytes 0-9/100"])
         }
         let error = try await #require(throws: TargetKitError.self) { try await provider.request(target(server)) }
         #expect((error.underlying as? URLError)?.code == .badServerResponse)
@@ -191,7 +191,7 @@ struct ResumeTests {
         let content = ServedFile(size: Self.size)
         let server = try server(content) { request in
             request.headers["range"] == nil
-                ? content.reply(to: request, cut: 10) : content.reply(status: 416, Data(), [:])
+                ? content.response(to: request, cut: 10) : content.response(status: 416, Data(), [:])
         }
         try await fail(provider, server)
         try await fail(provider, server)
@@ -201,7 +201,7 @@ struct ResumeTests {
     @Test("Over a transport that cannot stream, the file is downloaded as a whole")
     func urlSession() async throws {
         let content = ServedFile(size: Self.size)
-        let server = try server(content) { content.reply(to: $0) }
+        let server = try server(content) { content.response(to: $0) }
         try await fail(provider, server)
         let other = Provider<TestTarget>(transport: URLSessionTransport.patient)
         #expect(try await other.request(target(server)).file == file)
@@ -222,7 +222,7 @@ struct ResumeTests {
     func unknownLength() async throws {
         let content = ServedFile(size: Self.size)
         let server = try TestServer { request in
-            if request.index > 0 { return content.reply(to: request) }
+            if request.index > 0 { return content.response(to: request) }
             return [
                 .head(status: 200, headers: content.validators.merging(["Transfer-Encoding": "chunked"])),
                 .chunk(content.data.prefix(Self.cut)), .close,
@@ -282,7 +282,7 @@ struct ResumeTests {
     func cancelled(byScope: Bool) async throws {
         let content = ServedFile(size: Self.size)
         let server = try TestServer { request in
-            if request.index > 0 { return content.reply(to: request) }
+            if request.index > 0 { return content.response(to: request) }
             let head = content.validators.merging(["Content-Length": "\(Self.size)"])
             return [.head(status: 200, headers: head), .body(content.data.prefix(Self.cut)), .hang]
         }

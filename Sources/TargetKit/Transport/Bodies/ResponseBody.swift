@@ -97,8 +97,8 @@ extension BodyProducer {
     func drain(into receiver: any BodyReceiver) async throws -> Bool { false }
 }
 
-/// Receives the bytes of a body on the transport's thread. Resuming a task for each piece costs 60 % more processor time
-/// for a body of 1 GB (`Benchmarks`, `download`).
+/// Receives the bytes of a body on the transport's thread. Resuming a task for each piece takes a third more processor time
+/// (a resumable download of 1 GB from nginx: 1.58 s and 1.16 s).
 protocol BodyReceiver: Sendable {
     /// Called once, before the first bytes.
     ///
