@@ -108,7 +108,7 @@ public struct RetryPlugin: Plugin {
         let asked = outcome.status == nil ? nil : RetryAfter.delay(in: result.headers, now: now())
         if let asked, asked > policy.retryAfterLimit { return .doNotRetry }
         // A call that shares an exchange has sent nothing itself.
-        guard var attempts = context[self.attempts], attempts.isRepeatable,
+        guard var attempts = context[self.attempts], attempts.isRepeatable || context.continuesUpload,
             attempts.repetitions + 1 < policy.attempts
         else { return .doNotRetry }
         let delay = delay(before: attempts.repetitions, by: policy, asked: asked)

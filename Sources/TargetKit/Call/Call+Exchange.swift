@@ -45,14 +45,14 @@ extension Call {
         to target: Resolved,
         _ context: RequestContext
     ) async throws -> TransportRequest {
-        var request = plugins.signs ? try await sign(prepared, to: target.endpoint, context) : prepared
+        var request = plugins.signs ? try await sign(prepared, to: target, context) : prepared
         if target.stub == .never, let cookies = configuration.cookies { cookies.add(to: &request) }
         return request
     }
 
     private func sign(
         _ request: TransportRequest,
-        to endpoint: Endpoint,
+        to target: Resolved,
         _ context: RequestContext
     ) async throws -> TransportRequest {
         do {
@@ -60,7 +60,7 @@ extension Call {
                 try await plugins.sign(request.urlRequest, context: context)
             }
             try checkCancellation()
-            return try transportRequest(signed, to: endpoint)
+            return try transportRequest(signed, to: target)
         } catch {
             throw failure(error, at: .request, request: request.urlRequest)
         }
@@ -72,6 +72,10 @@ extension Call {
         _ resumable: ResumableDownload?
     ) async -> Result<Response, TargetKitError> {
         do {
+            if let step = target.step {
+                let result = try await upload(request, step, to: target)
+                return .success(try response(result, isFinal: step.session.isTargetResponse(step)))
+            }
             guard let destination = request.download else {
                 return .success(try response(await transfer(request, to: target)))
             }
@@ -85,11 +89,13 @@ extension Call {
     }
 
     /// Returns the response if the target accepts its status code.
-    private func response(_ result: ExchangeResult) throws -> Response {
+    ///
+    /// - Parameter isFinal: Whether the response is for the caller; otherwise any success is accepted.
+    private func response(_ result: ExchangeResult, isFinal: Bool = true) throws -> Response {
         try checkCancellation()
         let decoder = context.options.decoder
         return try Response(result, target: context.target, decoder: decoder, isStream: delivery.isStream)
-            .filter(context.target.validation)
+            .filter(isFinal ? context.target.validation : .successCodes)
     }
 }
 
@@ -249,8 +255,10 @@ extension CookieStore {
 
 extension Call {
     /// Creates the transport's request after checking what closures and plugins have changed.
-    func transportRequest(_ request: URLRequest, to endpoint: Endpoint) throws -> TransportRequest {
-        let body = try endpoint.body(of: request)
+    func transportRequest(_ prepared: URLRequest, to target: Resolved) throws -> TransportRequest {
+        let (endpoint, step) = (target.endpoint, target.step)
+        let request = step?.restricted(prepared, secretNames: context.secretHeaders) ?? prepared
+        let body = try step?.body(of: request, endpoint) ?? endpoint.body(of: request)
         // A request that no closure or plugin has changed was checked by its endpoint.
         if plugins.prepares || plugins.signs || configuration.requestClosure != nil {
             let hasBody = if case .none = body { false } else { true }
@@ -263,7 +271,7 @@ extension Call {
             destination: try destination(of: endpoint.task),
             download: endpoint.task.download,
             timeout: try exchangeTimeout(of: request, endpoint),
-            progress: progress
+            progress: step.map { $0.progress(progress) } ?? progress
         )
     }
 

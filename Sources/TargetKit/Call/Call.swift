@@ -31,6 +31,8 @@ final class Call: Sendable {
     struct Resolved: Sendable {
         let endpoint: Endpoint
         let stub: StubBehavior
+        /// The next request of a resumable upload.
+        var step: UploadStep?
     }
 
     /// The provider's configuration.
@@ -109,18 +111,51 @@ final class Call: Sendable {
         prepared: TransportRequest? = nil,
         _ context: inout RequestContext
     ) async -> Result<Response, TargetKitError> {
+        do {
+            guard let upload = try await uploadSession(of: original, to: target) else {
+                return await attempts(of: original, to: target, prepared: prepared, nil, &context)
+            }
+            let result = await attempts(of: original, to: target, prepared: nil, upload, &context)
+            await end(upload)
+            return result
+        } catch {
+            return .failure(failure(error, at: .request))
+        }
+    }
+
+    private func attempts(
+        of original: URLRequest,
+        to resolved: Resolved,
+        prepared: TransportRequest?,
+        _ upload: UploadSession?,
+        _ context: inout RequestContext
+    ) async -> Result<Response, TargetKitError> {
         var failed: [FailedAttempt] = []
+        var target = resolved
         var resumptions = DownloadResumptions(of: target.endpoint.task.download, in: self)
         do {
             var prepared = prepared
             while true {
                 if resumptions.canPause { try await resumptions.waitWhilePaused() }
+                target.step = try await upload?.nextStep()
                 let request =
-                    if let prepared { prepared } else { try await prepare(original, for: target, context) }
+                    if let prepared { prepared } else {
+                        try await prepare(target.step?.request ?? original, for: target, context)
+                    }
                 context.sentRequest = request.urlRequest
-                let shared = isShared ? try await sharedExchange(request, of: original, with: target, context) : nil
+                let shared =
+                    isShared && upload == nil
+                    ? try await sharedExchange(request, of: original, with: target, context) : nil
                 let received =
                     if let shared { shared } else { try await exchange(request, with: target, &context) }
+                if let upload {
+                    context.continuesUpload = upload.isRepeatable
+                    if upload.continues(after: received) {
+                        context.attempt += 1
+                        handle.attempt = context.attempt
+                        continue
+                    }
+                }
                 let result = decoded(received)
                 if shared == nil, resumptions.continues(after: result) {
                     context.attempt += 1
@@ -185,7 +220,7 @@ extension Call {
                 }
                 : original
             try checkCancellation()
-            return try transportRequest(request, to: target.endpoint)
+            return try transportRequest(request, to: target)
         } catch {
             throw failure(error, at: .request, request: original)
         }

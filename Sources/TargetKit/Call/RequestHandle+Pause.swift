@@ -18,14 +18,14 @@ extension RequestHandle {
         var isWaiting: Bool { isPaused && isPossible == true }
     }
 
-    /// Pauses a download whose destination is ``DownloadDestination/resumable``: ends its exchange and keeps what has
-    /// arrived, until ``resume()``.
+    /// Pauses a download whose destination is ``DownloadDestination/resumable``, or a ``ResumableUpload``: ends its
+    /// exchange and keeps what has arrived, until ``resume()``.
     ///
     /// Plugins receive the exchange as a cancelled one. While the call is paused, the limit of
     /// ``CallTimeout/wholeCall(_:)`` does not expire. A paused call remains in its scope until it is resumed or cancelled,
     /// also when its handle is released; ``Provider/cancelAll()`` and a shutdown of the scope cancel it.
     ///
-    /// The method has no effect on other calls, on a download that cannot be continued, on a call that shares its exchange,
+    /// The method has no effect on other calls, on a transfer that cannot be continued, on a call that shares its exchange,
     /// and on one that has ended.
     public func pause() {
         let remainingTime = deadline?.remainingTime
@@ -43,7 +43,7 @@ extension RequestHandle {
         cancel?()
     }
 
-    /// Continues a paused download with a new exchange. Has no effect on a call that is not paused.
+    /// Continues a paused transfer with a new exchange. Has no effect on a call that is not paused.
     public func resume() {
         let deadline = deadline
         let waiters = state.withLock { state -> [UnsafeContinuation<Void, Never>] in

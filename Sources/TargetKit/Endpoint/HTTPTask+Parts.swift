@@ -55,6 +55,16 @@ extension HTTPTask {
         adding(.file(file))
     }
 
+    /// Returns this task with an upload that continues where it was interrupted, for example
+    /// `.upload(file: video).resumable(.tus)`.
+    ///
+    /// The body is a file or data. With any other one the call fails, and nothing is sent.
+    public func resumable(_ upload: ResumableUpload) -> HTTPTask {
+        var task = self
+        task.upload = upload
+        return task
+    }
+
     /// Returns this task with parameters in the query or body, depending on the encoding: `.url` (by method: query for
     /// GET, HEAD and DELETE, otherwise a form body), `.query`, `.form` or `.json`.
     public func parameters(

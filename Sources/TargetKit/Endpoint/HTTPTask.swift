@@ -28,6 +28,8 @@ public struct HTTPTask: Sendable {
     var destination = TransportRequest.Destination.memory()
     /// The final destination of a download.
     var download: DownloadDestination?
+    /// How an upload continues where it was interrupted; `nil` for other tasks.
+    var upload: ResumableUpload?
     /// Whether a second body was added, which is an error of the call.
     var hasTwoBodies = false
 
@@ -80,6 +82,7 @@ extension HTTPTask: ReflectsDescription {
         case .multipart: parts.append("a multipart form")
         case .file(let url): parts.append("the file \(RedactedURL(url))")
         }
+        if let upload { parts.append("with \(upload)") }
         if let download { parts.append("into \(download)") }
         return parts.isEmpty ? "plain" : parts.joined(separator: ", ")
     }

@@ -37,6 +37,8 @@ package enum InvalidRequest: Error, Sendable, Hashable {
     case invalidTimeout(Duration)
     /// The task downloads to a file, but the call is a stream.
     case streamedDownload
+    /// The task's upload cannot be resumed, for a reason.
+    case notResumable(String)
     /// The provider has two plugins of a type of which it can have only one.
     case twoPlugins(type: String)
 }
@@ -80,6 +82,8 @@ extension InvalidRequest: ReflectsDescription {
             "the timeout \(timeout) is not more than zero"
         case .streamedDownload:
             "the response cannot go into a file and be streamed: leave download(to:) out, or make a request of it"
+        case .notResumable(let reason):
+            "the upload cannot be resumed: \(reason.inOneLine)"
         case .twoPlugins(let type):
             "the provider has two plugins of the type \(type), which would do the same work twice: remove one of them"
         }

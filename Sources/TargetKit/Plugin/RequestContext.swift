@@ -90,11 +90,14 @@ public struct RequestContext: Sendable {
     private var boxedBody: Boxed<TransportRequest.Body>?
     /// The prepared request of this attempt, before any redirect; `nil` until it is prepared.
     var sentRequest: URLRequest?
+    /// Whether another attempt continues a resumable upload, after asking the server for the position.
+    package internal(set) var continuesUpload = false
 
     /// Whether this attempt may be followed by another one after the server may have processed it:
-    /// `URLRequest.isRepeatable(with:)` of the request that was sent, not of one that a redirect led to.
+    /// `URLRequest.isRepeatable(with:)` of the request that was sent, not of one that a redirect led to; or a resumable
+    /// upload.
     package var isRepeatable: Bool {
-        sentRequest?.isRepeatable() ?? HTTPMethod.idempotent.contains(target.method)
+        continuesUpload || (sentRequest?.isRepeatable() ?? HTTPMethod.idempotent.contains(target.method))
     }
 
     /// Whether the provider's plugins would send a call to a URL's server now.

@@ -41,6 +41,7 @@ public struct TransportRequest: Sendable {
         var progress: (@Sendable (TransferProgress) -> Void)?
         var hasStoredCookies = false
         var download: DownloadDestination?
+        var interimResponse: (@Sendable (ResponseHead, URL) -> (any Error)?)?
         var target: (any TargetType)?
         var scope: RequestScope?
         var secretHeaders: Set<HTTPHeaderName> = []
@@ -99,6 +100,13 @@ public struct TransportRequest: Sendable {
     var download: DownloadDestination? {
         get { fields.value.download }
         set { fields.value.download = newValue }
+    }
+
+    /// Called with each interim response (RFC 9110 §15.2) and the URL of its request, by an ``InterimResponseTransport``. It must not block. The
+    /// exchange ends with the error that it returns, if any.
+    var interimResponse: (@Sendable (ResponseHead, URL) -> (any Error)?)? {
+        get { fields.value.interimResponse }
+        set { fields.value.interimResponse = newValue }
     }
 
     /// Creates a request for a single exchange.

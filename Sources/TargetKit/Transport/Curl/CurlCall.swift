@@ -42,6 +42,7 @@ final class CurlCall: Sendable {
     /// The timeout of the whole exchange; 0 for none.
     let timeoutMilliseconds: Int
     let progress: (@Sendable (TransferProgress) -> Void)?
+    let interimResponse: (@Sendable (ResponseHead, URL) -> (any Error)?)?
 
     var hasBody: Bool {
         if case .none = body { false } else { true }
@@ -74,6 +75,7 @@ final class CurlCall: Sendable {
         do { body = try Body(request.body) } catch { throw error.error(for: url) }
         destination = request.destination
         progress = request.progress
+        interimResponse = request.interimResponse
         timeoutMilliseconds =
             try request.timeout.map { timeout in
                 guard timeout > .zero else { throw CurlFailure.timedOut.error(for: url) }

@@ -19,12 +19,16 @@ struct CurlResponseHead {
     private let limit: Int
     private var byteCount = 0
     private var isStatusLineNext = true
+    /// Whether interim responses are kept until they are taken.
+    private let keepsInterim: Bool
+    private var interim: ResponseHead?
     /// Whether the status line has arrived.
     var hasBegun: Bool { statusCode != 0 }
 
     /// Creates an empty head that is collected in the buffer.
-    init(in headBuffer: consuming [UInt8] = [], limit: Int = 0, hasBody: Bool = true) {
+    init(in headBuffer: consuming [UInt8] = [], limit: Int = 0, hasBody: Bool = true, keepsInterim: Bool = false) {
         lines = headBuffer
+        self.keepsInterim = keepsInterim
         self.limit = limit
         self.hasBody = hasBody
     }
@@ -32,6 +36,12 @@ struct CurlResponseHead {
     /// The head as collected.
     var response: ResponseHead {
         ResponseHead(statusCode: statusCode, headerLines: lines, httpVersion: httpVersion)
+    }
+
+    /// Returns the interim response that has just ended, if there is one.
+    mutating func takeInterim() -> ResponseHead? {
+        defer { if interim != nil { interim = nil } }
+        return interim
     }
 
     /// Parses one line, including its line break.
@@ -57,6 +67,7 @@ struct CurlResponseHead {
         // RFC 9110 §15.2: interim responses precede the final one; 101 is final, because no HTTP follows it.
         if (100..<200).contains(statusCode), statusCode != 101 {
             isStatusLineNext = true
+            if keepsInterim { interim = response }
             lines.removeAll(keepingCapacity: true)
             framing = CurlFraming()
         } else {

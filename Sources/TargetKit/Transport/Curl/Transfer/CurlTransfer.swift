@@ -103,7 +103,8 @@ final class CurlTransfer {
         head = CurlResponseHead(
             in: headBuffer,
             limit: settings.configuration.maxHeadSize,
-            hasBody: start.call.method != "HEAD"
+            hasBody: start.call.method != "HEAD",
+            keepsInterim: start.call.interimResponse != nil
         )
         bodyWriter = CurlBodyWriter(start.call, commandQueue)
         lastActivity = clock.now
@@ -189,6 +190,12 @@ extension CurlTransfer {
             return false
         }
         if !head.isComplete { prepareForBody() }
+        if let call = start?.call, let interim = head.takeInterim(),
+            let error = call.interimResponse?(interim, call.url)
+        {
+            failure = error
+            return false
+        }
         guard head.isComplete, !isTrailer else { return true }
         if head.framing.isAmbiguous { forbidReuse() }
         if let host, options.canShare == true { queue.note(isHTTP2: head.httpVersion == "HTTP/2", of: host) }

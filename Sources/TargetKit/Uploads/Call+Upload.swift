@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+extension Call {
+    /// The time limit of the request that deletes a cancelled upload.
+    private static let deletionTimeout = Duration.seconds(30)
+
+    /// Opens the session of a resumable upload; `nil` for another call, and for a stubbed one.
+    func uploadSession(of original: URLRequest, to target: Resolved) async throws -> UploadSession? {
+        let task = target.endpoint.task
+        guard let upload = task.upload, target.stub == .never else { return nil }
+        do {
+            if delivery.isStream { throw InvalidRequest.notResumable("its response is streamed: make a request of it") }
+            if task.download != nil { throw InvalidRequest.notResumable("its response is stored in a file") }
+            let allowsDowngrade: Bool =
+                if case .follow(_, allowsDowngrade: true) = configuration.redirects.policy { true } else { false }
+            let environment = UploadSession.Environment(
+                handle: handle,
+                reportsInterimResponses: configuration.transport is any InterimResponseTransport,
+                allowsDowngrade: allowsDowngrade,
+                progress: progress
+            )
+            return try await cancellable {
+                try await UploadSession(upload, of: original, task, in: environment)
+            }
+        } catch {
+            throw failure(error, at: .request, request: original)
+        }
+    }
+
+    /// Sends a step of a resumable upload.
+    func upload(_ request: TransportRequest, _ step: UploadStep, to target: Resolved) async throws -> ExchangeResult {
+        let session = step.session
+        session.note(request.urlRequest, of: step)
+        // An interim response can make it possible.
+        handle.setPausing(isPossible: session.isRepeatable)
+        var request = request
+        if session.isOneRequest(step) || step.kind == .append {
+            request.interimResponse = { head, url in session.receiveInterim(head, to: step, from: url) }
+        }
+        do {
+            let result =
+                step.kind == .plain
+                ? try await transfer(request, to: target)
+                : try await pausable { [request] in try await self.transfer(request, to: target) }
+            return try await cancellable { try await session.receive(result, to: step) }
+        } catch let failure as UploadFailure {
+            await session.forget(after: failure)
+            throw failure
+        } catch {
+            session.noteFailure(of: step)
+            throw error
+        }
+    }
+
+    /// Ends the session, and deletes a cancelled upload if the app wants that.
+    func end(_ session: UploadSession) async {
+        guard let request = await session.end(isCancelled: interruption == .cancelled) else { return }
+        let deletion = TransportRequest(urlRequest: request, timeout: Self.deletionTimeout)
+        // The call has ended, and its result does not depend on this request.
+        Task.detached { [transport = configuration.transport] in _ = try? await transport.send(deletion) }
+    }
+
+    /// Runs an exchange that pausing the call cancels.
+    private func pausable(
+        _ exchange: @escaping @Sendable () async throws -> ExchangeResult
+    ) async throws -> ExchangeResult {
+        // Only a call with a task of its own has a handle for the app.
+        guard hasOwnTask else { return try await exchange() }
+        let result = await handle.runUntilPaused { () async -> Result<ExchangeResult, any Error> in
+            do { return .success(try await exchange()) } catch { return .failure(error) }
+        }
+        return try result.get()
+    }
+}
+
+extension UploadSession {
+    /// Keeps the last request before redirects, whose fields a deletion needs.
+    fileprivate func note(_ request: URLRequest, of step: UploadStep) {
+        guard step.kind == .create || step.kind == .query || step.kind == .append else { return }
+        state.withLock { $0.lastRequest = request }
+    }
+
+}
+
+/// A transport that passes interim responses to ``TransportRequest/interimResponse``.
+protocol InterimResponseTransport: Transport {}
+
+#if canImport(CTargetKitCurl)
+extension CurlTransport: InterimResponseTransport {}
+#endif

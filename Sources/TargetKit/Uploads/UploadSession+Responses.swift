@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+extension UploadSession {
+    /// The number of times that an upload is created again after the server has lost it.
+    private static let restartLimit = 2
+    /// The number of requests in succession after which the server has no more than before.
+    private static let stallLimit = 3
+    /// The number of times in succession that bytes are sent again because of their checksum.
+    private static let damageLimit = 3
+    /// The change of an expiry that is stored, in seconds.
+    private static let expiryStep: Int64 = 600
+
+    /// Records what the response to a step means.
+    ///
+    /// - Returns: The response, for the caller if the upload is complete.
+    /// - Throws: ``UploadFailure``, with which the exchange fails.
+    func receive(_ result: ExchangeResult, to step: UploadStep) async throws -> ExchangeResult {
+        let response = UploadResponse(result.response)
+        let url = state.withLock(\.record?.url)
+        let sentMethod = result.request.urlRequest.httpMethod
+        if step.kind != .plain, !isOneRequest(step), sentMethod != step.request.httpMethod {
+            throw UploadFailure.unsupported("the server redirects its \(step.request.httpMethod ?? "") to a GET")
+        }
+        let outcome =
+            isTus
+            ? TusUpload.outcome(response, of: step.kind, range: step.range, length: length)
+            : HTTPUpload.outcome(response, of: step, length: length)
+        try await apply(outcome, result, step, response)
+        guard isTus, let url, state.withLock(\.isComplete), step.kind != .create else { return result }
+        var headers = result.response.head.headers
+        headers[.location] = url.absoluteString
+        var complete = result
+        complete.response.head = ResponseHead(
+            statusCode: response.status,
+            headers: headers,
+            httpVersion: result.response.head.httpVersion
+        )
+        return complete
+    }
+
+    /// Whether the response to a step is that of the target's request, which the target validates.
+    func isTargetResponse(_ step: UploadStep) -> Bool {
+        switch step.kind {
+        case .plain: true
+        case .create: isOneRequest(step)
+        case .append: !isTus && state.withLock(\.isComplete)
+        case .discover, .delete, .query: false
+        }
+    }
+
+    /// Records that the exchange of a step has failed.
+    func noteFailure(of step: UploadStep) {
+        state.withLock { state in
+            switch step.kind {
+            case .delete: advance(&state, to: firstPhase(state))
+            case .create, .append: if state.record != nil { state.phase = .query }
+            case .discover, .query, .plain: break
+            }
+        }
+    }
+
+    /// Records that all bytes of the content have been sent.
+    func noteSentCompletely() { state.withLock { $0.mayBeComplete = true } }
+
+    private func apply(
+        _ outcome: UploadOutcome,
+        _ result: ExchangeResult,
+        _ step: UploadStep,
+        _ response: UploadResponse
+    ) async throws {
+        switch outcome {
+        case .supported(let support):
+            state.withLock { state in
+                state.support = support
+                state.limits = support.limits
+                advance(&state, to: .create)
+            }
+        case .notSupported: state.withLock { advance(&$0, to: .plain) }
+        case .created(let location, let offset, let limits, let expiry):
+            try await create(location, offset, limits, expiry, result, step)
+        case .deleted:
+            await store.remove()
+            state.withLock { state in
+                state.oldRecord = nil
+                advance(&state, to: firstPhase(state))
+            }
+        case .stored(let offset, let limits, let expiry): try await stored(offset, limits, expiry, step)
+        case .unknownOffset(let limits): try await ask(limits, step)
+        case .gone: try await restart()
+        case .damaged:
+            let count = state.withLock { state in
+                state.damages += 1
+                // The server has discarded what was sent.
+                advance(&state, to: .append)
+                return state.damages
+            }
+            if count > Self.damageLimit {
+                throw UploadFailure.invalidResponse("it rejects the checksum of the same bytes again and again")
+            }
+        case .complete: await complete()
+        case .refused: await refuse(step, response)
+        case .failed(let failure): throw failure
+        }
+    }
+
+    private func advance(_ state: inout State, to phase: UploadStep.Kind) {
+        state.phase = phase
+        state.decision = .next
+    }
+
+    private func firstPhase(_ state: State) -> UploadStep.Kind { isTus || state.isCareful ? .discover : .create }
+}
+
+// MARK: - The upload
+
+extension UploadSession {
+    /// Receives an interim response (104) to the request that creates or continues an upload.
+    ///
+    /// - Returns: Why the exchange has to end, if it has to.
+    func receiveInterim(_ head: ResponseHead, to step: UploadStep, from url: URL) -> UploadFailure? {
+        guard !isTus, head.statusCode == 104 else { return nil }
+        let headers = head.headers
+        if let version = headers[.uploadInteropVersion], version != HTTPUpload.interopVersion { return nil }
+        if case .value(let offset) = headers.number(.uploadOffset, allowsParameters: true), offset <= length {
+            state.withLock { $0.offset = max($0.offset, offset) }
+        }
+        guard step.kind == .create, let location = headers[.location],
+            let upload = self.url(location, from: url)
+        else { return nil }
+        let limits = UploadLimits(headers)
+        let record = record(of: upload, limits, maxAge: limits.maxAge, expiry: nil)
+        let (failure, isNew) = state.withLock { state -> (UploadFailure?, Bool) in
+            if let known = state.record {
+                let isSame = known.url == upload
+                return (isSame ? nil : .invalidResponse("its interim responses name two URLs for the upload"), false)
+            }
+            state.record = record
+            state.limits = limits
+            return (HTTPUpload.failure(of: limits, length), true)
+        }
+        if failure == nil, isNew {
+            store.writeSoon(record)
+            environment.handle.setPausing(isPossible: true)
+        }
+        return failure
+    }
+
+    private func create(
+        _ location: String,
+        _ offset: Int64?,
+        _ limits: UploadLimits,
+        _ expiry: Date?,
+        _ result: ExchangeResult,
+        _ step: UploadStep
+    ) async throws {
+        guard let from = result.request.urlRequest.url, let url = url(location, from: from) else {
+            throw UploadFailure.invalidResponse("its Location is not an http URL, or leads from https to http")
+        }
+        if let offset, offset > step.range.upperBound {
+            let words = "its Upload-Offset is \(offset) after \(step.range.upperBound) bytes"
+            throw UploadFailure.invalidResponse(words)
+        }
+        if !isTus, let failure = HTTPUpload.failure(of: limits, length) { throw failure }
+        let isComplete = isTus && (length == 0 || offset == length)
+        if isComplete { return await complete() }
+        // A limit that is known from an earlier response stays.
+        let known = state.withLock { state in
+            merge(limits, into: &state)
+            return state.limits
+        }
+        let record = record(of: url, known, maxAge: limits.maxAge, expiry: expiry)
+        // Before any byte is sent, so that nothing is sent twice.
+        await store.write(record)
+        state.withLock { state in
+            state.record = record
+            state.offset = offset ?? 0
+            advance(&state, to: offset == nil && !step.range.isEmpty ? .query : .append)
+        }
+    }
+
+    private func record(of url: URL, _ limits: UploadLimits, maxAge: Int64?, expiry: Date?) -> UploadRecord {
+        // The first server, which has received the credentials, also if it has redirected the request.
+        let (checksum, lastURL) = state.withLock { ($0.support.checksum, $0.lastRequest?.url) }
+        let age = maxAge.map { Date(timeIntervalSinceNow: TimeInterval($0)) }
+        return UploadRecord(
+            url: url,
+            origin: (lastURL ?? original.url)?.uploadOrigin ?? [],
+            content: version,
+            length: length,
+            checksum: checksum,
+            maxAppendSize: limits.maxAppendSize,
+            minAppendSize: limits.minAppendSize,
+            expiry: (expiry ?? age).map { Int64(min(max(0, $0.timeIntervalSince1970), 1e12)) }
+        )
+    }
+
+    /// The URL in a `Location`; `nil` if it cannot be used.
+    private func url(_ location: String, from source: URL) -> URL? {
+        guard let url = URL(location: location, relativeTo: source), url.isCallable else { return nil }
+        let isDowngrade = source.scheme?.lowercased() == "https" && url.scheme?.lowercased() == "http"
+        return isDowngrade && !environment.allowsDowngrade ? nil : url
+    }
+
+    private func stored(_ offset: Int64, _ limits: UploadLimits, _ expiry: Date?, _ step: UploadStep) async throws {
+        let (previous, changed) = state.withLock { state -> (Int64, UploadRecord?) in
+            let previous = state.offset
+            guard offset >= previous else { return (previous, nil) }
+            if offset > previous {
+                (state.stalls, state.damages) = (0, 0)
+            } else if step.kind == .append {
+                state.stalls += 1
+            }
+            state.offset = offset
+            state.mayBeComplete = false
+            let record = state.record
+            if !isTus { merge(limits, into: &state) }
+            if let expiry = expiry.map({ Int64($0.timeIntervalSince1970) }),
+                abs(expiry - (state.record?.expiry ?? 0)) > Self.expiryStep
+            {
+                state.record?.expiry = expiry
+            }
+            advance(&state, to: .append)
+            return (previous, state.record == record ? nil : state.record)
+        }
+        guard offset >= previous else {
+            throw UploadFailure.invalidResponse("its Upload-Offset is \(offset), and was \(previous) before")
+        }
+        try await checkProgress()
+        if let changed { await store.write(changed) }
+        report(offset)
+        if isTus, offset == length { await complete() }
+    }
+
+    private func merge(_ limits: UploadLimits, into state: inout State) {
+        if let size = limits.maxAppendSize { state.limits.maxAppendSize = size }
+        if let size = limits.minAppendSize { state.limits.minAppendSize = size }
+        state.record?.maxAppendSize = state.limits.maxAppendSize
+        state.record?.minAppendSize = state.limits.minAppendSize
+    }
+
+    private func ask(_ limits: UploadLimits, _ step: UploadStep) async throws {
+        state.withLock { state in
+            state.stalls += 1
+            merge(limits, into: &state)
+            if state.record != nil {
+                advance(&state, to: .query)
+            } else {
+                // The server wants parts.
+                state.isCareful = true
+                advance(&state, to: .create)
+            }
+        }
+        try await checkProgress()
+    }
+
+    private func checkProgress() async throws {
+        guard state.withLock(\.stalls) > Self.stallLimit else { return }
+        throw UploadFailure.invalidResponse("the server has stored nothing of the last \(Self.stallLimit) requests")
+    }
+
+    private func restart() async throws {
+        let (count, mayBeComplete) = state.withLock { ($0.restarts + 1, $0.mayBeComplete) }
+        if mayBeComplete { throw UploadFailure.lost("it may be complete, because all of its bytes had been sent") }
+        if count > Self.restartLimit { throw UploadFailure.lost("it was created \(count) times") }
+        await forget()
+        state.withLock { state in
+            state.restarts = count
+            advance(&state, to: firstPhase(state))
+        }
+    }
+
+    private func complete() async {
+        await forget()
+        state.withLock { state in
+            state.decision = .end
+            state.isComplete = true
+        }
+        report(length)
+    }
+
+    /// The server has answered with an error.
+    private func refuse(_ step: UploadStep, _ response: UploadResponse) async {
+        noteFailure(of: step)
+        // An upload that was processed and rejected must not be found complete later.
+        let isFinal = !isTus && step.isCompleting && (400...499).contains(response.status) && !response.isTransient
+        if isFinal, response.status != 403 { await forget() }
+    }
+
+    /// Lets a later attempt or call begin again after a failure that makes the upload useless.
+    func forget(after failure: UploadFailure) async {
+        state.withLock { $0.decision = .end }
+        // The next call deletes the upload of the old version.
+        if case .fileChanged = failure { return }
+        await forget()
+    }
+
+    /// A later attempt or call begins again.
+    private func forget() async {
+        await store.remove()
+        state.withLock { state in
+            state.record = nil
+            state.offset = 0
+            state.mayBeComplete = false
+            state.phase = state.phase == .plain ? .plain : firstPhase(state)
+        }
+    }
+
+    /// Reports what the server has.
+    private func report(_ offset: Int64) {
+        environment.progress?(TransferProgress(completed: offset, total: length, direction: .upload))
+    }
+}

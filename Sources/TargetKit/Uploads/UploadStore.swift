@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+
+/// The file with the record of one upload. It is locked while the upload is in progress, so that two calls or processes do
+/// not continue the same upload.
+///
+/// Its methods access the disk, so they run on a queue.
+final class UploadStore: Sendable {
+    /// The age at which a state is removed, in seconds.
+    private static let lifetime: TimeInterval = 30 * 86_400
+    /// How long a state that has expired is kept, in seconds, since clocks differ.
+    private static let expiryGrace: TimeInterval = 86_400
+    /// The time for which the lock of a call that has just ended is waited for.
+    private static let lockAttempts = 40
+    private static let lockInterval = Duration.milliseconds(25)
+
+    private let record: URL
+    private let lock: URL
+    private let descriptor: Int32
+    private let queue = DispatchQueue(label: "TargetKit.upload")
+
+    private init(_ record: URL, _ lock: URL, _ descriptor: Int32) {
+        self.record = record
+        self.lock = lock
+        self.descriptor = descriptor
+    }
+
+    deinit { close(descriptor) }
+
+    /// Opens the state of an upload.
+    ///
+    /// - Parameter name: Identifies the upload.
+    /// - Throws: ``UploadFailure/inProgress``, ``UploadFailure/noStateFolder(path:reason:)``, `CancellationError`.
+    static func open(_ name: String, in folder: URL?) async throws -> UploadStore {
+        let folder = folder ?? standardFolder
+        let digest = PartRecord.digest(of: name).prefix(32)
+        for attempt in 0..<lockAttempts {
+            if attempt > 0 { try await Task.sleep(for: lockInterval) }
+            let store = try await onQueue { try open(String(digest), in: folder, isFirst: attempt == 0) }
+            if let store { return store }
+        }
+        throw UploadFailure.inProgress
+    }
+
+    private static func open(_ digest: String, in folder: URL, isFirst: Bool) throws -> UploadStore? {
+        do {
+            let attributes: [FileAttributeKey: Any] = [.posixPermissions: 0o700]
+            try FileManager.default.createDirectory(
+                at: folder,
+                withIntermediateDirectories: true,
+                attributes: attributes
+            )
+        } catch {
+            throw UploadFailure.noStateFolder(path: folder.path, reason: (error as NSError).localizedDescription)
+        }
+        if isFirst { removeOldStates(in: folder) }
+        return try locked(digest, in: folder)
+    }
+
+    /// Takes the lock; returns `nil` if another call or process has it.
+    private static func locked(_ digest: String, in folder: URL) throws -> UploadStore? {
+        let record = folder.appendingPathComponent(digest + recordSuffix)
+        let lock = folder.appendingPathComponent(digest + lockSuffix)
+        for _ in 0..<3 {
+            // Another user may have created a link under the name.
+            let flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
+            let descriptor = Foundation.open(lock.path, flags, 0o600)
+            guard descriptor >= 0 else {
+                throw UploadFailure.noStateFolder(path: folder.path, reason: String(cString: strerror(errno)))
+            }
+            // Closes the descriptor when it is released.
+            let store = UploadStore(record, lock, descriptor)
+            guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { return nil }
+            // The call that had the lock may have removed the file.
+            guard let status = FileStatus(of: descriptor), let named = FileStatus(of: lock, followsLinks: false),
+                named.isSameFile(as: status)
+            else { continue }
+            guard status.isRegular, status.isOwn, status.hasOneName else {
+                throw UploadFailure.noStateFolder(path: folder.path, reason: "the lock is a file of another user")
+            }
+            FileProtection.allowAccessWhileLocked(lock)
+            return store
+        }
+        return nil
+    }
+
+    /// The record; `nil` if there is none, or it is damaged.
+    func read() async -> UploadRecord? {
+        await Self.run(on: queue) { [record] in
+            guard let status = FileStatus(of: record, followsLinks: false), status.isRegular, status.isOwn else {
+                return nil
+            }
+            // Its age counts from the last use.
+            utimes(record.path, nil)
+            return ((try? AtomicFile(record).read()) ?? nil).flatMap(UploadRecord.init)
+        }
+    }
+
+    /// Stores a record durably. Without one the next call begins again, so a failure does not end the upload.
+    func write(_ new: UploadRecord) async {
+        await Self.run(on: queue) { self.store(new) }
+    }
+
+    /// Stores a record without waiting for it. Later operations wait.
+    func writeSoon(_ new: UploadRecord) {
+        queue.async { self.store(new) }
+    }
+
+    private func store(_ new: UploadRecord) {
+        guard let data = try? new.data else { return }
+        if let status = FileStatus(of: record, followsLinks: false), !status.isRegular { unlink(record.path) }
+        try? AtomicFile(record).write(data)
+        FileProtection.allowAccessWhileLocked(record)
+    }
+
+    func remove() async {
+        await Self.run(on: queue) { [record] in _ = unlink(record.path) }
+    }
+
+    /// Lets another call continue the upload.
+    func end() async {
+        await Self.run(on: queue) { [self] in
+            // Only while it is locked: another call could not be sure of the file otherwise.
+            if FileStatus(of: record, followsLinks: false) == nil { unlink(lock.path) }
+            _ = flock(descriptor, LOCK_UN)
+        }
+    }
+}
+
+// MARK: - The folder
+
+extension UploadStore {
+    private static let recordSuffix = ".upload.json"
+    private static let lockSuffix = ".upload.lock"
+
+    /// A folder of this user: others must not read the states in a shared one.
+    private static var standardFolder: URL {
+        let manager = FileManager.default
+        let folders: [URL?] = [
+            manager.urls(for: .cachesDirectory, in: .userDomainMask).first, manager.temporaryDirectory,
+        ]
+        let candidates = folders.compactMap { $0?.appendingPathComponent("TargetKit.uploads.\(geteuid())") }
+        let attributes: [FileAttributeKey: Any] = [.posixPermissions: 0o700]
+        for folder in candidates {
+            try? manager.createDirectory(at: folder, withIntermediateDirectories: true, attributes: attributes)
+            if let status = FileStatus(of: folder, followsLinks: false), status.isPrivateFolder { return folder }
+        }
+        return manager.temporaryDirectory.appendingPathComponent(
+            "TargetKit.uploads.\(UInt64.random(in: .min ... .max))"
+        )
+    }
+
+    private static func removeOldStates(in folder: URL) {
+        for name in (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? [] {
+            guard let suffix = [recordSuffix, lockSuffix].first(where: { name.hasSuffix($0) }) else { continue }
+            let file = folder.appendingPathComponent(name)
+            guard isOld(file) else { continue }
+            // Not if a call has it.
+            guard let store = try? locked(String(name.dropLast(suffix.count)), in: folder) else { continue }
+            unlink(store.record.path)
+            unlink(store.lock.path)
+        }
+    }
+
+    private static func isOld(_ file: URL) -> Bool {
+        var status = stat()
+        guard lstat(file.path, &status) == 0 else { return false }
+        #if canImport(Darwin)
+        let changed = TimeInterval(status.st_mtimespec.tv_sec)
+        #else
+        let changed = TimeInterval(status.st_mtim.tv_sec)
+        #endif
+        let now = Date().timeIntervalSince1970
+        guard file.path.hasSuffix(recordSuffix) else {
+            let record = file.path.dropLast(lockSuffix.count) + recordSuffix
+            return now - changed > lifetime && access(String(record), F_OK) != 0
+        }
+        if now - changed > lifetime { return true }
+        guard now - changed > expiryGrace,
+            let record = ((try? AtomicFile(file).read()) ?? nil).flatMap(UploadRecord.init)
+        else { return false }
+        return record.expiry.map { TimeInterval($0) + expiryGrace < now } ?? false
+    }
+
+    private static func onQueue<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
+        try await run(on: DispatchQueue(label: "TargetKit.upload")) { Result { try work() } }.get()
+    }
+
+    /// Runs work that can wait for a disk, without blocking a thread of Swift's pool.
+    static func run<Value: Sendable>(on queue: DispatchQueue, _ work: @escaping @Sendable () -> Value) async -> Value {
+        await withUnsafeContinuation { continuation in
+            queue.async { continuation.resume(returning: work()) }
+        }
+    }
+}
