@@ -36,6 +36,9 @@ public struct ServerAvailability: Sendable, Hashable {
     /// The OAuth server of `.ci/oauth_server.py`, at `TARGETKIT_OAUTH`.
     public static let oauth = ServerAvailability("the OAuth server", variable: "TARGETKIT_OAUTH")
 
+    /// The tus server of `.ci/tus_server.py`, at `TARGETKIT_TUS`.
+    public static let tus = ServerAvailability("the tus server", variable: "TARGETKIT_TUS")
+
     /// There is no default URL, because another program can listen on the usual port.
     private init(_ name: String, variable: String) {
         let text = ProcessInfo.processInfo.environment[variable] ?? ""
