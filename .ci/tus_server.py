@@ -7,14 +7,19 @@
     GET /digest/ID                                the digest of an upload in hexadecimal digits
 """
 
+import functools
 import hashlib
 import os
 import sys
 
+import tuspyserver.request
 import uvicorn
 from fastapi import FastAPI, HTTPException
 from fastapi.responses import PlainTextResponse
 from tuspyserver import create_tus_router
+
+# While tuspyserver waits for the lock of an upload, it serves nothing, also not the end of the request that has the lock.
+tuspyserver.request.acquire_upload_lock = functools.partial(tuspyserver.request.acquire_upload_lock, timeout=0.05)
 
 port, folder = int(sys.argv[1]), sys.argv[2]
 os.makedirs(folder, exist_ok=True)
