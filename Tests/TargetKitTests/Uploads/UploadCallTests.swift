@@ -152,6 +152,72 @@ struct UploadCallTests {
         #expect(Array(server.methods.dropFirst(4)) == ["HEAD", "PATCH"])
     }
 
+    @Test("A request that cannot be continued is not paused")
+    func notPaused() async throws {
+        let server = try TestServer { _ in .hang }
+        let handle = fixture.provider()
+            .request(fixture.target(server.baseURL, .http), on: DispatchQueue(label: "test")) { _ in }
+        await server.waitForRequests(1)
+        handle.pause()
+        #expect(server.openConnectionCount == 1)
+        handle.cancel()
+        await #expect(throws: TargetKitError.self) { try await handle.response() }
+        #expect(server.requestCount == 1)
+    }
+
+    @Test("A signature covers what is sent, and each part has its own")
+    func signed() async throws {
+        struct SigningPlugin: Plugin {
+            var place: PluginPlace { .signing }
+            func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
+                var request = request
+                let signed =
+                    "\(request.httpMethod ?? "") \(request.url?.path ?? "") "
+                    + (request.value(forHTTPHeaderField: "Upload-Offset") ?? "")
+                request.setValue(signed, forHTTPHeaderField: "X-Signature")
+                return request
+            }
+        }
+        let server = try TusServer()
+        _ = try await fixture.provider([SigningPlugin()])
+            .request(fixture.target(server.baseURL, .tus.chunkSize(200_000)))
+        for request in server.server.requests {
+            let signed = "\(request.method.rawValue) \(request.path) \(request.headers["Upload-Offset"] ?? "")".trimmingCharacters(in: .whitespaces)
+            #expect(request.headers["X-Signature"] == signed)
+        }
+        #expect(server.content == fixture.content)
+    }
+
+    @Test("An awaited call, and one with a transport of another kind, upload in the same way")
+    func otherTransport() async throws {
+        for upload in [ResumableUpload.tus.chunkSize(100_000), .tus] {
+            let server = try TusServer()
+            let provider = fixture.provider(transport: URLSessionTransport.patient)
+            _ = try await provider.request(fixture.target(server.baseURL, upload))
+            #expect(server.content == fixture.content)
+        }
+    }
+
+    @Test("A call with a limit for its whole time ends in time, and keeps the upload")
+    func timeout() async throws {
+        let server = try TusServer { request, number in number == 3 ? .hang : nil }
+        let target = fixture.target(server.baseURL, .tus.chunkSize(200_000))
+        let clock = ManualClock()
+        let provider = Provider<TestTarget>(transport: SystemTransport.patient, clock: clock)
+        let call = Task { try await provider.request(target, options: .setting(\.timeout, .wholeCall(.seconds(60)))) }
+        await server.server.waitForRequests(4)
+        clock.advance(by: .seconds(60))
+        let result = await call.result
+        guard case .failure(let error as TargetKitError) = result else {
+            Issue.record("the call did not time out")
+            return
+        }
+        #expect(error.kind == .timedOut)
+        _ = try await fixture.provider().request(target)
+        #expect(server.content == fixture.content)
+        #expect(server.methods.count { $0 == "POST" } == 1)
+    }
+
     @Test("Progress counts from what the server has, and ends with the length")
     func progress() async throws {
         let server = try TusServer { request, number in number == 3 ? .hang : nil }
