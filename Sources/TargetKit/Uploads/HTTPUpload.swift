@@ -22,9 +22,13 @@ enum HTTPUpload {
 
     private static func discovered(_ response: UploadResponse, _ length: Int64) -> UploadOutcome {
         if response.isTransient { return .refused }
-        guard response.isSuccess, response.headers.list(.acceptPatch).contains(where: { $0.isMediaType(contentType) })
-        else { return .notSupported }
-        let limits = UploadLimits(response.headers)
+        let announced = UploadLimits.parsed(response.headers)
+        // Before version 12 of the draft, servers named the media type instead.
+        let accepts = response.headers.list(.acceptPatch).contains { $0.isMediaType(contentType) }
+        guard response.isSuccess, announced != nil || accepts else { return .notSupported }
+        let limits = announced ?? UploadLimits()
+        // Smaller content is not resumable.
+        if let limit = limits.minSize, limit > length { return .notSupported }
         if let failure = failure(of: limits, length) { return .failed(failure) }
         return .supported(UploadSupport(limits: limits))
     }
@@ -32,9 +36,6 @@ enum HTTPUpload {
     /// Why content of a length is not accepted; `nil` if it is.
     static func failure(of limits: UploadLimits, _ length: Int64) -> UploadFailure? {
         if let limit = limits.maxSize, limit < length { return .tooLarge(length: length, limit: limit) }
-        if let limit = limits.minSize, limit > length {
-            return .unsupported("the server accepts uploads of at least \(limit) bytes, and this one has \(length)")
-        }
         return nil
     }
 

@@ -65,11 +65,13 @@ struct UploadLimits: Sendable, Hashable {
 
     /// The limits of a response. A field that is not valid is ignored as a whole.
     init(_ headers: HTTPHeaders) {
-        guard let limits = Self.parsed(headers.values(for: .uploadLimit)) else { return }
-        self = limits
+        self = Self.parsed(headers) ?? UploadLimits()
     }
 
-    private static func parsed(_ values: [String]) -> UploadLimits? {
+    /// The limits of a response; `nil` if it has none, or the field is not valid.
+    static func parsed(_ headers: HTTPHeaders) -> UploadLimits? {
+        let values = headers.values(for: .uploadLimit)
+        guard values.contains(where: { !$0.isEmpty }) else { return nil }
         var limits = UploadLimits()
         for value in values {
             for member in value.split(separator: ",", omittingEmptySubsequences: false) {

@@ -17,6 +17,8 @@ private final class HTTPUploadServer: Sendable {
         var data = Data()
         var isComplete = false
         var limits: String?
+        /// What the server says in its response to OPTIONS.
+        var options: HTTPHeaders = ["Upload-Limit": "min-size=0"]
         /// The number of bytes that are stored of the first request.
         var firstPart = 100_000
         var interim: HTTPHeaders = ["Location": "/u/1", "Upload-Draft-Interop-Version": "8"]
@@ -39,7 +41,7 @@ private final class HTTPUploadServer: Sendable {
             let isLast = request.headers["Upload-Complete"] == "?1"
             switch request.method.rawValue {
             case "OPTIONS":
-                return .status(204, headers: limits.merging(["Accept-Patch": "text/x, application/partial-upload"]))
+                return .status(204, headers: state.limits == nil ? state.options : limits)
             case "HEAD":
                 let fields: HTTPHeaders = [
                     "Upload-Offset": "\(state.data.count)", "Upload-Complete": state.isComplete ? "?1" : "?0",
@@ -163,6 +165,25 @@ struct HTTPUploadTests {
         #expect(server.server.requests.dropFirst(2).map { $0.headers["Upload-Complete"] } == ["?0", "?0", "?1"])
     }
 
+    @Test(
+        "The response to OPTIONS says whether content can be sent in parts",
+        arguments: [
+            (["Upload-Limit": "min-size=0"], true), (["Upload-Limit": "max-size=300000, new=1"], true),
+            (["Accept-Patch": "text/x, Application/Partial-Upload;q=1"], true),
+            (["Upload-Limit": "min-size=300001"], false), (["Upload-Limit": ""], false),
+            (["Upload-Limit": "min-size"], false), (["Upload-Limit": "max-size=1.5"], false), ([:], false),
+            (["Accept-Patch": "*/*"], false),
+        ] as [(HTTPHeaders, Bool)]
+    )
+    func discovery(options: HTTPHeaders, isSupported: Bool) async throws {
+        let server = try HTTPUploadServer { request in
+            request.method == .post && request.headers["Upload-Complete"] == nil ? .status(201) : nil
+        }
+        server.state.withLock { $0.options = options }
+        _ = try await fixture.provider().request(fixture.target(server.baseURL, .http.chunkSize(200_000)))
+        #expect(server.methods == (isSupported ? ["OPTIONS", "POST", "PATCH", "PATCH"] : ["OPTIONS", "POST"]))
+    }
+
     @Test("A transport without interim responses asks first, and sends a plain upload if the server does not know it")
     func silentTransport() async throws {
         let server = try HTTPUploadServer()
@@ -258,7 +279,7 @@ struct HTTPUploadTests {
             (["Location": "mailto:a"], false), (["Location": ""], false), ([:], false),
             (["Location": "/u/1", "Upload-Draft-Interop-Version": "3"], false),
             (["Location": "/u/1", "Upload-Limit": "max-size=10"], true),
-            (["Location": "/u/1", "Upload-Limit": "min-size=300001"], true),
+            (["Location": "/u/1", "Upload-Limit": "min-size=300001"], false),
             (["Location": "/u/1", "Upload-Limit": "max-size=\"10\""], false),
             (["Location": "/u/1", "Upload-Limit": "max-size=1.0"], false),
             (["Location": "/u/1", "Upload-Limit": "max-size=-1"], false),

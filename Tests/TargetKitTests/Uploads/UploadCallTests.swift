@@ -182,7 +182,8 @@ struct UploadCallTests {
         _ = try await fixture.provider([SigningPlugin()])
             .request(fixture.target(server.baseURL, .tus.chunkSize(200_000)))
         for request in server.server.requests {
-            let signed = "\(request.method.rawValue) \(request.path) \(request.headers["Upload-Offset"] ?? "")".trimmingCharacters(in: .whitespaces)
+            let signed = "\(request.method.rawValue) \(request.path) \(request.headers["Upload-Offset"] ?? "")"
+                .trimmingCharacters(in: .whitespaces)
             #expect(request.headers["X-Signature"] == signed)
         }
         #expect(server.content == fixture.content)
