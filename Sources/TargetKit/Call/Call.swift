@@ -32,7 +32,19 @@ final class Call: Sendable {
         let endpoint: Endpoint
         let stub: StubBehavior
         /// The next request of a resumable upload.
-        var step: UploadStep?
+        var step: UploadStep? {
+            get { boxedStep?.value }
+            set { boxedStep = newValue.map(Boxed.init) }
+        }
+        private var boxedStep: Boxed<UploadStep>?
+
+        init(endpoint: Endpoint, stub: StubBehavior) {
+            self.endpoint = endpoint
+            self.stub = stub
+        }
+
+        /// Whether the call is a resumable upload that is not stubbed.
+        var isResumableUpload: Bool { endpoint.task.upload != nil && stub == .never }
     }
 
     /// The provider's configuration.
@@ -95,7 +107,10 @@ final class Call: Sendable {
             try context.options.timeout.check()
             let target = try resolved(resolve)
             let request = try await originalRequest(of: target.endpoint)
-            result = await attempts(of: request, to: target, &context)
+            result =
+                target.isResumableUpload
+                ? await uploadAttempts(of: request, to: target, &context)
+                : await attempts(of: request, to: target, &context)
         } catch {
             result = .failure(failure(error, at: .request))
         }
@@ -104,30 +119,14 @@ final class Call: Sendable {
 
     /// Repeats attempts until no plugin asks for a retry.
     ///
-    /// - Parameter prepared: The prepared request of the first attempt, if there is one.
+    /// - Parameters:
+    ///   - prepared: The prepared request of the first attempt, if there is one.
+    ///   - upload: Decides which request each attempt sends; `nil` if the call is not a resumable upload.
     func attempts(
         of original: URLRequest,
-        to target: Resolved,
-        prepared: TransportRequest? = nil,
-        _ context: inout RequestContext
-    ) async -> Result<Response, TargetKitError> {
-        do {
-            guard let upload = try await uploadSession(of: original, to: target) else {
-                return await attempts(of: original, to: target, prepared: prepared, nil, &context)
-            }
-            let result = await attempts(of: original, to: target, prepared: nil, upload, &context)
-            await end(upload)
-            return result
-        } catch {
-            return .failure(failure(error, at: .request))
-        }
-    }
-
-    private func attempts(
-        of original: URLRequest,
         to resolved: Resolved,
-        prepared: TransportRequest?,
-        _ upload: UploadSession?,
+        prepared: TransportRequest? = nil,
+        upload: UploadSession? = nil,
         _ context: inout RequestContext
     ) async -> Result<Response, TargetKitError> {
         var failed: [FailedAttempt] = []

@@ -9,26 +9,37 @@ extension Call {
     /// The time limit of the request that deletes a cancelled upload.
     private static let deletionTimeout = Duration.seconds(30)
 
-    /// Opens the session of a resumable upload; `nil` for another call, and for a stubbed one.
-    func uploadSession(of original: URLRequest, to target: Resolved) async throws -> UploadSession? {
-        let task = target.endpoint.task
-        guard let upload = task.upload, target.stub == .never else { return nil }
+    /// Makes the attempts of a resumable upload.
+    func uploadAttempts(
+        of original: URLRequest,
+        to target: Resolved,
+        _ context: inout RequestContext
+    ) async -> Result<Response, TargetKitError> {
         do {
-            if delivery.isStream { throw InvalidRequest.notResumable("its response is streamed: make a request of it") }
-            if task.download != nil { throw InvalidRequest.notResumable("its response is stored in a file") }
-            let allowsDowngrade: Bool =
-                if case .follow(_, allowsDowngrade: true) = configuration.redirects.policy { true } else { false }
-            let environment = UploadSession.Environment(
-                handle: handle,
-                reportsInterimResponses: configuration.transport is any InterimResponseTransport,
-                allowsDowngrade: allowsDowngrade,
-                progress: progress
-            )
-            return try await cancellable {
-                try await UploadSession(upload, of: original, task, in: environment)
-            }
+            let session = try await uploadSession(of: original, to: target)
+            let result = await attempts(of: original, to: target, upload: session, &context)
+            await end(session)
+            return result
         } catch {
-            throw failure(error, at: .request, request: original)
+            return .failure(failure(error, at: .request, request: original))
+        }
+    }
+
+    private func uploadSession(of original: URLRequest, to target: Resolved) async throws -> UploadSession {
+        let task = target.endpoint.task
+        guard let upload = task.upload else { throw InvalidRequest.notResumable("the task does not say how") }
+        if delivery.isStream { throw InvalidRequest.notResumable("its response is streamed: make a request of it") }
+        if task.download != nil { throw InvalidRequest.notResumable("its response is stored in a file") }
+        let allowsDowngrade: Bool =
+            if case .follow(_, allowsDowngrade: true) = configuration.redirects.policy { true } else { false }
+        let environment = UploadSession.Environment(
+            handle: handle,
+            reportsInterimResponses: configuration.transport is any InterimResponseTransport,
+            allowsDowngrade: allowsDowngrade,
+            progress: progress
+        )
+        return try await cancellable {
+            try await UploadSession(upload, of: original, task, in: environment)
         }
     }
 
@@ -58,7 +69,7 @@ extension Call {
     }
 
     /// Ends the session, and deletes a cancelled upload if the app wants that.
-    func end(_ session: UploadSession) async {
+    private func end(_ session: UploadSession) async {
         guard let request = await session.end(isCancelled: interruption == .cancelled) else { return }
         let deletion = TransportRequest(urlRequest: request, timeout: Self.deletionTimeout)
         // The call has ended, and its result does not depend on this request.
