@@ -22,7 +22,7 @@ struct UploadsPageTests {
     @Test("A server without resumable uploads receives the request itself")
     func backup() async throws {
         let fixture = try UploadFixture(size: 1000)
-        let server = try TestServer(reply: .status(201))
+        let server = try TestServer(response: .status(201))
         let provider = Provider<Studio>(transport: RewritingTransport(server: server.baseURL))
         #expect(try await provider.request(.backup(fixture.file)).statusCode == 201)
         #expect(server.requests.last?.body == fixture.content)

@@ -30,12 +30,12 @@ private final class HTTPUploadServer: Sendable {
     var methods: [String] { server.requests.map(\.method.rawValue) }
     var baseURL: URL { server.baseURL }
 
-    init(replace: @escaping @Sendable (TestServer.Request) -> TestServer.Reply? = { _ in nil }) throws {
+    init(replace: @escaping @Sendable (TestServer.Request) -> TestServer.Response? = { _ in nil }) throws {
         let state = state
-        server = try TestServer { request in replace(request) ?? Self.reply(to: request, state) }
+        server = try TestServer { request in replace(request) ?? Self.response(to: request, state) }
     }
 
-    static func reply(to request: TestServer.Request, _ state: Locked<State>) -> TestServer.Reply {
+    static func response(to request: TestServer.Request, _ state: Locked<State>) -> TestServer.Response {
         state.withLock { state in
             let limits: HTTPHeaders = state.limits.map { ["Upload-Limit": $0] } ?? [:]
             let isLast = request.headers["Upload-Complete"] == "?1"
@@ -89,7 +89,7 @@ struct HTTPUploadTests {
         arguments: [HTTPMethod.post, .put]
     )
     func plain(method: HTTPMethod) async throws {
-        let server = try TestServer(reply: .text("stored", status: 201))
+        let server = try TestServer(response: .text("stored", status: 201))
         let response = try await fixture.provider().request(fixture.target(server.baseURL, .http, method: method))
         #expect(response.statusCode == 201)
         #expect(response.data == Data("stored".utf8))
@@ -136,9 +136,9 @@ struct HTTPUploadTests {
                 return .readBody
             }
             state.withLock { $0.data = Data() }
-            return .reply([.head(status: 104, headers: ["Location": "/u/1"]), .hang])
+            return .response([.head(status: 104, headers: ["Location": "/u/1"]), .hang])
         }
-        let server = try TestServer(options: options) { request in HTTPUploadServer.reply(to: request, state) }
+        let server = try TestServer(options: options) { request in HTTPUploadServer.response(to: request, state) }
         let target = fixture.target(server.baseURL, .http)
         let call = Task { try await fixture.provider().request(target) }
         while !fixture.stateNames.contains(where: { $0.hasSuffix(".json") }) { await Task.yield() }
@@ -245,7 +245,7 @@ struct HTTPUploadTests {
         arguments: [(HTTPMethod.post, 1), (.put, 7)]
     )
     func unknown(method: HTTPMethod, count: Int) async throws {
-        let server = try TestServer(reply: .reset)
+        let server = try TestServer(response: .reset)
         let target = fixture.target(server.baseURL, .http, method: method)
         _ = await #expect(throws: TargetKitError.self) { try await fixture.provider([Self.retry]).request(target) }
         #expect(server.requestCount == count)
@@ -308,7 +308,7 @@ struct HTTPUploadTests {
     @Test("Interim responses with two URLs end the call")
     func twoURLs() async throws {
         let server = try TestServer(
-            reply: [
+            response: [
                 .head(status: 104, headers: ["Location": "/u/1"]), .head(status: 104, headers: ["Location": "/u/2"]),
                 .head(status: 200, headers: ["Content-Length": "0"]),
             ]

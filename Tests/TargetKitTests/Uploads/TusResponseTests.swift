@@ -128,7 +128,7 @@ struct TusResponseTests {
                 // What the response is about has happened.
                 var request = request
                 if row.method == "PATCH" { request.target = "/files/1" }
-                _ = TusServer.reply(to: request, state)
+                _ = TusServer.response(to: request, state)
             }
             if isFirst { return .status(row.status, headers: row.headers) }
             if row.method == "HEAD", request.method == .patch, request.headers["Upload-Offset"] == "100000",
@@ -140,7 +140,7 @@ struct TusResponseTests {
             if request.method != .post, request.method.rawValue != "OPTIONS", path != "/files/1" {
                 request.target = "/files/1"
             }
-            return TusServer.reply(to: request, state)
+            return TusServer.response(to: request, state)
         }
         let provider = fixture.provider()
         let target = fixture.target(server.baseURL, .tus.chunkSize(100_000))
@@ -161,15 +161,15 @@ struct TusResponseTests {
     @Test(
         "A server that answers no request in a useful way does not keep the call forever",
         arguments: [
-            TestServer.Reply.status(204), .status(200, headers: ["Tus-Resumable": "1.0.0"]),
+            TestServer.Response.status(204), .status(200, headers: ["Tus-Resumable": "1.0.0"]),
             .status(201, headers: ["Tus-Resumable": "1.0.0", "Location": "/files/1", "Upload-Offset": "0"]),
             .status(409, headers: ["Tus-Resumable": "1.0.0", "Location": "/files/1", "Upload-Offset": "0"]),
             .status(404, headers: ["Tus-Resumable": "1.0.0", "Location": "/files/1"]),
         ]
     )
-    func useless(reply: TestServer.Reply) async throws {
+    func useless(response: TestServer.Response) async throws {
         let fixture = try UploadFixture(size: 1000)
-        let server = try TestServer(reply: reply)
+        let server = try TestServer(response: response)
         _ = try? await fixture.provider().request(fixture.target(server.baseURL, .tus))
         #expect(server.requestCount < 20)
     }

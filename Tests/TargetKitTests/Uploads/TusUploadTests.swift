@@ -298,7 +298,7 @@ struct TusUploadTests {
         await server.server.waitForRequests(4)
         call.cancel()
         _ = await call.result
-        await server.server.waitForReplies(4)
+        await server.server.waitForResponses(4)
         let request = server.server.requests[4]
         #expect(request.method == .delete)
         #expect(request.headers["Authorization"] == "Bearer t")

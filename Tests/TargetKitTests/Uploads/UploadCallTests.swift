@@ -70,7 +70,7 @@ struct UploadCallTests {
     @Test("Secrets are not sent to an upload on another origin, also by a later call")
     func foreign() async throws {
         let server = try TusServer { request, number in number == 0 ? nil : nil }
-        let other = try TestServer { [state = server.state] request in TusServer.reply(to: request, state) }
+        let other = try TestServer { [state = server.state] request in TusServer.response(to: request, state) }
         server.setLocationBase(other.baseURL.absoluteString)
         let plugin = TokenPlugin()
         let target = fixture.target(server.baseURL, .tus.chunkSize(200_000))
@@ -114,7 +114,7 @@ struct UploadCallTests {
             }
         }
         let server = try TusServer()
-        let other = try TestServer { [state = server.state] request in TusServer.reply(to: request, state) }
+        let other = try TestServer { [state = server.state] request in TusServer.response(to: request, state) }
         _ = try await fixture.provider([KeyPlugin()]).request(fixture.target(server.baseURL, .tus))
         #expect(server.server.requests.allSatisfy { $0.query == "key=secret" })
         server.setLocationBase(other.baseURL.absoluteString)
@@ -253,7 +253,7 @@ struct UploadCallTests {
 
     @Test("What cannot be resumed is an error before anything is sent")
     func invalid() async throws {
-        let server = try TestServer(reply: .status(200))
+        let server = try TestServer(response: .status(200))
         let form = MultipartForm(parts: [.text("a", name: "a")])
         let file = fixture.folder.url.appendingPathComponent("response")
         let tasks: [HTTPTask] = [

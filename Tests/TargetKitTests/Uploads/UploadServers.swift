@@ -30,7 +30,8 @@ final class TusServer: Sendable {
     /// - Parameter replace: Returns the response to a request, instead of this server's, by its number.
     init(
         options: HTTPHeaders = [:],
-        replace: @escaping @Sendable (_ request: TestServer.Request, _ number: Int) -> TestServer.Reply? = { _, _ in nil
+        replace: @escaping @Sendable (_ request: TestServer.Request, _ number: Int) -> TestServer.Response? = { _, _ in
+            nil
         }
     ) throws {
         let state = state
@@ -43,8 +44,8 @@ final class TusServer: Sendable {
                 defer { number += 1 }
                 return number
             }
-            if let reply = replace(request, number) { return reply }
-            return Self.reply(to: request, state, base.withLock(\.self))
+            if let response = replace(request, number) { return response }
+            return Self.response(to: request, state, base.withLock(\.self))
         }
     }
 
@@ -57,11 +58,11 @@ final class TusServer: Sendable {
     /// The content of the only upload.
     var content: Data? { state.withLock { $0.uploads.count == 1 ? $0.uploads.first?.value.data : nil } }
 
-    static func reply(
+    static func response(
         to request: TestServer.Request,
         _ state: Locked<State>,
         _ base: String = ""
-    ) -> TestServer.Reply {
+    ) -> TestServer.Response {
         let common: HTTPHeaders = ["Tus-Resumable": "1.0.0"]
         return state.withLock { state in
             switch request.method.rawValue {
