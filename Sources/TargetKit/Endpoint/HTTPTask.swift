@@ -68,6 +68,15 @@ struct EncodedParameters: Sendable {
     let encoding: any ParameterEncoding
 }
 
+extension HTTPTask {
+    /// The direction of the larger part: the file that is sent or stored.
+    package var transferDirection: TransferProgress.Direction {
+        if download != nil { return .download }
+        if case .none = content { return .download }
+        return .upload
+    }
+}
+
 extension HTTPTask: ReflectsDescription {
     /// The kinds of the task's parts, without their values.
     public var description: String {

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+
+/// A download or upload of a ``TransferQueue``, as it was at one moment.
+public struct Transfer<Target: TargetType>: Identifiable, Sendable {
+    /// What a transfer is doing.
+    public enum State: Sendable {
+        /// It starts when fewer than ``TransferQueue/maxConcurrent`` transfers are running, and there is a network that it may
+        /// use.
+        case waiting
+        /// Its call is in progress.
+        case running
+        /// It was paused, and starts again after ``TransferQueue/resume(_:)``.
+        case paused
+        /// Its call succeeded.
+        case finished(Response)
+        /// Its call failed. ``TransferQueue/resume(_:)`` starts it again.
+        case failed(TargetKitError)
+        /// It was cancelled.
+        case cancelled
+
+        /// Whether the transfer is finished, has failed, or was cancelled.
+        public var hasEnded: Bool {
+            switch self {
+            case .waiting, .running, .paused: false
+            case .finished, .failed, .cancelled: true
+            }
+        }
+    }
+
+    /// Identifies the transfer, also after the app was launched again.
+    public let id: UUID
+    /// The target of the call.
+    public let target: Target
+    /// Which of the waiting transfers starts first.
+    public internal(set) var priority: TransferPriority
+    /// What the transfer is doing.
+    public internal(set) var state: State
+    /// The progress of the file: of the request's body if it has one, else of the response's; `nil` before the first bytes.
+    public internal(set) var progress: TransferProgress?
+}
+
+/// Which of the waiting transfers of a ``TransferQueue`` starts first. Those with the same priority start in the order in
+/// which they were added.
+public enum TransferPriority: Int, Sendable, Codable, CaseIterable, Comparable {
+    /// After all others.
+    case low
+    /// After those with a high priority.
+    case normal
+    /// Before all others.
+    case high
+
+    /// Whether the first priority is lower.
+    public static func < (first: Self, second: Self) -> Bool { first.rawValue < second.rawValue }
+}
+
+/// The failure of an operation of a ``TransferQueue``. Its description says what happened and what to do.
+public enum TransferQueueError: Error, Sendable, Hashable {
+    /// Another queue uses the same file, in this process or in another one.
+    case fileInUse(path: String)
+    /// The file of the queue cannot be used.
+    case unusableFile(path: String, reason: String)
+    /// The queue has no transfer with this identifier.
+    case unknownTransfer(UUID)
+
+    init(_ failure: RecordLogFailure) {
+        switch failure {
+        case .inUse(let path): self = .fileInUse(path: path)
+        case .unusable(let path, let reason): self = .unusableFile(path: path, reason: reason)
+        }
+    }
+}
+
+extension TransferQueueError: DescribedError {
+    /// What happened, and what to do.
+    package var redactedDescription: String {
+        switch self {
+        case .fileInUse(let path):
+            "The queue's file \(path) is used by another queue. Create one queue for a file, and keep it."
+        case .unusableFile(let path, let reason): "The queue's file cannot be used: \(path): \(reason)"
+        case .unknownTransfer(let id): "The queue has no transfer \(id). It was removed, or belongs to another queue."
+        }
+    }
+}

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+
+/// A file to which records are appended, for what is kept between launches and changes often.
+///
+/// A record is a line: 16 hexadecimal digits of the SHA-256 of its JSON, a space, and the JSON. After a crash, the last line
+/// can be incomplete: it is removed when the file is opened. Other lines that are damaged, or that this version of the
+/// app cannot decode, stay in the file. The file has mode 0600, and belongs to one process at a time.
+package final class RecordLog<Record: Codable & Sendable>: Sendable {
+    private struct Content: Sendable {
+        var descriptor: Int32
+        var size: off_t
+    }
+
+    /// The records in the file when it was opened, in their order.
+    package let records: [Record]
+    /// The number of lines that are not records.
+    package var unreadableCount: Int { unreadable.count }
+
+    private let file: URL
+    private let lock: Int32
+    private let unreadable: [Data]
+    private let content: Locked<Content>
+
+    /// Opens a file, or creates it and the folders that are missing.
+    ///
+    /// - Throws: ``RecordLogFailure/inUse(path:)`` if another log has the file open, in any process.
+    package init(_ file: URL) throws(RecordLogFailure) {
+        guard file.isFileURL else { throw .unusable(path: file.redacted.absoluteString, reason: "not a file URL") }
+        let folder = file.deletingLastPathComponent()
+        do {
+            let attributes: [FileAttributeKey: Any] = [.posixPermissions: 0o700]
+            try FileManager.default.createDirectory(
+                at: folder,
+                withIntermediateDirectories: true,
+                attributes: attributes
+            )
+        } catch {
+            throw .unusable(path: folder.path, reason: (error as NSError).localizedDescription)
+        }
+        // Not the file itself, because it is replaced.
+        let lock = try Self.open(file.appendingPathExtension("lock"))
+        guard flock(lock, LOCK_EX | LOCK_NB) == 0 else {
+            defer { close(lock) }
+            throw errno == EWOULDBLOCK ? .inUse(path: file.path) : .unusable(path: file.path)
+        }
+        do throws(RecordLogFailure) {
+            let descriptor = try Self.open(file)
+            do throws(RecordLogFailure) {
+                var contents = Contents(try Self.read(descriptor, file))
+                if contents.size < contents.data.count { ftruncate(descriptor, off_t(contents.size)) }
+                records = contents.records()
+                unreadable = contents.unreadable
+                content = Locked(Content(descriptor: descriptor, size: off_t(contents.size)))
+            } catch {
+                close(descriptor)
+                throw error
+            }
+        } catch {
+            close(lock)
+            throw error
+        }
+        self.file = file
+        self.lock = lock
+        FileProtection.allowAccessWhileLocked(file)
+    }
+
+    deinit {
+        close(content.withLock(\.descriptor))
+        close(lock)
+    }
+
+    /// Appends records, and flushes them to permanent storage. After a failure, none of them is in the file.
+    package func append(_ records: [Record]) throws(RecordLogFailure) {
+        let lines = try Self.lines(records)
+        let isWritten = content.withLock { content in
+            let isWritten =
+                Self.write(lines, to: content.descriptor) && PartialFile.synchronize(content.descriptor)
+            if isWritten {
+                content.size += off_t(lines.count)
+            } else {
+                let code = errno
+                ftruncate(content.descriptor, content.size)
+                errno = code
+            }
+            return isWritten
+        }
+        if !isWritten { throw .unusable(path: file.path) }
+    }
+
+    /// Replaces all records at once. Lines that are not records stay.
+    package func replace(with records: [Record]) throws(RecordLogFailure) {
+        var lines = Data()
+        for line in unreadable { lines.append(line + [UInt8(ascii: "\n")]) }
+        lines.append(try Self.lines(records))
+        do {
+            try AtomicFile(file).write(lines)
+        } catch {
+            throw .unusable(path: file.path, reason: error.message)
+        }
+        FileProtection.allowAccessWhileLocked(file)
+        let descriptor = try Self.open(file)
+        content.withLock { content in
+            close(content.descriptor)
+            content = Content(descriptor: descriptor, size: off_t(lines.count))
+        }
+    }
+}
+
+/// A failed operation of a ``RecordLog``.
+package enum RecordLogFailure: Error, Sendable, Hashable {
+    /// Another log has the file open, in this or another process.
+    case inUse(path: String)
+    /// The file cannot be opened, read or written.
+    case unusable(path: String, reason: String)
+
+    fileprivate static func unusable(path: String) -> Self {
+        .unusable(path: path, reason: String(cString: strerror(errno)))
+    }
+}
+
+extension RecordLog {
+    /// The lines of a file.
+    private struct Contents {
+        let data: Data
+        /// The number of bytes of complete lines.
+        let size: Int
+        private(set) var unreadable: [Data] = []
+
+        init(_ data: Data) {
+            self.data = data
+            size = data.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
+        }
+
+        mutating func records() -> [Record] {
+            let decoder = JSONDecoder()
+            var records: [Record] = []
+            for line in data.prefix(size).split(separator: UInt8(ascii: "\n")) {
+                let json = line.dropFirst(RecordLog.digestSize + 1)
+                let isWhole = !json.isEmpty && line.prefix(RecordLog.digestSize).elementsEqual(RecordLog.digest(of: json))
+                if isWhole, let record = try? decoder.decode(Record.self, from: Data(json)) {
+                    records.append(record)
+                } else {
+                    unreadable.append(Data(line))
+                }
+            }
+            return records
+        }
+    }
+
+    /// The number of digits before a record.
+    private static var digestSize: Int { 16 }
+
+    private static func digest(of json: Data) -> Substring.UTF8View {
+        MessageDigest.sha256.hexadecimal(of: String(decoding: json, as: UTF8.self)).prefix(digestSize).utf8
+    }
+
+    private static func lines(_ records: [Record]) throws(RecordLogFailure) -> Data {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        var lines = Data()
+        for record in records {
+            let json: Data
+            do {
+                json = try encoder.encode(record)
+            } catch {
+                throw .unusable(path: "\(Record.self)", reason: "the record cannot be encoded: \(ErrorDescription(error))")
+            }
+            lines.append(contentsOf: digest(of: json))
+            lines.append(UInt8(ascii: " "))
+            lines.append(json)
+            lines.append(UInt8(ascii: "\n"))
+        }
+        return lines
+    }
+
+    private static func open(_ file: URL) throws(RecordLogFailure) -> Int32 {
+        let flags = O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
+        let descriptor = Foundation.open(file.path, flags, 0o600)
+        guard descriptor >= 0 else { throw .unusable(path: file.path) }
+        guard let status = FileStatus(of: descriptor), status.isRegular else {
+            close(descriptor)
+            throw .unusable(path: file.path, reason: "not a regular file")
+        }
+        return descriptor
+    }
+
+    private static func read(_ descriptor: Int32, _ file: URL) throws(RecordLogFailure) -> Data {
+        var data = Data()
+        var piece = [UInt8](repeating: 0, count: 64 << 10)
+        while true {
+            let count = Foundation.read(descriptor, &piece, piece.count)
+            if count == 0 { return data }
+            if count > 0 { data.append(contentsOf: piece[..<count]) }
+            if count < 0, errno != EINTR { throw .unusable(path: file.path) }
+        }
+    }
+
+    private static func write(_ data: Data, to descriptor: Int32) -> Bool {
+        data.withUnsafeBytes { bytes in
+            var rest = bytes[...]
+            while !rest.isEmpty {
+                let count = Foundation.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+                if count > 0 { rest = rest.dropFirst(count) } else if count == 0 || errno != EINTR { return false }
+            }
+            return true
+        }
+    }
+}
