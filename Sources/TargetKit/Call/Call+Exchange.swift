@@ -115,6 +115,7 @@ extension Call {
             let clock = configuration.exchangeClock
         else {
             let result = try await follow(request, to: target)
+            meter?.responseArrived()
             return if let receive { try await receive(result) } else { result }
         }
         var request = request
@@ -133,6 +134,7 @@ extension Call {
         try await withThrowingTaskGroup(of: ExchangeResult?.self) { group in
             group.addTask {
                 let result = try await self.follow(request, to: target)
+                self.meter?.responseArrived()
                 return if let receive { try await receive(result) } else { result }
             }
             group.addTask {
@@ -197,7 +199,12 @@ extension Call {
 
     private func transport(for target: Resolved) -> any Transport {
         switch target.stub {
-        case .never: configuration.transport
+        case .never:
+            if let limit = context.options.rateLimit {
+                RateLimitedTransport(limit: limit, transport: configuration.transport)
+            } else {
+                configuration.transport
+            }
         case .immediate: StubTransport(target.endpoint.sampleResponse, clock: configuration.clock)
         case .delayed(let delay):
             StubTransport(target.endpoint.sampleResponse, delay: delay, clock: configuration.clock)

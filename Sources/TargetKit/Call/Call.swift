@@ -66,7 +66,10 @@ final class Call: Sendable {
     let hasOwnTask: Bool
     /// The exchange timeout from the call's own options.
     let exchangeTimeout: Duration?
+    /// Receives the progress of transports; `nil` if nobody wants to know.
     let progress: (@Sendable (TransferProgress) -> Void)?
+    /// What ``progress`` belongs to; `nil` for a shared exchange, whose calls have their own.
+    let meter: ProgressMeter?
     /// Decodes the value; `nil` if the caller asked for the response.
     let decoding: Decoding?
 
@@ -83,6 +86,7 @@ final class Call: Sendable {
         hasOwnTask: Bool = true,
         exchangeTimeout: Duration? = nil,
         progress: (@Sendable (TransferProgress) -> Void)? = nil,
+        meter: ProgressMeter? = nil,
         decoding: Decoding? = nil
     ) {
         self.configuration = configuration
@@ -95,7 +99,8 @@ final class Call: Sendable {
         self.isSharedExchange = isSharedExchange
         self.hasOwnTask = hasOwnTask
         self.exchangeTimeout = exchangeTimeout
-        self.progress = progress
+        self.progress = progress ?? meter.map { meter in { @Sendable in meter.receive($0) } }
+        self.meter = meter
         self.decoding = decoding
     }
 
@@ -111,6 +116,7 @@ final class Call: Sendable {
                 target.isResumableUpload
                 ? await uploadAttempts(of: request, to: target, &context)
                 : await attempts(of: request, to: target, &context)
+            if case .success = result { meter?.responseArrived() }
         } catch {
             result = .failure(failure(error, at: .request))
         }

@@ -36,7 +36,7 @@ extension Provider {
             isShared: isShared,
             hasOwnTask: !isAwaited || isShared || configuration.exchangeClock != nil,
             exchangeTimeout: options.timeout.exchange,
-            progress: progress,
+            meter: ProgressMeter(progress, resolved.progress, of: target, handle),
             decoding: decoding(resolved)
         )
     }

@@ -205,6 +205,9 @@ public struct TransferProgress: Sendable, Hashable {
     public var total: Int64?
     /// The direction of the transfer.
     public var direction: Direction
+    /// The number of bytes transferred in a second, smoothed over the last seconds; `nil` at first, and when a transport
+    /// reports it.
+    public package(set) var bytesPerSecond: Double?
 
     /// Creates the progress of a transfer.
     public init(completed: Int64, total: Int64?, direction: Direction) {
@@ -217,5 +220,12 @@ public struct TransferProgress: Sendable, Hashable {
     public var fraction: Double? {
         guard let total else { return nil }
         return total <= 0 ? 1 : min(1, max(0, Double(completed) / Double(total)))
+    }
+
+    /// The time until the transfer is complete at its present rate; `nil` when the total or the rate is unknown, or nothing
+    /// moves.
+    public var remainingTime: Duration? {
+        guard let total, let bytesPerSecond, bytesPerSecond > 0 else { return nil }
+        return LongestWait.limited(.seconds(max(0, Double(total - completed)) / bytesPerSecond))
     }
 }

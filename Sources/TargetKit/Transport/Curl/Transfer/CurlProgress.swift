@@ -11,6 +11,8 @@ final class CurlProgress {
         var completed: Int64 = 0
         var total: Int64?
         var reportedAt: UInt64?
+
+        func isDue(_ now: UInt64) -> Bool { reportedAt.map { now >= $0 + CurlProgress.interval } ?? true }
     }
 
     let queue = DispatchQueue(label: "TargetKit.curl.progress")
@@ -25,8 +27,19 @@ final class CurlProgress {
     }
 
     /// Updates the progress; a total of 0 is unknown.
-    func move(up sent: Int64, of toSend: Int64, down received: Int64, of toReceive: Int64, now: UInt64) {
-        if hasBody { move(\.up, .upload, to: sent, of: toSend, now: now) }
+    ///
+    /// - Parameter unacknowledged: Returns the number of bytes that were sent and that the server has not acknowledged.
+    func move(
+        up sent: Int64,
+        of toSend: Int64,
+        unacknowledged: () -> Int64,
+        down received: Int64,
+        of toReceive: Int64,
+        now: UInt64
+    ) {
+        if hasBody, up.isDue(now) {
+            move(\.up, .upload, to: max(up.completed, sent - unacknowledged()), of: toSend, now: now)
+        }
         move(\.down, .download, to: received, of: toReceive, now: now)
     }
 
@@ -42,7 +55,7 @@ final class CurlProgress {
         self[keyPath: track].total = total > 0 ? total : nil
         // Completion is always reported: there may be no further report for a long time.
         let isComplete = completed == total
-        if let last = self[keyPath: track].reportedAt, !isComplete, now < last + Self.interval { return }
+        guard isComplete || self[keyPath: track].isDue(now) else { return }
         self[keyPath: track].reportedAt = now
         send(self[keyPath: track], direction)
     }

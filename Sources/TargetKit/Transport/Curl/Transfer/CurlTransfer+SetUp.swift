@@ -57,6 +57,7 @@ extension CurlTransfer {
             transfer.progress?.move(
                 up: Int64(sent),
                 of: Int64(toSend),
+                unacknowledged: { transfer.unacknowledgedByteCount },
                 down: Int64(received),
                 of: Int64(toReceive),
                 now: now

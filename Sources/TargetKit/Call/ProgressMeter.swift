@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+
+/// Reports the progress of a call's transfers, with their rates.
+///
+/// The body of a request is reported as complete only when the response has begun: until then the server need not have
+/// received it.
+final class ProgressMeter: Sendable {
+    private struct State: Sendable {
+        var upload = TransferRate()
+        var download = TransferRate()
+        /// The progress of a complete request, until the response begins.
+        var complete: TransferProgress?
+    }
+
+    private let report: @Sendable (TransferProgress) -> Void
+    private let elapsed = ElapsedTime(ContinuousClock())
+    private let state = Locked(State())
+
+    /// Creates a meter for a call; returns `nil` if nobody wants to know.
+    ///
+    /// - Parameters:
+    ///   - report: Receives the progress in both directions.
+    ///   - object: Receives the progress of the file that the target sends or stores.
+    init?(
+        _ report: (@Sendable (TransferProgress) -> Void)?,
+        _ object: Progress?,
+        of target: some TargetType,
+        _ handle: RequestHandle
+    ) {
+        switch (report, object) {
+        case (nil, nil): return nil
+        case (let report?, nil): self.report = report
+        case (let report, let object?):
+            let direction = target.task.transferDirection
+            object.control(handle)
+            self.report = { progress in
+                if progress.direction == direction { object.update(progress) }
+                report?(progress)
+            }
+        }
+    }
+
+    func receive(_ progress: TransferProgress) {
+        var progress = progress
+        let now = elapsed.current
+        let complete = state.withLock { state -> TransferProgress? in
+            switch progress.direction {
+            case .upload:
+                progress.bytesPerSecond = state.upload.update(progress.completed, at: now)
+                let isComplete = progress.completed > 0 && progress.completed == progress.total
+                state.complete = isComplete ? progress : nil
+                return nil
+            case .download:
+                progress.bytesPerSecond = state.download.update(progress.completed, at: now)
+                defer { state.complete = nil }
+                return state.complete
+            }
+        }
+        if let complete { report(complete) }
+        if progress.direction == .download || progress.completed == 0 || progress.completed != progress.total {
+            report(progress)
+        }
+    }
+
+    /// Reports that the request was complete, unless that was reported.
+    func responseArrived() {
+        let complete = state.withLock { state in
+            defer { state.complete = nil }
+            return state.complete
+        }
+        if let complete { report(complete) }
+    }
+}
+
+/// The smoothed rate of a transfer.
+struct TransferRate: Sendable {
+    /// The time after which a change of the rate shows to two thirds.
+    private static let smoothing = 3.0
+    /// The shortest time in which a rate is measured.
+    private static let interval = Duration.milliseconds(250)
+
+    private var lastTime: Duration?
+    private var lastCount: Int64 = 0
+    private var rate: Double?
+
+    /// Returns the number of bytes in a second; `nil` at first.
+    mutating func update(_ count: Int64, at time: Duration) -> Double? {
+        guard let last = lastTime, count >= lastCount else {
+            // The transfer has begun, or begins again.
+            (lastTime, lastCount) = (time, count)
+            return rate
+        }
+        guard time - last >= Self.interval else { return rate }
+        let seconds = (time - last) / .seconds(1)
+        let current = Double(count - lastCount) / seconds
+        let weight = 1 - exp(-seconds / Self.smoothing)
+        rate = rate.map { $0 + weight * (current - $0) } ?? current
+        (lastTime, lastCount) = (time, count)
+        return rate
+    }
+}
+
+extension CallOptions {
+    /// An object that shows the progress of the file that the call sends or stores, for example as a child of the
+    /// app's own; default `nil`.
+    ///
+    /// ```swift
+    /// let film = Progress()
+    /// everything.addChild(film, withPendingUnitCount: 1)
+    /// try await provider.request(.film(7), options: .setting(\.progress, film))
+    /// ```
+    ///
+    /// Its units are bytes, with their throughput and the remaining time. Cancelling it cancels the call, and pausing or
+    /// resuming it does what ``RequestHandle/pause()`` and ``RequestHandle/resume()`` do.
+    public var progress: Progress? {
+        get { self[ProgressKey.self] }
+        set { self[ProgressKey.self] = newValue }
+    }
+}
+
+private enum ProgressKey: CallOptionKey { static let defaultValue: Progress? = nil }
+
+extension Progress {
+    fileprivate func control(_ handle: RequestHandle) {
+        kind = .file
+        isCancellable = true
+        isPausable = true
+        cancellationHandler = { [weak handle] in handle?.cancel() }
+        pausingHandler = { [weak handle] in handle?.pause() }
+        resumingHandler = { [weak handle] in handle?.resume() }
+    }
+
+    fileprivate func update(_ progress: TransferProgress) {
+        totalUnitCount = progress.total ?? -1
+        completedUnitCount = progress.completed
+        setUserInfoObject(progress.bytesPerSecond.map { Int($0) }, forKey: .throughputKey)
+        setUserInfoObject(progress.remainingTime.map { $0 / .seconds(1) }, forKey: .estimatedTimeRemainingKey)
+    }
+}
