@@ -36,7 +36,13 @@ extension StoredTransfer {
 
     /// The record of a transfer; one that is running is stored as waiting, and one that has ended for good as removed.
     init(_ transfer: Transfer<Target>, number: Int) {
-        self.init(id: transfer.id, number: number, target: transfer.target, priority: transfer.priority, state: .waiting)
+        self.init(
+            id: transfer.id,
+            number: number,
+            target: transfer.target,
+            priority: transfer.priority,
+            state: .waiting
+        )
         switch transfer.state {
         case .waiting, .running: break
         case .paused: state = .paused

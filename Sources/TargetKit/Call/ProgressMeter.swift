@@ -106,7 +106,7 @@ extension CallOptions {
     /// app's own; default `nil`.
     ///
     /// ```swift
-    /// let film = Progress()
+    /// let film = Progress(totalUnitCount: 0)
     /// everything.addChild(film, withPendingUnitCount: 1)
     /// try await provider.request(.film(7), options: .setting(\.progress, film))
     /// ```

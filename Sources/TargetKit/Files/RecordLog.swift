@@ -137,7 +137,8 @@ extension RecordLog {
             var records: [Record] = []
             for line in data.prefix(size).split(separator: UInt8(ascii: "\n")) {
                 let json = line.dropFirst(RecordLog.digestSize + 1)
-                let isWhole = !json.isEmpty && line.prefix(RecordLog.digestSize).elementsEqual(RecordLog.digest(of: json))
+                let isWhole =
+                    !json.isEmpty && line.prefix(RecordLog.digestSize).elementsEqual(RecordLog.digest(of: json))
                 if isWhole, let record = try? decoder.decode(Record.self, from: Data(json)) {
                     records.append(record)
                 } else {
@@ -164,7 +165,10 @@ extension RecordLog {
             do {
                 json = try encoder.encode(record)
             } catch {
-                throw .unusable(path: "\(Record.self)", reason: "the record cannot be encoded: \(ErrorDescription(error))")
+                throw .unusable(
+                    path: "\(Record.self)",
+                    reason: "the record cannot be encoded: \(ErrorDescription(error))"
+                )
             }
             lines.append(contentsOf: digest(of: json))
             lines.append(UInt8(ascii: " "))

@@ -42,3 +42,6 @@ extension URLRequest {
 public let NSURLAuthenticationMethodServerTrust = "NSURLAuthenticationMethodServerTrust"
 @available(macOS 10.6, iOS 3, tvOS 9, watchOS 2, *)
 public let NSURLAuthenticationMethodClientCertificate = "NSURLAuthenticationMethodClientCertificate"
+
+@available(macOS 10.9, iOS 7, tvOS 9, watchOS 2, *)
+public let NSURLSessionDownloadTaskResumeData = "NSURLSessionDownloadTaskResumeData"

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+import TargetKitPlugins
+import TargetKitTesting
+import TestSupport
+import Testing
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+@Suite("A queue of transfers with a file", .timeLimit(.minutes(2)))
+struct StoredTransfersTests {
+    private let folder: TemporaryFolder
+    private var file: URL { folder.url.appendingPathComponent("media.queue") }
+
+    init() throws {
+        folder = try TemporaryFolder()
+    }
+
+    private func queue(_ transport: ControlledTransport, maxConcurrent: Int = 1) throws -> TransferQueue<Media> {
+        try TransferQueue(Provider(transport: transport), storedIn: file, maxConcurrent: maxConcurrent)
+    }
+
+    @Test("goes on with the transfers of the last launch, in their order and with their states")
+    func relaunch() async throws {
+        let copy = folder.url.appendingPathComponent("copy.queue")
+        do {
+            let transport = ControlledTransport()
+            let queue = try queue(transport)
+            try await queue.add(.film(1))
+            let paused = try await queue.add(.film(2))
+            try await queue.add(.film(3), priority: .high)
+            let failed = try await queue.add(.film(4))
+            let cancelled = try await queue.add(.film(5))
+            queue.pause(paused)
+            queue.cancel(cancelled)
+            await transport.begun.waitForCount(1)
+            queue.setPriority(.high, of: failed)
+            queue.pauseAll()
+            queue.resume(failed)
+            await transport.begun.waitForCount(2)
+            transport.finish(.film(4), with: .failure(URLError(.badServerResponse)))
+            await #expect(throws: TargetKitError.self) { try await queue.response(of: failed) }
+            queue.resumeAll()
+            queue.pause(paused)
+            try await queue.add(.film(6))
+            // What a killed process leaves behind.
+            try FileManager.default.copyItem(at: file, to: copy)
+        }
+        let transport = ControlledTransport()
+        let queue = try TransferQueue(Provider<Media>(transport: transport), storedIn: copy, maxConcurrent: 1)
+        #expect(queue.transfers.map(\.target) == [.film(1), .film(2), .film(3), .film(4), .film(6)])
+        #expect(queue.transfers.map(\.priority) == [.normal, .normal, .high, .high, .normal])
+        #expect(queue.transfers[1].state.name == "paused")
+        #expect(await transport.begun.waitForCount(1) == ["/film/3"])
+    }
+
+    @Test("keeps the reason of a failure, and not a transfer that is finished")
+    func failure() async throws {
+        let transport = ControlledTransport()
+        do {
+            let queue = try queue(transport, maxConcurrent: 2)
+            let first = try await queue.add(.film(1))
+            let second = try await queue.add(.film(2))
+            await transport.begun.waitForCount(2)
+            transport.finish(.film(1))
+            transport.finish(.film(2), with: .success(404))
+            _ = try await queue.response(of: first)
+            await #expect(throws: TargetKitError.self) { try await queue.response(of: second) }
+            // Written after what came before it.
+            let third = try await queue.add(.film(3))
+            queue.cancel(third)
+            while queue.transfers.contains(where: { !$0.state.hasEnded }) { await Task.yield() }
+            try await queue.add(.film(4))
+            queue.cancelAll()
+        }
+        let stored = try await reopened()
+        #expect(stored.transfers.count == 1)
+        guard case .failed(let error)? = stored.transfers.first?.state else {
+            Issue.record("\(stored.transfers)")
+            return
+        }
+        #expect("\(error)".contains("404"))
+    }
+
+    /// The queue of the next launch, when the calls of this one have ended.
+    private func reopened() async throws -> TransferQueue<Media> {
+        while true {
+            do {
+                return try queue(ControlledTransport())
+            } catch .fileInUse {
+                await Task.yield()
+            }
+        }
+    }
+
+    @Test("refuses a file that another queue uses")
+    func twoQueues() async throws {
+        let first = try queue(ControlledTransport())
+        #expect(throws: TransferQueueError.fileInUse(path: file.path)) { try queue(ControlledTransport()) }
+        withExtendedLifetime(first) {}
+    }
+
+    @Test("stores a transfer that something else cancels, for the next launch")
+    func cancelAll() async throws {
+        let transport = ControlledTransport()
+        let provider = Provider<Media>(transport: transport)
+        do {
+            let queue = try TransferQueue(provider, storedIn: file)
+            let id = try await queue.add(.film(1))
+            await transport.begun.waitForCount(1)
+            provider.cancelAll()
+            await #expect(throws: TargetKitError.self) { try await queue.response(of: id) }
+        }
+        let next = try await reopened()
+        #expect(next.transfers.map(\.target) == [.film(1)])
+    }
+
+    @Test("reports entries that it cannot read, and keeps them")
+    func unreadable() async throws {
+        do {
+            let queue = try queue(ControlledTransport())
+            let id = try await queue.add(.film(1))
+            queue.pause(id)
+            try await queue.add(.film(2))
+            queue.pauseAll()
+        }
+        _ = try await reopened()
+        var lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n").map(String.init)
+        lines[0] = lines[0].replacingOccurrences(of: "film", with: "song")
+        try Data((lines.joined(separator: "\n") + "\n0123456789abcdef {\"cut").utf8).write(to: file)
+        let queue = try await reopened()
+        #expect(queue.unreadableCount == 1)
+        #expect(try String(contentsOf: file, encoding: .utf8).hasPrefix(lines[0] + "\n"))
+        #expect(try String(contentsOf: file, encoding: .utf8).hasSuffix("\n"))
+    }
+
+    @Test("says why a file cannot be used", arguments: ["folder", "missing/link"])
+    func unusable(_ name: String) throws {
+        let place = folder.url.appendingPathComponent(name)
+        try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
+        let error = #expect(throws: TransferQueueError.self) {
+            try TransferQueue(Provider<Media>(transport: ControlledTransport()), storedIn: place)
+        }
+        guard case .unusableFile? = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+    }
+
+    @Test("keeps the file short")
+    func compaction() async throws {
+        do {
+            let queue = try queue(ControlledTransport())
+            let id = try await queue.add(.film(1))
+            for _ in 1...200 {
+                queue.pause(id)
+                queue.resume(id)
+                try await queue.add(.film(2))
+                queue.remove(queue.transfers[1].id)
+            }
+            queue.pauseAll()
+        }
+        let next = try await reopened()
+        #expect(next.transfers.count == 1)
+        let lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
+        #expect(lines.count <= 110)
+    }
+}
