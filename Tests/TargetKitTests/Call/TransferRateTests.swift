@@ -27,17 +27,17 @@ struct TransferRateTests {
     }
 
     @Test("A change of the rate shows gradually")
-    func smoothed() throws {
+    func smoothed() {
         var rate = TransferRate()
         _ = rate.update(0, at: .zero)
         _ = rate.update(1_000, at: .seconds(1))
-        let soon = try #require(rate.update(2_000 + 3_000, at: .seconds(2)))
+        let soon = rate.update(2_000 + 3_000, at: .seconds(2)) ?? 0
         #expect(soon > 1_500 && soon < 2_500)
         var count: Int64 = 5_000
         var last = soon
         for second in 3...20 {
             count += 4_000
-            last = try #require(rate.update(count, at: .seconds(second)))
+            last = rate.update(count, at: .seconds(second)) ?? 0
         }
         #expect(abs(last - 4_000) < 40)
     }
