@@ -200,8 +200,8 @@ extension Call {
     private func transport(for target: Resolved) -> any Transport {
         switch target.stub {
         case .never:
-            if let limit = context.options.rateLimit {
-                RateLimitedTransport(limit: limit, transport: configuration.transport)
+            if let limit = context.options.bandwidthLimit {
+                BandwidthLimitedTransport(limit: limit, transport: configuration.transport)
             } else {
                 configuration.transport
             }

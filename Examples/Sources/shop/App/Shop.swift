@@ -6,7 +6,9 @@ struct Shop: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "shop",
         abstract: "A tea shop's client: what an app does with TargetKit, in a terminal.",
-        subcommands: [TourCommand.self, ServeCommand.self, HTTPBinCommand.self],
+        subcommands: [
+            TourCommand.self, DownloadCommand.self, UploadCommand.self, ServeCommand.self, HTTPBinCommand.self,
+        ],
         defaultSubcommand: TourCommand.self
     )
 }

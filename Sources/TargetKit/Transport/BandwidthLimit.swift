@@ -4,15 +4,15 @@ import Foundation
 /// The number of bytes that calls may send and receive in a second.
 ///
 /// ```swift
-/// let limit = RateLimit(bytesPerSecond: 500_000)
-/// try await provider.request(.backup, options: .setting(\.rateLimit, limit))
+/// let limit = BandwidthLimit(bytesPerSecond: 500_000)
+/// try await provider.request(.backup, options: .setting(\.bandwidthLimit, limit))
 /// limit.bytesPerSecond = nil      // as fast as possible from now on
 /// ```
 ///
 /// All calls with the same limit share it: set it on a provider or on a queue of transfers, or make one for a call. Bytes
 /// of bodies count, in both directions, those of a response after decoding. To keep the rate, less is read from the
 /// connection, so the server slows down.
-public final class RateLimit: Sendable {
+public final class BandwidthLimit: Sendable {
     private struct State: Sendable {
         var bytesPerSecond: Int?
         /// When the bytes that were reserved so far have been transferred.
@@ -83,19 +83,19 @@ extension CallOptions {
     /// The limit of the call's rate, which calls can share; default `nil`: none.
     ///
     /// It has no effect on a response of `URLSessionTransport` on Linux, which cannot be slowed down, and on stubs.
-    public var rateLimit: RateLimit? {
-        get { self[RateLimitKey.self] }
-        set { self[RateLimitKey.self] = newValue }
+    public var bandwidthLimit: BandwidthLimit? {
+        get { self[BandwidthLimitKey.self] }
+        set { self[BandwidthLimitKey.self] = newValue }
     }
 }
 
-private enum RateLimitKey: CallOptionKey { static let defaultValue: RateLimit? = nil }
+private enum BandwidthLimitKey: CallOptionKey { static let defaultValue: BandwidthLimit? = nil }
 
 // MARK: - The transport
 
 /// A transport whose bodies are sent and received within a limit.
-struct RateLimitedTransport: Transport {
-    let limit: RateLimit
+struct BandwidthLimitedTransport: Transport {
+    let limit: BandwidthLimit
     let transport: any Transport
 
     func send(_ request: TransportRequest) async throws -> TransportResponse {
@@ -127,7 +127,7 @@ struct RateLimitedTransport: Transport {
 /// A body whose readers keep within a limit. Transports read it on a thread of its own.
 private struct LimitedSource: BodySource {
     let source: any BodySource
-    let limit: RateLimit
+    let limit: BandwidthLimit
 
     var length: Int64? { source.length }
 
@@ -135,9 +135,9 @@ private struct LimitedSource: BodySource {
 
     private final class Reader: BodyReader {
         private let reader: any BodyReader
-        private let limit: RateLimit
+        private let limit: BandwidthLimit
 
-        init(_ reader: any BodyReader, _ limit: RateLimit) {
+        init(_ reader: any BodyReader, _ limit: BandwidthLimit) {
             self.reader = reader
             self.limit = limit
         }
@@ -153,11 +153,11 @@ private struct LimitedSource: BodySource {
 /// The pieces of a response's body within a limit.
 private final class LimitedPieces: Sendable {
     private let body: ResponseBody
-    private let limit: RateLimit
+    private let limit: BandwidthLimit
     /// What has arrived and was not returned.
     private let rest = Locked(Data())
 
-    init(body: ResponseBody, limit: RateLimit) {
+    init(body: ResponseBody, limit: BandwidthLimit) {
         self.body = body
         self.limit = limit
     }

@@ -9,8 +9,8 @@ import Testing
 import FoundationNetworking
 #endif
 
-@Suite("Rate limits", .timeLimit(.minutes(2)))
-struct RateLimitTests {
+@Suite("Limits of bandwidth", .timeLimit(.minutes(2)))
+struct BandwidthLimitTests {
     private static let content = Data((0..<100_000).map { UInt8(truncatingIfNeeded: $0) })
 
     private let server: TestServer
@@ -33,11 +33,11 @@ struct RateLimitTests {
     /// Makes a call whose limit is measured by a clock, and returns the response and the time that the call took on it.
     private func timed(_ target: TestTarget, bytesPerSecond: Int) async throws -> (Response, Duration) {
         let clock = ManualClock()
-        let limit = RateLimit(bytesPerSecond: bytesPerSecond, clock: clock)
+        let limit = BandwidthLimit(bytesPerSecond: bytesPerSecond, clock: clock)
         let provider = Provider<TestTarget>(transport: SystemTransport.patient)
         let handle = provider.request(
             target,
-            options: .setting(\.rateLimit, limit),
+            options: .setting(\.bandwidthLimit, limit),
             on: DispatchQueue(label: "test")
         ) { _ in
         }
@@ -82,10 +82,10 @@ struct RateLimitTests {
 
     @Test("Calls share a limit")
     func shared() async throws {
-        let limit = RateLimit(bytesPerSecond: 1_000_000)
+        let limit = BandwidthLimit(bytesPerSecond: 1_000_000)
         let provider = Provider<TestTarget>(
             transport: SystemTransport.patient,
-            options: .setting(\.rateLimit, limit)
+            options: .setting(\.bandwidthLimit, limit)
         )
         let (target, start) = (target(), ContinuousClock.now)
         try await withThrowingTaskGroup(of: Int.self) { group in
@@ -97,10 +97,10 @@ struct RateLimitTests {
 
     @Test("A limit of nil, and one that is removed, do not slow down")
     func unlimited() async throws {
-        let limit = RateLimit(bytesPerSecond: 1, clock: ManualClock())
+        let limit = BandwidthLimit(bytesPerSecond: 1, clock: ManualClock())
         limit.bytesPerSecond = nil
         let provider = Provider<TestTarget>(transport: SystemTransport.patient)
-        let response = try await provider.request(target(), options: .setting(\.rateLimit, limit))
+        let response = try await provider.request(target(), options: .setting(\.bandwidthLimit, limit))
         #expect(response.data == Self.content)
         limit.bytesPerSecond = -3
         #expect(limit.bytesPerSecond == 1)
@@ -109,10 +109,10 @@ struct RateLimitTests {
     @Test("A call that waits for its limit can be cancelled")
     func cancelling() async throws {
         let clock = ManualClock()
-        let limit = RateLimit(bytesPerSecond: 1, clock: clock)
+        let limit = BandwidthLimit(bytesPerSecond: 1, clock: clock)
         let provider = Provider<TestTarget>(transport: SystemTransport.patient)
         let target = target()
-        let call = Task { try await provider.request(target, options: .setting(\.rateLimit, limit)) }
+        let call = Task { try await provider.request(target, options: .setting(\.bandwidthLimit, limit)) }
         await clock.waitForSleepers()
         call.cancel()
         let error = await #expect(throws: TargetKitError.self) { try await call.value }

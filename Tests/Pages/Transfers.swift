@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT
+import TargetKit
+import TargetKitPlugins
+
+extension URL {
+    static let media = URL(filePath: "/")
+    static let films = URL(filePath: "/")
+}
+
+let folder = URL(filePath: "/")
+let reachability = Reachability(ManualConnectivity(.offline))
+let transport = StubTransport(.response(status: 200, data: Data()))
+
+func show(_ transfers: [Transfer<Media>]) {}

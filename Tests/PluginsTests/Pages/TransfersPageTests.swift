@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+import TargetKitPlugins
+import TargetKitTesting
+import TestSupport
+import Testing
+
+@Suite("Page: transfers", .timeLimit(.minutes(2)))
+struct TransfersPageTests {
+    enum Media: TargetType, Codable {
+        case film(Int)
+        case photo(URL)
+
+        var baseURL: URL { .media }
+
+        var path: RequestPath {
+            switch self {
+            case .film(let number): "/films/\(number)"
+            case .photo: "/photos"
+            }
+        }
+
+        var task: HTTPTask {
+            switch self {
+            case .film(let number): .download(to: .file(.films.appending(path: "\(number).mp4")).resumable)
+            case .photo(let file): .file(file).resumable(.tus)
+            }
+        }
+    }
+
+    @Test("A queue of downloads and uploads")
+    func queue() async throws {
+        let temporary = try TemporaryFolder()
+        let folder = temporary.url
+        let shown = Recorder<Int>()
+        let show = { @Sendable (transfers: [Transfer<Media>]) in shown.append(transfers.count) }
+        let transport = StubTransport(.response(status: 200, data: Data("film".utf8)))
+        let reachability = Reachability(ManualConnectivity(.online(.wifi, isExpensive: false)))
+        let queue = try TransferQueue(
+            Provider<Media>(transport: transport, plugins: [RetryPlugin()]),
+            storedIn: folder.appending(path: "media.queue"),
+            options: .setting(\.allowsExpensive, false),
+            reachability: reachability
+        )
+        let film = try await queue.add(.film(7), priority: .high)
+        let showing = Task {
+            for await transfers in queue.updates { show(transfers) }
+        }
+        let response = try await queue.response(of: film)
+        #expect(response.file.flatMap { try? Data(contentsOf: $0) } == Data("film".utf8))
+        await shown.waitForCount(1)
+        showing.cancel()
+    }
+}
+
+extension URL {
+    fileprivate static let media = URL(filePath: "/")
+    fileprivate static let films = FileManager.default.temporaryDirectory.appending(path: "films-\(UUID())")
+}
