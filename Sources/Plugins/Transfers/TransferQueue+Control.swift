@@ -40,9 +40,10 @@ extension TransferQueue {
         change([id], Self.resume)
     }
 
-    /// Cancels a transfer that has not ended. It stays in ``transfers`` until it is removed, but not in the file.
+    /// Cancels a transfer that has not ended, and removes what a download has stored. It stays in ``transfers`` until it is
+    /// removed, but not in the file.
     public func cancel(_ id: UUID) {
-        change([id], Self.cancel)
+        cancel([id])
     }
 
     /// Pauses all transfers that are waiting or running.
@@ -60,7 +61,7 @@ extension TransferQueue {
 
     /// Cancels all transfers that have not ended.
     public func cancelAll() {
-        change(content.value.order, Self.cancel)
+        cancel(content.value.order)
     }
 
     /// Changes the priority of a transfer. A running transfer goes on.
@@ -68,7 +69,8 @@ extension TransferQueue {
         change([id]) { $0.priority = priority }
     }
 
-    /// Removes a transfer from the queue, after cancelling it if it has not ended. The files of a transfer that is finished stay.
+    /// Removes a transfer from the queue, after cancelling it if it has not ended. The file of a download that is finished
+    /// stays.
     public func remove(_ id: UUID) {
         remove([id])
     }
@@ -85,8 +87,9 @@ extension TransferQueue {
         }
     }
 
-    private static func cancel(_ transfer: inout Transfer<Target>) {
-        if !transfer.state.hasEnded { transfer.state = .cancelled }
+    private func cancel(_ ids: [UUID]) {
+        let idle = change(ids) { if !$0.state.hasEnded { $0.state = .cancelled } }
+        for target in idle { provider.removePart(of: target) }
     }
 
     private static func resume(_ transfer: inout Transfer<Target>) {
@@ -98,14 +101,17 @@ extension TransferQueue {
 
     private func remove(_ ids: [UUID]) {
         let removed = update { content in
-            ids.compactMap { id -> (UUID, RequestHandle?)? in
+            ids.compactMap { id -> Item? in
                 guard let item = content.items.removeValue(forKey: id) else { return nil }
                 content.order.removeAll { $0 == id }
-                return (id, item.handle)
+                return item
             }
         }
-        for (_, handle) in removed { handle?.cancel() }
-        save(removed.map { StoredTransfer.removed($0.0) })
+        for item in removed {
+            item.handle?.cancel()
+            if item.call == nil, !item.transfer.state.isFinished { provider.removePart(of: item.transfer.target) }
+        }
+        save(removed.map { StoredTransfer.removed($0.transfer.id) })
         startWaiting()
     }
 }
@@ -113,23 +119,28 @@ extension TransferQueue {
 // MARK: - Changes and calls
 
 extension TransferQueue {
-    /// Changes transfers, stores the changes, and ends the calls of those that are no longer running.
-    private func change(_ ids: [UUID], _ change: (inout Transfer<Target>) -> Void) {
-        let (records, handles) = update { content in
+    /// Changes transfers, stores the changes, and ends the calls of those that are no longer running. Returns the targets of
+    /// those that had no call.
+    @discardableResult
+    private func change(_ ids: [UUID], _ change: (inout Transfer<Target>) -> Void) -> [Target] {
+        let (records, handles, idle) = update { content in
             var records: [StoredTransfer<Target>] = []
             var handles: [RequestHandle] = []
+            var idle: [Target] = []
             for id in ids {
                 guard var item = content.items[id] else { continue }
                 change(&item.transfer)
                 content.items[id] = item
                 records.append(StoredTransfer(item.transfer, number: item.number))
                 if !item.transfer.state.isRunning, let handle = item.handle { handles.append(handle) }
+                if item.call == nil { idle.append(item.transfer.target) }
             }
-            return (records, handles)
+            return (records, handles, idle)
         }
         for handle in handles { handle.cancel() }
         save(records)
         startWaiting()
+        return idle
     }
 
     private func save(_ records: [StoredTransfer<Target>]) {
@@ -160,7 +171,7 @@ extension TransferQueue {
                 guard progress.direction == direction else { return }
                 self.update { $0.items[id]?.transfer.progress = progress }
             },
-            completion: { self.end(id, $0) }
+            completion: { self.end(transfer, $0) }
         )
         let isWanted = content.update { content in
             // The call may have ended already.
@@ -172,25 +183,23 @@ extension TransferQueue {
     }
 
     /// Records the result of a transfer's call. Of one that was paused or cancelled only a success counts.
-    private func end(_ id: UUID, _ result: Result<Response, TargetKitError>) {
-        let record = update { content -> StoredTransfer<Target>? in
-            guard var item = content.items[id] else {
-                content.callCount -= 1
-                return nil
-            }
-            item.call = nil
+    private func end(_ transfer: Transfer<Target>, _ result: Result<Response, TargetKitError>) {
+        let waits = if case .failure(let error) = result { waitsAfter(error) } else { false }
+        let (record, isGivenUp) = update { content -> (StoredTransfer<Target>?, Bool) in
             content.callCount -= 1
+            guard var item = content.items[transfer.id] else { return (nil, true) }
+            item.call = nil
             switch (result, item.transfer.state) {
-            case (.success(let response), .running), (.success(let response), .paused),
-                (.success(let response), .waiting):
-                item.transfer.state = .finished(response)
-            case (.failure(let error), .running):
-                item.transfer.state = waitsAfter(error) ? .waiting : .failed(error)
-            case (_, .cancelled), (.failure, _), (.success, _): break
+            case (_, .cancelled): break
+            case (.success(let response), _): item.transfer.state = .finished(response)
+            case (.failure(let error), .running): item.transfer.state = waits ? .waiting : .failed(error)
+            case (.failure, _): break
             }
-            content.items[id] = item
-            return StoredTransfer(item.transfer, number: item.number)
+            content.items[transfer.id] = item
+            let isCancelled = if case .cancelled = item.transfer.state { true } else { false }
+            return (StoredTransfer(item.transfer, number: item.number), isCancelled)
         }
+        if isGivenUp { provider.removePart(of: transfer.target) }
         if let record { save([record]) }
         startWaiting()
     }
@@ -237,5 +246,9 @@ extension Transfer.State {
 
     var isWaiting: Bool {
         if case .waiting = self { true } else { false }
+    }
+
+    var isFinished: Bool {
+        if case .finished = self { true } else { false }
     }
 }

@@ -78,6 +78,19 @@ extension Call {
     }
 }
 
+extension Provider {
+    /// Removes what an interrupted download of a target has stored, unless a call is using it. Does nothing for other targets,
+    /// and if plugins change the URL of a download whose file the server names.
+    package func removePart(of target: Target) {
+        guard let endpoint = try? endpointClosure(target), let destination = endpoint.task.download,
+            destination.isResumable, let url = try? endpoint.urlRequest().url
+        else { return }
+        let place = DownloadPlace(destination).part(for: url)
+        guard FileStatus(of: place, followsLinks: false) != nil else { return }
+        DownloadPart.open(place, permissions: nil)?.remove()
+    }
+}
+
 /// The attempts of a call that a resumable download makes by itself, without asking plugins.
 struct DownloadResumptions {
     /// The number of times that a call begins again.
