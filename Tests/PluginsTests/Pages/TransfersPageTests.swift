@@ -24,7 +24,7 @@ struct TransfersPageTests {
         var task: HTTPTask {
             switch self {
             case .film(let number): .download(to: .file(.films.appending(path: "\(number).mp4")).resumable)
-            case .photo(let file): .file(file).resumable(.tus)
+            case .photo(let file): .upload(file: file).resumable(.tus)
             }
         }
     }

@@ -90,7 +90,7 @@ struct StoredTransfersTests {
         while true {
             do {
                 return try queue(ControlledTransport())
-            } catch .fileInUse {
+            } catch TransferQueueError.fileInUse {
                 await Task.yield()
             }
         }

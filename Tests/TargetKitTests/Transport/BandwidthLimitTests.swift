@@ -44,7 +44,7 @@ struct BandwidthLimitTests {
         let isDone = Locked(false)
         let ticking = Task {
             while !isDone.withLock({ $0 }) {
-                await clock.waitForSleepers()
+                try? await clock.waitForSleepers(within: .seconds(600))
                 clock.advance(by: .milliseconds(50))
             }
         }
@@ -113,7 +113,7 @@ struct BandwidthLimitTests {
         let provider = Provider<TestTarget>(transport: SystemTransport.patient)
         let target = target()
         let call = Task { try await provider.request(target, options: .setting(\.bandwidthLimit, limit)) }
-        await clock.waitForSleepers()
+        try await clock.waitForSleepers()
         call.cancel()
         let error = await #expect(throws: TargetKitError.self) { try await call.value }
         #expect(error?.stage == .cancelled)

@@ -28,7 +28,7 @@ enum FileTransfer: TargetType, Codable {
     var task: HTTPTask {
         switch self {
         case .download(_, let folder): .download(to: .folder(folder).resumable)
-        case .upload(let file, _): .file(file).resumable(.tus.metadata(["filename": file.lastPathComponent]))
+        case .upload(let file, _): .upload(file: file).resumable(.tus.metadata(["filename": file.lastPathComponent]))
         }
     }
 
