@@ -138,7 +138,7 @@ extension RecordLog {
             for line in data.prefix(size).split(separator: UInt8(ascii: "\n")) {
                 let json = line.dropFirst(RecordLog.digestSize + 1)
                 let isWhole =
-                    !json.isEmpty && line.prefix(RecordLog.digestSize).elementsEqual(RecordLog.digest(of: json))
+                    !json.isEmpty && line.prefix(RecordLog.digestSize + 1).elementsEqual(RecordLog.start(of: json))
                 if isWhole, let record = try? decoder.decode(Record.self, from: Data(json)) {
                     records.append(record)
                 } else {
@@ -152,8 +152,10 @@ extension RecordLog {
     /// The number of digits before a record.
     private static var digestSize: Int { 16 }
 
-    private static func digest(of json: Data) -> Substring.UTF8View {
-        MessageDigest.sha256.hexadecimal(of: String(decoding: json, as: UTF8.self)).prefix(digestSize).utf8
+    /// What stands before a record in its line.
+    private static func start(of json: Data) -> Data {
+        let digest = MessageDigest.sha256.hexadecimal(of: String(decoding: json, as: UTF8.self))
+        return Data((digest.prefix(digestSize) + " ").utf8)
     }
 
     private static func lines(_ records: [Record]) throws(RecordLogFailure) -> Data {
@@ -170,8 +172,7 @@ extension RecordLog {
                     reason: "the record cannot be encoded: \(ErrorDescription(error))"
                 )
             }
-            lines.append(contentsOf: digest(of: json))
-            lines.append(UInt8(ascii: " "))
+            lines.append(start(of: json))
             lines.append(json)
             lines.append(UInt8(ascii: "\n"))
         }

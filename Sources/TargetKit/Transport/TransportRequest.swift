@@ -226,6 +226,8 @@ public struct TransferProgress: Sendable, Hashable {
     /// moves.
     public var remainingTime: Duration? {
         guard let total, let bytesPerSecond, bytesPerSecond > 0 else { return nil }
-        return LongestWait.limited(.seconds(max(0, Double(total - completed)) / bytesPerSecond))
+        let seconds = max(0, Double(total - completed)) / bytesPerSecond
+        // At most about 30 years: a duration has less range than a number.
+        return .seconds(min(seconds, 1e9))
     }
 }
