@@ -9,7 +9,7 @@ final class TransferStore<Target: TargetType & Codable>: Sendable {
         var completions: [@Sendable (TransferQueueError?) -> Void] = []
     }
 
-    /// The number of outdated records at which the file is written anew, beside one for each transfer.
+    /// The number of outdated records at which the file is rewritten, beside one for each transfer.
     private static var limit: Int { 100 }
 
     /// The transfers when the file was opened.

@@ -66,7 +66,7 @@ final class Call: Sendable {
     let hasOwnTask: Bool
     /// The exchange timeout from the call's own options.
     let exchangeTimeout: Duration?
-    /// Receives the progress of transports; `nil` if nobody wants to know.
+    /// Receives the progress of transports; `nil` if it is not reported.
     let progress: (@Sendable (TransferProgress) -> Void)?
     /// What ``progress`` belongs to; `nil` for a shared exchange, whose calls have their own.
     let meter: ProgressMeter?

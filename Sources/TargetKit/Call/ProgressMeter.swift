@@ -17,7 +17,7 @@ final class ProgressMeter: Sendable {
     private let elapsed = ElapsedTime(ContinuousClock())
     private let state = Locked(State())
 
-    /// Creates a meter for a call; returns `nil` if nobody wants to know.
+    /// Creates a meter for a call; returns `nil` if it would report to nothing.
     ///
     /// - Parameters:
     ///   - report: Receives the progress in both directions.

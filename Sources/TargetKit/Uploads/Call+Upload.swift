@@ -50,6 +50,7 @@ extension Call {
         // An interim response can make it possible.
         handle.setPausing(isPossible: session.isRepeatable)
         var request = request
+        if step.isCompleting, step.kind != .plain, !step.range.isEmpty { request.body = session.watched(request.body) }
         if session.isOneRequest(step) || step.kind == .append {
             request.interimResponse = { head, url in session.receiveInterim(head, to: step, from: url) }
         }
@@ -96,6 +97,16 @@ extension UploadSession {
         state.withLock { $0.lastRequest = request }
     }
 
+    /// The body of a request that completes the upload, which records when all of it was read: the server can then have it
+    /// without a response.
+    fileprivate func watched(_ body: TransportRequest.Body) -> TransportRequest.Body {
+        guard case .stream(let source) = body, var part = source as? FilePartSource else {
+            noteSentCompletely()
+            return body
+        }
+        part.didReadAll = { self.noteSentCompletely() }
+        return .stream(part)
+    }
 }
 
 /// A transport that passes interim responses to ``TransportRequest/interimResponse``.

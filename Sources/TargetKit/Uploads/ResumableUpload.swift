@@ -40,7 +40,7 @@ public struct ResumableUpload: Sendable, Hashable {
     ///
     /// The first request is an OPTIONS to the target's URL. If the server does not name tus in its response, the call is a
     /// plain upload with the target's method, which is sent once. Otherwise a POST to the target's URL creates the
-    /// upload, in the place of the target's method. The response of the call is that of the last request, usually with
+    /// upload, whatever the target's method. The response of the call is that of the last request, usually with
     /// the status 204, and its `Location` is the URL of the upload.
     public static let tus = ResumableUpload(.tus)
 

@@ -104,6 +104,8 @@ struct FilePartSource: BodySource {
     let file: URL
     let version: FileVersion
     let range: Range<Int64>
+    /// Called when the last byte has been read.
+    var didReadAll: (@Sendable () -> Void)?
 
     var length: Int64? { Int64(range.count) }
 
@@ -146,7 +148,10 @@ struct FilePartSource: BodySource {
                 guard count > 0 else { throw UploadFailure.fileChanged(path: source.file.path) }
                 position += Int64(count)
                 // Before the last bytes are sent, because the request is then complete.
-                if position == end { try checkVersion() }
+                if position == end {
+                    try checkVersion()
+                    source.didReadAll?()
+                }
                 return count
             }
         }

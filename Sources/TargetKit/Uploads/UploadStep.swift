@@ -77,7 +77,6 @@ struct UploadStep: Sendable {
         return { step in
             guard step.direction == .upload else { return isCompleting ? report?(step) ?? () : () }
             let end = min(start + step.completed, length)
-            if end == length, isCompleting { session.noteSentCompletely() }
             report?(TransferProgress(completed: end, total: length, direction: .upload))
         }
     }

@@ -55,6 +55,6 @@ struct TransfersPageTests {
 }
 
 extension URL {
-    fileprivate static let media = URL(filePath: "/")
+    fileprivate static let media = URL(string: "https://media.example") ?? URL(filePath: "/")
     fileprivate static let films = FileManager.default.temporaryDirectory.appending(path: "films-\(UUID())")
 }

@@ -113,7 +113,8 @@ struct TransferRateTests {
         #expect(progress.completedUnitCount == 50)
         #expect(all.fractionCompleted == 0.5)
         all.cancel()
-        #expect(handle.isCancelled)
+        // Foundation calls the handler on a queue of its own.
+        while !handle.isCancelled { await Task.yield() }
         server.gate.open()
     }
 }
