@@ -4,7 +4,7 @@ import TargetKit
 
 /// A download or upload of a ``TransferQueue``, as it was at one moment.
 public struct Transfer<Target: TargetType>: Identifiable, Sendable {
-    /// What a transfer is doing.
+    /// The state of a transfer.
     public enum State: Sendable {
         /// It starts when fewer than ``TransferQueue/maxConcurrent`` transfers are running, and there is a network that it may
         /// use.
@@ -15,7 +15,8 @@ public struct Transfer<Target: TargetType>: Identifiable, Sendable {
         case paused
         /// Its call succeeded.
         case finished(Response)
-        /// Its call failed. ``TransferQueue/resume(_:)`` starts it again.
+        /// Its call failed. ``TransferQueue/resume(_:)`` starts it again. After a launch, only the description of the error is
+        /// known.
         case failed(TargetKitError)
         /// It was cancelled.
         case cancelled
@@ -29,21 +30,37 @@ public struct Transfer<Target: TargetType>: Identifiable, Sendable {
         }
     }
 
-    /// Identifies the transfer, also after the app was launched again.
+    /// A stable identifier that is preserved across launches.
     public let id: UUID
     /// The target of the call.
     public let target: Target
-    /// Which of the waiting transfers starts first.
+    /// The priority for starting the transfer.
     public internal(set) var priority: TransferPriority
-    /// What the transfer is doing.
+    /// The state of the transfer.
     public internal(set) var state: State
-    /// The progress of the file: of the request's body if it has one, else of the response's; `nil` before the first bytes.
+    /// The progress of the file: of the request's body if it has one, else of the response's; `nil` before the
+    /// first bytes of this launch.
     public internal(set) var progress: TransferProgress?
+
+    /// Creates a transfer, for previews and tests of what shows it.
+    public init(
+        id: UUID = UUID(),
+        target: Target,
+        priority: TransferPriority = .normal,
+        state: State,
+        progress: TransferProgress? = nil
+    ) {
+        self.id = id
+        self.target = target
+        self.priority = priority
+        self.state = state
+        self.progress = progress
+    }
 }
 
 /// Which of the waiting transfers of a ``TransferQueue`` starts first. Those with the same priority start in the order in
 /// which they were added.
-public enum TransferPriority: Int, Sendable, Codable, CaseIterable, Comparable {
+public enum TransferPriority: Int, Sendable, Codable, Comparable {
     /// After all others.
     case low
     /// After those with a high priority.
@@ -77,7 +94,7 @@ extension TransferQueueError: DescribedError {
     package var redactedDescription: String {
         switch self {
         case .fileInUse(let path):
-            "The queue's file \(path) is used by another queue. Create one queue for a file, and keep it."
+            "The queue file \(path) is in use by another queue. Create one queue for each file, and keep a reference to it."
         case .unusableFile(let path, let reason): "The queue's file cannot be used: \(path): \(reason)"
         case .unknownTransfer(let id): "The queue has no transfer \(id). It was removed, or belongs to another queue."
         }

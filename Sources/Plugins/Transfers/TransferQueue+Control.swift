@@ -5,7 +5,7 @@ import TargetKit
 // MARK: - What an app does with transfers
 
 extension TransferQueue {
-    /// Adds a transfer. When this returns, it is on permanent storage, if the queue has a file.
+    /// Adds a transfer and, if the queue has a file, writes it to permanent storage before returning.
     ///
     /// - Parameters:
     ///   - target: The call.
@@ -30,18 +30,18 @@ extension TransferQueue {
         return transfer.id
     }
 
-    /// Pauses a transfer that is waiting or running. Of one that can be continued, what was transferred stays.
+    /// Pauses a waiting or running transfer. A resumable transfer keeps what was transferred.
     public func pause(_ id: UUID) {
         change([id], Self.pause)
     }
 
-    /// Lets a transfer that was paused, has failed, or was cancelled wait for its start again.
+    /// Returns a paused, failed or cancelled transfer to the waiting state.
     public func resume(_ id: UUID) {
         change([id], Self.resume)
     }
 
-    /// Cancels a transfer that has not ended, and removes what a download has stored. It stays in ``transfers`` until it is
-    /// removed, but not in the file.
+    /// Cancels a transfer that has not ended, and removes its partial download. It stays in ``transfers`` until you remove
+    /// it, and is not restored at the next launch.
     public func cancel(_ id: UUID) {
         cancel([id])
     }
@@ -51,7 +51,7 @@ extension TransferQueue {
         change(content.value.order, Self.pause)
     }
 
-    /// Lets all transfers that were paused, and those that have failed, wait for their start again.
+    /// Returns all paused and failed transfers to the waiting state; cancelled ones stay cancelled.
     public func resumeAll() {
         change(content.value.order) { transfer in
             if case .cancelled = transfer.state { return }
@@ -64,7 +64,7 @@ extension TransferQueue {
         cancel(content.value.order)
     }
 
-    /// Changes the priority of a transfer. A running transfer goes on.
+    /// Changes the priority of a transfer. Does not affect a running transfer.
     public func setPriority(_ priority: TransferPriority, of id: UUID) {
         change([id]) { $0.priority = priority }
     }
@@ -125,19 +125,23 @@ extension TransferQueue {
     private func change(_ ids: [UUID], _ change: (inout Transfer<Target>) -> Void) -> [Target] {
         let (records, handles, idle) = update { content in
             var records: [StoredTransfer<Target>] = []
-            var handles: [RequestHandle] = []
+            var handles: [(handle: RequestHandle, isPaused: Bool)] = []
             var idle: [Target] = []
             for id in ids {
                 guard var item = content.items[id] else { continue }
                 change(&item.transfer)
                 content.items[id] = item
                 records.append(StoredTransfer(item.transfer, number: item.number))
-                if !item.transfer.state.isRunning, let handle = item.handle { handles.append(handle) }
+                if !item.transfer.state.isRunning, let handle = item.handle {
+                    handles.append((handle, item.transfer.state.isPaused))
+                }
                 if item.call == nil { idle.append(item.transfer.target) }
             }
             return (records, handles, idle)
         }
-        for handle in handles { handle.cancel() }
+        for (handle, isPaused) in handles {
+            if isPaused { handle.cancelKeepingTransfer() } else { handle.cancel() }
+        }
         save(records)
         startWaiting()
         return idle
@@ -179,10 +183,10 @@ extension TransferQueue {
             content.items[id]?.call = .started(handle)
             return content.items[id]?.transfer.state.isRunning == true
         }
-        if !isWanted { handle.cancel() }
+        if !isWanted { handle.cancelKeepingTransfer() }
     }
 
-    /// Records the result of a transfer's call. Of one that was paused or cancelled only a success counts.
+    /// Records the result of a transfer's call. For a paused transfer, only a success is recorded.
     private func end(_ transfer: Transfer<Target>, _ result: Result<Response, TargetKitError>) {
         let waits = if case .failure(let error) = result { waitsAfter(error) } else { false }
         let (record, isGivenUp) = update { content -> (StoredTransfer<Target>?, Bool) in
@@ -246,6 +250,10 @@ extension Transfer.State {
 
     var isWaiting: Bool {
         if case .waiting = self { true } else { false }
+    }
+
+    var isPaused: Bool {
+        if case .paused = self { true } else { false }
     }
 
     var isFinished: Bool {

@@ -6,7 +6,7 @@ import TargetKit
 import Observation
 #endif
 
-/// Downloads and uploads that wait for each other, and for the network, and go on after the app was launched again.
+/// Runs downloads and uploads, limits how many run at once, waits for the network, and continues after the app is relaunched.
 ///
 /// ```swift
 /// enum Media: TargetType, Codable { case film(id: Int), photo(URL) … }
@@ -18,11 +18,11 @@ import Observation
 ///
 /// Targets should use a task that can be continued, `HTTPTask.download(to:)` with `.resumable` or a resumable upload:
 /// other transfers begin again after a pause or a launch. A transfer that was running when the process ended, or when its
-/// call was cancelled by something else than the queue (`Provider.cancelAll()`, a scope that is shut down), starts again
+/// call was cancelled other than by the queue (`Provider.cancelAll()`, a scope that is shut down), starts again
 /// at the next launch.
 ///
-/// Every launch creates the queue again, with the same file: the transfers that have not ended are in it, and start at
-/// once.
+/// Create the queue with the same file at every launch. Transfers that have not ended are restored; waiting ones start
+/// immediately.
 public final class TransferQueue<Target: TargetType & Codable>: Sendable {
     struct Item: Sendable {
         var transfer: Transfer<Target>
@@ -78,7 +78,7 @@ public final class TransferQueue<Target: TargetType & Codable>: Sendable {
     let callbacks = DispatchQueue(label: "TargetKit.transfers")
     let networkTask = Locked<Task<Void, Never>?>(nil)
     private let registrar: any Sendable
-    /// Whether observers will be told of changes.
+    /// Whether a notification of the observers is pending.
     private let isAnnounced = Locked(false)
 
     /// The number of entries in the file that this version of the app cannot decode, for example because a case of the
@@ -133,7 +133,7 @@ public final class TransferQueue<Target: TargetType & Codable>: Sendable {
         content.finish()
     }
 
-    /// The transfers in the order in which they were added, those that have ended included.
+    /// The transfers in the order in which they were added, including those that have ended.
     ///
     /// In SwiftUI, a view that reads them is updated when they change (iOS 17, macOS 14).
     public var transfers: [Transfer<Target>] {
@@ -147,7 +147,7 @@ public final class TransferQueue<Target: TargetType & Codable>: Sendable {
         return content.value.items[id]?.transfer
     }
 
-    /// The current transfers, and then those after each change. A slow reader gets only the latest ones. The sequence ends
+    /// The current transfers, followed by the transfers after each change. A slow reader receives only the latest value. The sequence ends
     /// when the queue is released. Each sequence has one reader.
     public var updates: AsyncStream<[Transfer<Target>]> {
         let content = content
@@ -158,7 +158,7 @@ public final class TransferQueue<Target: TargetType & Codable>: Sendable {
         }
     }
 
-    /// How many transfers run at the same time, at least 1. Running ones are not stopped when it becomes less.
+    /// How many transfers run at the same time, at least 1. Lowering it does not stop running transfers.
     public var maxConcurrent: Int {
         get { content.value.maxConcurrent }
         set {
@@ -167,8 +167,8 @@ public final class TransferQueue<Target: TargetType & Codable>: Sendable {
         }
     }
 
-    /// Why the last change could not be written to the file; `nil` when it was. Without the change, the next launch
-    /// repeats what it had undone: a transfer that is paused starts.
+    /// The error of the last write to the file, or `nil` if it succeeded. A change that was not written is lost at the next
+    /// launch; for example, a paused transfer starts again.
     public var storageError: TransferQueueError? { content.value.storageError }
 
     /// Waits until a transfer has ended, and returns its response.
@@ -193,7 +193,7 @@ public final class TransferQueue<Target: TargetType & Codable>: Sendable {
 // MARK: - Observation
 
 extension TransferQueue {
-    /// Changes the content, and tells readers and observers.
+    /// Changes the content and notifies readers and observers.
     @discardableResult
     func update<Result: Sendable>(_ change: (inout Content) -> Result) -> Result {
         let result = content.update(change)
@@ -216,7 +216,7 @@ extension TransferQueue {
         #endif
     }
 
-    /// Tells observers on the main actor, where views read. Changes until then are told together.
+    /// Notifies observers on the main actor. Changes made until then are coalesced.
     func announce() {
         #if canImport(Observation)
         if #available(macOS 14, iOS 17, tvOS 17, watchOS 10, *), let registrar = registrar as? ObservationRegistrar {

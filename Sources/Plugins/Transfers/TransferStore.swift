@@ -2,14 +2,14 @@
 import Foundation
 import TargetKit
 
-/// The file of a queue. Changes are written on a queue of their own, in their order; those that wait are written together.
+/// The file of a queue. Writes changes in order on a serial queue, and combines pending ones.
 final class TransferStore<Target: TargetType & Codable>: Sendable {
     private struct Pending: Sendable {
         var records: [StoredTransfer<Target>] = []
         var completions: [@Sendable (TransferQueueError?) -> Void] = []
     }
 
-    /// The number of outdated records at which the file is rewritten, beside one for each transfer.
+    /// The number of outdated records, beyond one for each transfer, after which the file is rewritten.
     private static var limit: Int { 100 }
 
     /// The transfers when the file was opened.

@@ -66,7 +66,7 @@ final class Call: Sendable {
     let hasOwnTask: Bool
     /// The exchange timeout from the call's own options.
     let exchangeTimeout: Duration?
-    /// Receives the progress of transports; `nil` if it is not reported.
+    /// Receives the progress of transports; `nil` if there is no observer.
     let progress: (@Sendable (TransferProgress) -> Void)?
     /// What ``progress`` belongs to; `nil` for a shared exchange, whose calls have their own.
     let meter: ProgressMeter?

@@ -17,7 +17,7 @@ final class ProgressMeter: Sendable {
     private let elapsed = ElapsedTime(ContinuousClock())
     private let state = Locked(State())
 
-    /// Creates a meter for a call; returns `nil` if it would report to nothing.
+    /// Creates a meter for a call; returns `nil` if there is no observer.
     ///
     /// - Parameters:
     ///   - report: Receives the progress in both directions.
@@ -33,7 +33,7 @@ final class ProgressMeter: Sendable {
         case (let report?, nil): self.report = report
         case (let report, let object?):
             let direction = target.task.transferDirection
-            object.control(handle)
+            object.control(handle, isPausable: target.task.isResumable)
             self.report = { progress in
                 if progress.direction == direction { object.update(progress) }
                 report?(progress)
@@ -75,7 +75,7 @@ final class ProgressMeter: Sendable {
 
 /// The smoothed rate of a transfer.
 struct TransferRate: Sendable {
-    /// The time after which a change of the rate shows to two thirds.
+    /// The time constant of the smoothing, in seconds.
     private static let smoothing = 3.0
     /// The shortest time in which a rate is measured.
     private static let interval = Duration.milliseconds(250)
@@ -111,8 +111,8 @@ extension CallOptions {
     /// try await provider.request(.film(7), options: .setting(\.progress, film))
     /// ```
     ///
-    /// Its units are bytes, with their throughput and the remaining time. Cancelling it cancels the call, and pausing or
-    /// resuming it does what ``RequestHandle/pause()`` and ``RequestHandle/resume()`` do.
+    /// Its units are bytes, with their throughput and the remaining time. Cancelling it cancels the call. Pausing
+    /// and resuming it pauses and resumes a call that can be continued, as ``RequestHandle/pause()`` does.
     public var progress: Progress? {
         get { self[ProgressKey.self] }
         set { self[ProgressKey.self] = newValue }
@@ -122,10 +122,10 @@ extension CallOptions {
 private enum ProgressKey: CallOptionKey { static let defaultValue: Progress? = nil }
 
 extension Progress {
-    fileprivate func control(_ handle: RequestHandle) {
+    fileprivate func control(_ handle: RequestHandle, isPausable: Bool) {
         kind = .file
         isCancellable = true
-        isPausable = true
+        self.isPausable = isPausable
         cancellationHandler = { [weak handle] in handle?.cancel() }
         pausingHandler = { [weak handle] in handle?.pause() }
         resumingHandler = { [weak handle] in handle?.resume() }

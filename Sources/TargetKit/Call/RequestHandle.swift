@@ -20,6 +20,8 @@ public final class RequestHandle: Sendable {
         /// The number of tasks in each other that the call waits for.
         var tasks = 0
         var interruption: Interruption?
+        /// Whether a resumable upload stays on the server after a cancel.
+        var keepsTransfer = false
         var outcome: Outcome?
         var waiters: [UnsafeContinuation<Outcome, Never>] = []
         /// The values that plugins store in the call's context; `nil` after its end. They are here so that a call needs only one
@@ -48,6 +50,14 @@ public final class RequestHandle: Sendable {
     public func cancel() {
         interrupt(.cancelled)
     }
+
+    /// Cancels the call; a resumable upload stays on the server, whatever ``ResumableUpload/terminatedOnCancel`` says.
+    package func cancelKeepingTransfer() {
+        state.withLock { $0.keepsTransfer = true }
+        cancel()
+    }
+
+    var keepsTransfer: Bool { state.withLock(\.keepsTransfer) }
 
     /// Whether ``cancel()`` was called before the call timed out.
     public var isCancelled: Bool { interruption == .cancelled }

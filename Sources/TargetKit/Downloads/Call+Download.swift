@@ -53,17 +53,6 @@ extension Call {
 }
 
 extension Call {
-    /// Runs an exchange that pausing the call cancels. Only a call with a task of its own has a handle for the app.
-    private func pausable(
-        _ exchange: @escaping @Sendable () async throws -> ExchangeResult
-    ) async throws -> ExchangeResult {
-        guard hasOwnTask else { return try await exchange() }
-        let result = await handle.runUntilPaused { () async -> Result<ExchangeResult, any Error> in
-            do { return .success(try await exchange()) } catch { return .failure(error) }
-        }
-        return try result.get()
-    }
-
     private func store(
         _ result: ExchangeResult,
         in download: ResumableDownload,

@@ -11,7 +11,7 @@ import Foundation
 ///
 /// The file appears at its place only when the complete body has arrived, its checksums are right, and the response is an
 /// accepted success. Missing folders are created. On iOS, tvOS, watchOS and visionOS, the file is protected until the
-/// first unlock after a restart (`FileProtectionType.completeUntilFirstUserAuthentication`), so that a download goes on
+/// first unlock after a restart (`FileProtectionType.completeUntilFirstUserAuthentication`), so that a download continues
 /// while the device is locked.
 ///
 /// A body that does not match a SHA-256 in the response's `Repr-Digest` or `Content-Digest` (RFC 9530) fails the call with
@@ -79,7 +79,7 @@ public struct DownloadDestination: Sendable {
     /// The same destination, for a download that continues where the last one stopped.
     ///
     /// When a call is cancelled, fails, or ends with its process, the bytes that have arrived stay in a hidden file beside
-    /// the destination, or for ``choose(_:)`` in the user's folder for caches. The next call for the same URL and destination,
+    /// the destination, or for ``choose(_:)`` in the caches directory. The next call for the same URL and destination,
     /// or the next attempt of the same call, requests the rest with `Range` and `If-Range` (RFC 9110 §14). If the server's
     /// file has changed, the download begins again: bytes of two versions are never mixed. The result is that of a complete
     /// download: its status is 200 and its `Content-Length` that of the file. A complete file that cannot be moved to its

@@ -155,7 +155,6 @@ extension HTTPHeaders {
 }
 
 extension HTTPHeaderName {
-    static let acceptRanges = Self(rawValue: "Accept-Ranges")
     static let contentDigest = Self(rawValue: "Content-Digest")
     static let contentDisposition = Self(rawValue: "Content-Disposition")
     static let contentRange = Self(rawValue: "Content-Range")

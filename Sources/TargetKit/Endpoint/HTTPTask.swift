@@ -69,6 +69,9 @@ struct EncodedParameters: Sendable {
 }
 
 extension HTTPTask {
+    /// Whether a call can be paused and continued.
+    var isResumable: Bool { upload != nil || download?.isResumable == true }
+
     /// The direction of the larger part: the file that is sent or stored.
     package var transferDirection: TransferProgress.Direction {
         if download != nil { return .download }

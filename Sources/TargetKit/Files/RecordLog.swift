@@ -152,7 +152,7 @@ extension RecordLog {
     /// The number of digits before a record.
     private static var digestSize: Int { 16 }
 
-    /// What stands before a record in its line.
+    /// The prefix of a record in its line.
     private static func start(of json: Data) -> Data {
         let digest = MessageDigest.sha256.hexadecimal(of: String(decoding: json, as: UTF8.self))
         return Data((digest.prefix(digestSize) + " ").utf8)

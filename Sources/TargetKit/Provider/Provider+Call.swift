@@ -34,7 +34,7 @@ extension Provider {
             isAccepted: scope.insert(context, owner: self, handle: handle),
             delivery: delivery,
             isShared: isShared,
-            hasOwnTask: !isAwaited || isShared || configuration.exchangeClock != nil,
+            hasOwnTask: !isAwaited || isShared || configuration.exchangeClock != nil || resolved.progress != nil,
             exchangeTimeout: options.timeout.exchange,
             meter: ProgressMeter(progress, resolved.progress, of: target, handle),
             decoding: decoding(resolved)

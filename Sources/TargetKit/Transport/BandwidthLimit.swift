@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 
-/// The number of bytes that calls may send and receive in a second.
+/// A limit on the rate at which calls send and receive bytes.
 ///
 /// ```swift
 /// let limit = BandwidthLimit(bytesPerSecond: 500_000)
@@ -10,8 +10,8 @@ import Foundation
 /// ```
 ///
 /// All calls with the same limit share it: set it on a provider or on a queue of transfers, or make one for a call. Bytes
-/// of bodies count, in both directions, those of a response after decoding. To keep the rate, less is read from the
-/// connection, so the server slows down.
+/// of request and response bodies count, those of a response after decoding. When the limit is reached, reading pauses,
+/// and TCP's flow control slows the server down.
 public final class BandwidthLimit: Sendable {
     private struct State: Sendable {
         var bytesPerSecond: Int?
@@ -82,7 +82,8 @@ public final class BandwidthLimit: Sendable {
 extension CallOptions {
     /// The limit of the call's rate, which calls can share; default `nil`: none.
     ///
-    /// It has no effect on a response of `URLSessionTransport` on Linux, which cannot be slowed down, and on stubs.
+    /// It has no effect on stubs, on transfers of `BackgroundTransport`, or on responses received by `URLSessionTransport` on
+    /// Linux.
     public var bandwidthLimit: BandwidthLimit? {
         get { self[BandwidthLimitKey.self] }
         set { self[BandwidthLimitKey.self] = newValue }

@@ -205,9 +205,9 @@ public struct TransferProgress: Sendable, Hashable {
     public var total: Int64?
     /// The direction of the transfer.
     public var direction: Direction
-    /// The number of bytes transferred in a second, smoothed over the last seconds; `nil` at first, and when a transport
-    /// reports it.
-    public package(set) var bytesPerSecond: Double?
+    /// The number of bytes transferred in a second, smoothed over the last seconds; `nil` until it has been
+    /// measured, and in values that a transport passes.
+    public var bytesPerSecond: Double?
 
     /// Creates the progress of a transfer.
     public init(completed: Int64, total: Int64?, direction: Direction) {
@@ -222,8 +222,8 @@ public struct TransferProgress: Sendable, Hashable {
         return total <= 0 ? 1 : min(1, max(0, Double(completed) / Double(total)))
     }
 
-    /// The time until the transfer is complete at its present rate; `nil` when the total or the rate is unknown, or nothing
-    /// moves.
+    /// The time until the transfer is complete at its present rate; `nil` when the total or the rate is unknown, or the rate
+    /// is zero.
     public var remainingTime: Duration? {
         guard let total, let bytesPerSecond, bytesPerSecond > 0 else { return nil }
         let seconds = max(0, Double(total - completed)) / bytesPerSecond

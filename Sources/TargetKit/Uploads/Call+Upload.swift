@@ -71,22 +71,12 @@ extension Call {
 
     /// Ends the session, and deletes a cancelled upload if the app wants that.
     private func end(_ session: UploadSession) async {
-        guard let request = await session.end(isCancelled: interruption == .cancelled) else { return }
+        guard let request = await session.end(isCancelled: interruption == .cancelled && !handle.keepsTransfer) else {
+            return
+        }
         let deletion = TransportRequest(urlRequest: request, timeout: Self.deletionTimeout)
         // The call has ended, and its result does not depend on this request.
         Task.detached { [transport = configuration.transport] in _ = try? await transport.send(deletion) }
-    }
-
-    /// Runs an exchange that pausing the call cancels.
-    private func pausable(
-        _ exchange: @escaping @Sendable () async throws -> ExchangeResult
-    ) async throws -> ExchangeResult {
-        // Only a call with a task of its own has a handle for the app.
-        guard hasOwnTask else { return try await exchange() }
-        let result = await handle.runUntilPaused { () async -> Result<ExchangeResult, any Error> in
-            do { return .success(try await exchange()) } catch { return .failure(error) }
-        }
-        return try result.get()
     }
 }
 

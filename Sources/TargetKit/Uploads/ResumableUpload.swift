@@ -12,8 +12,7 @@ import Foundation
 /// device keeps the URL of the upload. The next call with the same content, URL and method, or the next attempt of the same
 /// call, asks the server how much it has, and sends the rest.
 ///
-/// The content is a regular file or data in memory. A file whose size, modification date or inode has changed since is another
-/// content: its upload begins again, and the server is asked to delete the old one. A form, a body that is encoded from
+/// The content is a regular file or data in memory. A file whose size, modification date or inode has changed since is treated as different content: its upload restarts, and the server is asked to delete the old one. A form, a body that is encoded from
 /// values, and a stream cannot be resumed, and nothing is sent. Neither is a call that downloads to a file or streams its
 /// response. While a call uploads, another one with the same content, URL and method fails with the kind `.conflict`.
 ///
@@ -38,7 +37,7 @@ public struct ResumableUpload: Sendable, Hashable {
 
     /// An upload with tus 1.0.0 and its extensions creation, creation-with-upload, expiration, checksum and termination.
     ///
-    /// The first request is an OPTIONS to the target's URL. If the server does not name tus in its response, the call is a
+    /// The first request is an OPTIONS to the target's URL. If the server does not announce tus in its response, the call is a
     /// plain upload with the target's method, which is sent once. Otherwise a POST to the target's URL creates the
     /// upload, whatever the target's method. The response of the call is that of the last request, usually with
     /// the status 204, and its `Location` is the URL of the upload.

@@ -22,19 +22,22 @@ extension UploadFailure: ErrorWithKind, ReflectsDescription {
     package var kind: TargetKitError.Kind {
         switch self {
         case .inProgress: .conflict
-        case .noStateFolder: .storageFull
+        case .noStateFolder(_, let reason): Self.fullStorage.contains(reason) ? .storageFull : .invalidRequest
         case .fileChanged: .unreadableFile
         case .tooLarge, .unsupported: .client
-        case .invalidResponse: .connectionLost
+        case .invalidResponse: .server
         case .lost: .notFound
         }
     }
+
+    /// The system's messages for a full disk and an exhausted quota.
+    private static let fullStorage = [ENOSPC, EDQUOT].map { String(cString: strerror($0)) }
 
     /// The reason in one line.
     package var description: String {
         switch self {
         case .inProgress:
-            "another call or process uploads the same content to the same URL: wait for it, or cancel it"
+            "another call or process is uploading the same content to the same URL: wait until it ends, or cancel it"
         case .noStateFolder(let path, let reason):
             "the state of the upload cannot be stored in \(path.inOneLine): \(reason.inOneLine)"
         case .fileChanged(let path):

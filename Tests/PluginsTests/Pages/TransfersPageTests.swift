@@ -14,6 +14,13 @@ struct TransfersPageTests {
 
         var baseURL: URL { .media }
 
+        var method: HTTPMethod {
+            switch self {
+            case .film: .get
+            case .photo: .post
+            }
+        }
+
         var path: RequestPath {
             switch self {
             case .film(let number): "/films/\(number)"
@@ -49,6 +56,9 @@ struct TransfersPageTests {
         }
         let response = try await queue.response(of: film)
         #expect(response.file.flatMap { try? Data(contentsOf: $0) } == Data("film".utf8))
+        // The stub does not support tus, so the photo is a plain upload.
+        let photo = try await queue.add(.photo(temporary.file("photo", Data("photo".utf8))))
+        #expect(try await queue.response(of: photo).statusCode == 200)
         await shown.waitForCount(1)
         showing.cancel()
     }

@@ -92,7 +92,8 @@ struct TransferRateTests {
         await steps.waitForCount(1)
         #expect(steps.elements.map(\.completed) == [50])
         server.gate.open()
-        _ = try? await handle.response()
+        _ = try await handle.response()
+        await steps.waitForCount(2)
         #expect(steps.elements.map(\.completed) == [50, 100])
     }
 

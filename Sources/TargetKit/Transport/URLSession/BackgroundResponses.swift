@@ -91,7 +91,7 @@ struct BackgroundResponses: Sendable {
         }
     }
 
-    /// Removes what belongs to a transfer that was given up.
+    /// Removes what belongs to a transfer that was abandoned.
     func remove(_ key: String) {
         for kind in ["head", "body", "request", "resume"] { unlink(file(kind, of: key).path) }
     }

@@ -2,7 +2,7 @@
 #if !canImport(FoundationNetworking)
 import Foundation
 
-/// Performs exchanges in a background session of the system, which goes on while the app is suspended or not running.
+/// Performs exchanges in a background session of the system, which continues while the app is suspended or not running.
 ///
 /// ```swift
 /// let transport = BackgroundTransport(identifier: "com.example.shop.media")
@@ -14,8 +14,8 @@ import Foundation
 /// }
 /// ```
 ///
-/// When the app was not running, the response of an exchange is kept until the same call is made again, as a queue of
-/// transfers does after a launch: a request with the same method, URL and body. Create the transport once for an
+/// The response of an exchange that ends while the app is not running is kept until a request with the same method, URL
+/// and body is sent, for example by a queue of transfers after a launch. Create the transport once for an
 /// identifier, at every launch.
 ///
 /// - A body is sent from a file; bytes and streams are written to one first. A response cannot be streamed.
@@ -60,8 +60,8 @@ public final class BackgroundTransport: Transport {
         session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: callbacks)
     }
 
-    /// Keeps the closure that the system passes to the app's delegate, and calls it on the main actor when all events of the
-    /// session have arrived.
+    /// Stores the completion handler that the system passes to the app delegate, and calls it on the main actor when all
+    /// events of the session have been delivered.
     public func handleEvents(completion: @escaping @MainActor () -> Void) {
         delegate.setCompletion(completion)
     }
@@ -88,7 +88,7 @@ public final class BackgroundTransport: Transport {
                     continuation: continuation
                 )
                 guard delegate.add(exchange, key) else {
-                    let words = "another call makes the same request"
+                    let words = "another call with the same request is in progress"
                     return continuation.resume(throwing: URLSessionFailure.error(.unsupportedURL, words, for: call.url))
                 }
                 var urlRequest = call.request
