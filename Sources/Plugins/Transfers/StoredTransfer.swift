@@ -19,6 +19,12 @@ struct StoredTransfer<Target: TargetType & Codable>: Codable, Sendable {
     var state: State
     /// The description of the failure.
     var failure: String?
+    /// Orders the records of one process; not stored.
+    var revision = 0
+
+    private enum CodingKeys: CodingKey {
+        case id, number, target, priority, state, failure
+    }
 }
 
 extension StoredTransfer {
@@ -30,12 +36,14 @@ extension StoredTransfer {
     }
 
     /// The record of a transfer that is no longer in the queue.
-    static func removed(_ id: UUID) -> Self {
-        Self(id: id, number: 0, target: nil, priority: .normal, state: .removed)
+    static func removed(_ id: UUID, revision: Int = 0) -> Self {
+        Self(id: id, number: 0, target: nil, priority: .normal, state: .removed, revision: revision)
     }
 
     /// The record of a transfer; one that is running is stored as waiting, and one that has ended for good as removed.
-    init(_ transfer: Transfer<Target>, number: Int) {
+    ///
+    /// - Parameter failure: The description of its failure.
+    init(_ transfer: Transfer<Target>, number: Int, revision: Int, failure: String? = nil) {
         self.init(
             id: transfer.id,
             number: number,
@@ -49,11 +57,12 @@ extension StoredTransfer {
         case .failed(let error) where error.stage == .cancelled || error.stage == .shutDown:
             // The app was about to end: the next launch goes on.
             break
-        case .failed(let error):
+        case .failed:
             state = .failed
-            failure = error.description
+            self.failure = failure
         case .finished, .cancelled: self = .removed(transfer.id)
         }
+        self.revision = revision
     }
 
     /// The transfer as it is after a launch.

@@ -19,7 +19,7 @@ extension TransferQueue {
             return content.nextNumber
         }
         let transfer = Transfer(id: UUID(), target: target, priority: priority, state: .waiting, progress: nil)
-        if let store { try await store.write(StoredTransfer(transfer, number: number)) }
+        if let store { try await store.add(StoredTransfer(transfer, number: number, revision: 0)) }
         update { content in
             content.items[transfer.id] = Item(transfer: transfer, number: number)
             // Another call can have stored a later number first.
@@ -100,18 +100,17 @@ extension TransferQueue {
     }
 
     private func remove(_ ids: [UUID]) {
-        let removed = update { content in
-            ids.compactMap { id -> Item? in
-                guard let item = content.items.removeValue(forKey: id) else { return nil }
-                content.order.removeAll { $0 == id }
-                return item
-            }
+        let (removed, revision) = update { content in
+            let gone = Set(ids)
+            content.order.removeAll(where: gone.contains)
+            content.revision += 1
+            return (ids.compactMap { content.items.removeValue(forKey: $0) }, content.revision)
         }
         for item in removed {
             item.handle?.cancel()
             if item.call == nil, !item.transfer.state.isFinished { provider.removePart(of: item.transfer.target) }
         }
-        save(removed.map { StoredTransfer.removed($0.transfer.id) })
+        save(removed.map { StoredTransfer.removed($0.transfer.id, revision: revision) })
         startWaiting()
     }
 }
@@ -131,7 +130,7 @@ extension TransferQueue {
                 guard var item = content.items[id] else { continue }
                 change(&item.transfer)
                 content.items[id] = item
-                records.append(StoredTransfer(item.transfer, number: item.number))
+                records.append(content.record(of: item))
                 if !item.transfer.state.isRunning, let handle = item.handle {
                     handles.append((handle, item.transfer.state.isPaused))
                 }
@@ -189,6 +188,7 @@ extension TransferQueue {
     /// Records the result of a transfer's call. For a paused transfer, only a success is recorded.
     private func end(_ transfer: Transfer<Target>, _ result: Result<Response, TargetKitError>) {
         let waits = if case .failure(let error) = result { waitsAfter(error) } else { false }
+        let failure: String? = if case .failure(let error) = result { error.description } else { nil }
         let (record, isGivenUp) = update { content -> (StoredTransfer<Target>?, Bool) in
             content.callCount -= 1
             guard var item = content.items[transfer.id] else { return (nil, true) }
@@ -196,12 +196,14 @@ extension TransferQueue {
             switch (result, item.transfer.state) {
             case (_, .cancelled): break
             case (.success(let response), _): item.transfer.state = .finished(response)
-            case (.failure(let error), .running): item.transfer.state = waits ? .waiting : .failed(error)
+            case (.failure(let error), .running):
+                item.transfer.state = waits ? .waiting : .failed(error)
+                item.failure = failure
             case (.failure, _): break
             }
             content.items[transfer.id] = item
             let isCancelled = if case .cancelled = item.transfer.state { true } else { false }
-            return (StoredTransfer(item.transfer, number: item.number), isCancelled)
+            return (content.record(of: item), isCancelled)
         }
         if isGivenUp { provider.removePart(of: transfer.target) }
         if let record { save([record]) }

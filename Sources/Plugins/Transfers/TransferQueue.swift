@@ -21,12 +21,15 @@ import Observation
 /// call was cancelled other than by the queue (`Provider.cancelAll()`, a scope that is shut down), starts again
 /// at the next launch.
 ///
-/// Create the queue with the same file at every launch. Transfers that have not ended are restored; waiting ones start
+/// Create the queue with the same file at every launch. A queue that is released goes on until its transfers have ended:
+/// pause them to stop it. Transfers that have not ended are restored; waiting ones start
 /// immediately.
 public final class TransferQueue<Target: TargetType & Codable>: Sendable {
     struct Item: Sendable {
         var transfer: Transfer<Target>
         let number: Int
+        /// The description of the failure. Not asked of the error under the lock, because that can run code of the app.
+        var failure: String?
         /// The call, from its start to its completion.
         var call: Call?
 
@@ -41,10 +44,18 @@ public final class TransferQueue<Target: TargetType & Codable>: Sendable {
         /// The identifiers in the order of the numbers.
         var order: [UUID] = []
         var nextNumber = 0
+        /// The number of changes, which orders the records in the file.
+        var revision = 0
         var maxConcurrent: Int
         var storageError: TransferQueueError?
         /// The number of calls that have not ended, also of transfers that are paused or removed by now.
         var callCount = 0
+
+        /// The record of a transfer after a change.
+        mutating func record(of item: Item) -> StoredTransfer<Target> {
+            revision += 1
+            return StoredTransfer(item.transfer, number: item.number, revision: revision, failure: item.failure)
+        }
 
         var transfers: [Transfer<Target>] { order.compactMap { items[$0]?.transfer } }
 
@@ -112,7 +123,7 @@ public final class TransferQueue<Target: TargetType & Codable>: Sendable {
             let store = try TransferStore<Target>(file)
             for stored in store.transfers {
                 guard let transfer = stored.transfer else { continue }
-                content.items[stored.id] = Item(transfer: transfer, number: stored.number)
+                content.items[stored.id] = Item(transfer: transfer, number: stored.number, failure: stored.failure)
                 content.order.append(stored.id)
                 content.nextNumber = max(content.nextNumber, stored.number + 1)
             }

@@ -2,15 +2,35 @@
 import Foundation
 import TargetKit
 
-/// The file of a queue. Writes changes in order on a serial queue, and combines pending ones.
+/// The file of a queue. Writes changes on a serial queue, and combines pending ones.
+///
+/// Changes can arrive out of order: of two records of one transfer, the one with the greater revision counts.
 final class TransferStore<Target: TargetType & Codable>: Sendable {
-    private struct Pending: Sendable {
-        var records: [StoredTransfer<Target>] = []
-        var completions: [@Sendable (TransferQueueError?) -> Void] = []
+    private struct Line: Sendable {
+        let id: UUID
+        let number: Int
+        let revision: Int
+        let isRemoved: Bool
+        let data: Data
     }
 
-    /// The number of outdated records, beyond one for each transfer, after which the file is rewritten.
-    private static var limit: Int { 100 }
+    private struct Pending: Sendable {
+        var lines: [UUID: Line] = [:]
+        /// The greatest revision of each transfer.
+        var revisions: [UUID: Int] = [:]
+        var completions: [@Sendable (TransferQueueError?) -> Void] = []
+        var isScheduled = false
+    }
+
+    /// Accessed only on the queue.
+    private struct Stored: Sendable {
+        /// The latest line of each transfer in the file.
+        var lines: [UUID: Line] = [:]
+        /// The number of lines in the file.
+        var count = 0
+        /// The number of lines, beyond two for each transfer, at which the file is rewritten.
+        var limit = 100
+    }
 
     /// The transfers when the file was opened.
     let transfers: [StoredTransfer<Target>]
@@ -18,66 +38,112 @@ final class TransferStore<Target: TargetType & Codable>: Sendable {
     private let log: RecordLog<StoredTransfer<Target>>
     private let queue = DispatchQueue(label: "TargetKit.transfers.file")
     private let pending = Locked(Pending())
-    /// The latest record of each transfer in the file, and the number of all records. Accessed only on the queue.
-    private let stored: Locked<(latest: [UUID: StoredTransfer<Target>], count: Int)>
+    private let stored: Locked<Stored>
 
     init(_ file: URL) throws(TransferQueueError) {
         do {
             log = try RecordLog(file)
+            transfers = StoredTransfer.latest(in: log.records)
+            unreadableCount = log.unreadableCount
+            var stored = Stored(count: log.records.count)
+            for transfer in transfers { stored.lines[transfer.id] = try Self.line(transfer) }
+            self.stored = Locked(stored)
         } catch {
             throw TransferQueueError(error)
         }
-        transfers = StoredTransfer.latest(in: log.records)
-        unreadableCount = log.unreadableCount
-        let latest = Dictionary(transfers.map { ($0.id, $0) }) { $1 }
-        stored = Locked((latest, log.records.count))
     }
 
-    /// Writes records. The completion is called when they are on permanent storage, or could not be written.
+    /// Writes records later. A record that cannot be written is written with the next ones.
+    ///
+    /// - Parameter completion: Called when the records are on permanent storage, or could not be written.
     func write(
         _ records: [StoredTransfer<Target>],
         completion: @escaping @Sendable (TransferQueueError?) -> Void
     ) {
-        let begins = pending.withLock { pending in
-            defer {
-                pending.records += records
-                pending.completions.append(completion)
+        var lines: [Line] = []
+        do throws(RecordLogFailure) {
+            for record in records { lines.append(try Self.line(record)) }
+        } catch {
+            return completion(TransferQueueError(error))
+        }
+        let begins = pending.withLock { [lines] pending in
+            for line in lines where line.revision > pending.revisions[line.id] ?? -1 {
+                pending.revisions[line.id] = line.revision
+                pending.lines[line.id] = line
             }
-            return pending.completions.isEmpty
+            pending.completions.append(completion)
+            defer { pending.isScheduled = true }
+            return !pending.isScheduled
         }
         if begins { queue.async { self.writePending() } }
     }
 
-    /// Writes a record, and returns when it is on permanent storage.
-    func write(_ record: StoredTransfer<Target>) async throws(TransferQueueError) {
+    /// Writes a new record, and returns when it is on permanent storage. After a failure, it is not written later.
+    func add(_ record: StoredTransfer<Target>) async throws(TransferQueueError) {
         let error = await withUnsafeContinuation { continuation in
-            write([record]) { continuation.resume(returning: $0) }
+            write([record]) { error in
+                if error != nil { self.pending.withLock { $0.lines[record.id] = nil } }
+                continuation.resume(returning: error)
+            }
         }
         if let error { throw error }
     }
 
     private func writePending() {
-        let pending = pending.withLock { pending in
-            defer { pending = Pending() }
-            return pending
+        let (lines, completions) = pending.withLock { pending in
+            defer {
+                pending.lines = [:]
+                pending.completions = []
+                pending.isScheduled = false
+            }
+            return (Array(pending.lines.values), pending.completions)
         }
         var failure: TransferQueueError?
         do throws(RecordLogFailure) {
-            try log.append(pending.records)
-            let (latest, isLong) = stored.withLock { stored in
-                for record in pending.records {
-                    stored.latest[record.id] = record.state == .removed ? nil : record
-                }
-                stored.count += pending.records.count
-                return (stored.latest, stored.count > 2 * stored.latest.count + Self.limit)
-            }
-            if isLong {
-                try log.replace(with: latest.values.sorted { $0.number < $1.number })
-                stored.withLock { $0.count = latest.count }
-            }
+            try append(lines.sorted { ($0.number, $0.revision) < ($1.number, $1.revision) })
         } catch {
             failure = TransferQueueError(error)
+            pending.withLock { pending in
+                for line in lines where pending.lines[line.id] == nil { pending.lines[line.id] = line }
+            }
         }
-        for completion in pending.completions { completion(failure) }
+        for completion in completions { completion(failure) }
+    }
+
+    private func append(_ lines: [Line]) throws(RecordLogFailure) {
+        do throws(RecordLogFailure) {
+            try log.append(lines.map(\.data))
+        } catch {
+            // A shorter file can make the room that is missing.
+            guard compact() else { throw error }
+            try log.append(lines.map(\.data))
+        }
+        let isLong = stored.withLock { stored in
+            for line in lines { stored.lines[line.id] = line.isRemoved ? nil : line }
+            stored.count += lines.count
+            return stored.count > 2 * stored.lines.count + stored.limit
+        }
+        if isLong { _ = compact() }
+    }
+
+    /// Replaces the file by one with the latest lines only; returns `false` if it is not shorter, or cannot be written.
+    private func compact() -> Bool {
+        let (lines, count) = stored.withLock { ($0.lines.values.sorted { $0.number < $1.number }, $0.count) }
+        guard lines.count < count, (try? log.replace(with: lines.map(\.data))) != nil else {
+            stored.withLock { $0.limit *= 2 }
+            return false
+        }
+        stored.withLock { $0.count = lines.count }
+        return true
+    }
+
+    private static func line(_ record: StoredTransfer<Target>) throws(RecordLogFailure) -> Line {
+        Line(
+            id: record.id,
+            number: record.number,
+            revision: record.revision,
+            isRemoved: record.state == .removed,
+            data: try RecordLog.line(of: record)
+        )
     }
 }

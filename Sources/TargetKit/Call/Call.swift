@@ -116,7 +116,7 @@ final class Call: Sendable {
                 target.isResumableUpload
                 ? await uploadAttempts(of: request, to: target, &context)
                 : await attempts(of: request, to: target, &context)
-            if case .success = result { meter?.responseArrived() }
+            if case .success = result { meter?.finish() }
         } catch {
             result = .failure(failure(error, at: .request))
         }

@@ -14,6 +14,7 @@ final class ProgressMeter: Sendable {
     }
 
     private let report: @Sendable (TransferProgress) -> Void
+    private let object: Progress?
     private let elapsed = ElapsedTime(ContinuousClock())
     private let state = Locked(State())
 
@@ -28,6 +29,7 @@ final class ProgressMeter: Sendable {
         of target: some TargetType,
         _ handle: RequestHandle
     ) {
+        self.object = object
         switch (report, object) {
         case (nil, nil): return nil
         case (let report?, nil): self.report = report
@@ -61,6 +63,12 @@ final class ProgressMeter: Sendable {
         if progress.direction == .download || progress.completed == 0 || progress.completed != progress.total {
             report(progress)
         }
+    }
+
+    /// Completes the progress after a success.
+    func finish() {
+        responseArrived()
+        object?.finish()
     }
 
     /// Reports that the request was complete, unless that was reported.
@@ -122,6 +130,13 @@ extension CallOptions {
 private enum ProgressKey: CallOptionKey { static let defaultValue: Progress? = nil }
 
 extension Progress {
+    /// Completes the progress, whose total need not be known.
+    fileprivate func finish() {
+        let count = max(1, completedUnitCount)
+        totalUnitCount = count
+        completedUnitCount = count
+    }
+
     fileprivate func control(_ handle: RequestHandle, isPausable: Bool) {
         kind = .file
         isCancellable = true
@@ -132,8 +147,10 @@ extension Progress {
     }
 
     fileprivate func update(_ progress: TransferProgress) {
-        totalUnitCount = progress.total ?? -1
-        completedUnitCount = progress.completed
+        // An empty file would never be finished: Foundation does not count 0 of 0 as complete.
+        let isEmpty = progress.total == 0
+        totalUnitCount = isEmpty ? 1 : progress.total ?? -1
+        completedUnitCount = isEmpty ? 1 : progress.completed
         setUserInfoObject(progress.bytesPerSecond.map { Int($0) }, forKey: .throughputKey)
         setUserInfoObject(progress.remainingTime.map { $0 / .seconds(1) }, forKey: .estimatedTimeRemainingKey)
     }

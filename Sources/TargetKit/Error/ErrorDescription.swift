@@ -14,6 +14,8 @@ struct ErrorDescription: CustomStringConvertible {
             switch error {
             case let error as InvalidRequest: error.description
             case let error as MultipartError: error.description
+            case let error as UploadFailure: error.description
+            case let error as DownloadFailure: error.description
             case let error as ParameterEncodingError: error.description
             case let error as ServerDefinedError: error.description
             case let error as URLError: Self.text(of: error)

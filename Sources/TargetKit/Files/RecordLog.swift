@@ -70,9 +70,9 @@ package final class RecordLog<Record: Codable & Sendable>: Sendable {
         close(lock)
     }
 
-    /// Appends records, and flushes them to permanent storage. After a failure, none of them is in the file.
-    package func append(_ records: [Record]) throws(RecordLogFailure) {
-        let lines = try Self.lines(records)
+    /// Appends lines of ``line(of:)``, and flushes them to permanent storage. After a failure, none of them is in the file.
+    package func append(_ lines: [Data]) throws(RecordLogFailure) {
+        let lines = Data(lines.joined())
         let isWritten = content.withLock { content in
             let isWritten =
                 Self.write(lines, to: content.descriptor) && PartialFile.synchronize(content.descriptor)
@@ -88,11 +88,11 @@ package final class RecordLog<Record: Codable & Sendable>: Sendable {
         if !isWritten { throw .unusable(path: file.path) }
     }
 
-    /// Replaces all records at once. Lines that are not records stay.
-    package func replace(with records: [Record]) throws(RecordLogFailure) {
+    /// Replaces all records at once by lines of ``line(of:)``. Lines that are not records stay.
+    package func replace(with records: [Data]) throws(RecordLogFailure) {
         var lines = Data()
         for line in unreadable { lines.append(line + [UInt8(ascii: "\n")]) }
-        lines.append(try Self.lines(records))
+        for line in records { lines.append(line) }
         do {
             try AtomicFile(file).write(lines)
         } catch {
@@ -158,25 +158,17 @@ extension RecordLog {
         return Data((digest.prefix(digestSize) + " ").utf8)
     }
 
-    private static func lines(_ records: [Record]) throws(RecordLogFailure) -> Data {
+    /// The line of a record.
+    package static func line(of record: Record) throws(RecordLogFailure) -> Data {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        var lines = Data()
-        for record in records {
-            let json: Data
-            do {
-                json = try encoder.encode(record)
-            } catch {
-                throw .unusable(
-                    path: "\(Record.self)",
-                    reason: "the record cannot be encoded: \(ErrorDescription(error))"
-                )
-            }
-            lines.append(start(of: json))
-            lines.append(json)
-            lines.append(UInt8(ascii: "\n"))
+        do {
+            let json = try encoder.encode(record)
+            return start(of: json) + json + [UInt8(ascii: "\n")]
+        } catch {
+            let reason = "the record cannot be encoded: \(ErrorDescription(error))"
+            throw .unusable(path: "\(Record.self)", reason: reason)
         }
-        return lines
     }
 
     private static func open(_ file: URL) throws(RecordLogFailure) -> Int32 {

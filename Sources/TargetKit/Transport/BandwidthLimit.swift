@@ -13,14 +13,35 @@ import Foundation
 /// of request and response bodies count, those of a response after decoding. When the limit is reached, reading pauses,
 /// and TCP's flow control slows the server down.
 public final class BandwidthLimit: Sendable {
+    /// Bytes are transferred in the order in which they were reserved, at the rate of each moment.
     private struct State: Sendable {
         var bytesPerSecond: Int?
-        /// When the bytes that were reserved so far have been transferred.
-        var end = Duration.zero
+        /// The number of bytes that were reserved since the limit was created.
+        var reserved = 0.0
+        /// How many of them could be transferred by ``time``.
+        var transferred = 0.0
+        var time = Duration.zero
+
+        mutating func advance(to now: Duration) {
+            if let bytesPerSecond {
+                transferred = min(reserved, transferred + Double(bytesPerSecond) * ((now - time) / .seconds(1)))
+            } else {
+                transferred = reserved
+            }
+            time = now
+        }
+
+        /// The time until a reservation may be transferred, at the present rate.
+        func remainingTime(until end: Double) -> Duration {
+            guard let bytesPerSecond, end > transferred else { return .zero }
+            return .seconds(min((end - transferred) / Double(bytesPerSecond), 3_600))
+        }
     }
 
     /// Shorter waits are left out and added to the next one, because timers are not that exact.
     private static let shortestWait = Duration.milliseconds(5)
+    /// After this time, a wait looks at the rate again.
+    private static let longestWait = Duration.milliseconds(250)
 
     private let clock: any Clock<Duration>
     private let elapsed: ElapsedTime
@@ -37,52 +58,96 @@ public final class BandwidthLimit: Sendable {
         state = Locked(State(bytesPerSecond: bytesPerSecond.map { max(1, $0) }))
     }
 
-    /// The rate, at least 1; `nil`: no limit. A change applies to the bytes that follow.
+    /// The rate, at least 1; `nil`: no limit. A change applies at once, also to calls that wait.
     public var bytesPerSecond: Int? {
         get { state.withLock(\.bytesPerSecond) }
-        set { state.withLock { $0.bytesPerSecond = newValue.map { max(1, $0) } } }
+        set {
+            let now = elapsed.current
+            state.withLock { state in
+                state.advance(to: now)
+                state.bytesPerSecond = newValue.map { max(1, $0) }
+            }
+        }
     }
 
     /// The number of bytes that are transferred at once: those of a twentieth of a second.
     var pieceSize: Int { bytesPerSecond.map { max(1, $0 / 20) } ?? .max }
 
     /// Waits until bytes may be transferred.
-    func wait(for count: Int) async throws {
-        let time = reserve(count)
-        if time > .zero { try await clock.wait(for: time) } else { try Task.checkCancellation() }
+    ///
+    /// - Parameter check: Called now and then; an error that it throws ends the wait.
+    func wait(for count: Int, check: () throws -> Void) async throws {
+        let end = reserve(count)
+        do {
+            while let time = remainingTime(until: end) {
+                try check()
+                try await clock.wait(for: time)
+            }
+            try Task.checkCancellation()
+        } catch {
+            release(count, until: end)
+            throw error
+        }
     }
 
     /// Blocks the thread until bytes may be transferred.
-    func blockThread(for count: Int) {
-        let time = reserve(count)
-        guard time > .zero else { return }
-        let isOver = DispatchSemaphore(value: 0)
-        Task { [clock] in
-            try? await clock.wait(for: time)
-            isOver.signal()
+    ///
+    /// - Parameter check: Called now and then; an error that it throws ends the wait.
+    func blockThread(for count: Int, check: () throws -> Void) throws {
+        let end = reserve(count)
+        do {
+            while let time = remainingTime(until: end) {
+                try check()
+                let isOver = DispatchSemaphore(value: 0)
+                Task { [clock] in
+                    try? await clock.wait(for: time)
+                    isOver.signal()
+                }
+                isOver.wait()
+            }
+        } catch {
+            release(count, until: end)
+            throw error
         }
-        isOver.wait()
     }
 
-    /// Reserves the time of bytes after all others, and returns how long to wait.
-    private func reserve(_ count: Int) -> Duration {
+    /// Reserves the transfer of bytes after all others, and returns its position.
+    private func reserve(_ count: Int) -> Double {
         let now = elapsed.current
         return state.withLock { state in
-            guard let rate = state.bytesPerSecond else {
-                state.end = now
-                return .zero
-            }
-            state.end = max(now, state.end) + .seconds(Double(count) / Double(rate))
-            let time = state.end - now
-            return time < Self.shortestWait ? .zero : time
+            state.advance(to: now)
+            state.reserved += Double(count)
+            return state.reserved
         }
+    }
+
+    /// Lets others have the time of a reservation that is not needed.
+    private func release(_ count: Int, until end: Double) {
+        let now = elapsed.current
+        state.withLock { state in
+            state.advance(to: now)
+            state.transferred = min(
+                state.reserved,
+                state.transferred + min(Double(count), max(0, end - state.transferred))
+            )
+        }
+    }
+
+    /// The next part of a wait; `nil` when it is over.
+    private func remainingTime(until end: Double) -> Duration? {
+        let now = elapsed.current
+        let time = state.withLock { state in
+            state.advance(to: now)
+            return state.remainingTime(until: end)
+        }
+        return time < Self.shortestWait ? nil : min(time, Self.longestWait)
     }
 }
 
 extension CallOptions {
     /// The limit of the call's rate, which calls can share; default `nil`: none.
     ///
-    /// It has no effect on stubs, on transfers of `BackgroundTransport`, or on responses received by `URLSessionTransport` on
+    /// The metrics of such calls are `nil`. It has no effect on stubs, on transfers of `BackgroundTransport`, or on responses received by `URLSessionTransport` on
     /// Linux.
     public var bandwidthLimit: BandwidthLimit? {
         get { self[BandwidthLimitKey.self] }
@@ -100,8 +165,24 @@ struct BandwidthLimitedTransport: Transport {
     let transport: any Transport
 
     func send(_ request: TransportRequest) async throws -> TransportResponse {
+        let isCancelled = Locked(false)
+        return try await withTaskCancellationHandler {
+            try await send(request, isCancelled)
+        } onCancel: {
+            isCancelled.withLock { $0 = true }
+        }
+    }
+
+    private func send(_ request: TransportRequest, _ isCancelled: Locked<Bool>) async throws -> TransportResponse {
+        let deadline = request.timeout.map { ContinuousClock.now + LongestWait.limited($0) }
+        let check: @Sendable () throws -> Void = {
+            if isCancelled.withLock(\.self) { throw CancellationError() }
+            if let deadline, deadline <= .now { throw URLError(.timedOut) }
+        }
         var sent = request
-        if let source = try request.body.source() { sent.body = .stream(LimitedSource(source: source, limit: limit)) }
+        if let source = try request.body.source() {
+            sent.body = .stream(LimitedSource(source: source, limit: limit, check: check))
+        }
         if case .stream = request.destination {} else { sent.destination = .stream(buffer: 64 << 10) }
         var response: TransportResponse
         do {
@@ -112,7 +193,7 @@ struct BandwidthLimitedTransport: Transport {
             return try await transport.send(sent)
         }
         guard case .stream(let body) = response.body else { return response }
-        let pieces = LimitedPieces(body: body, limit: limit)
+        let pieces = LimitedPieces(body: body, limit: limit, check: check)
         let limited = ResponseBody { try await pieces.next() }
         switch request.destination {
         case .stream: response.body = .stream(limited)
@@ -129,23 +210,26 @@ struct BandwidthLimitedTransport: Transport {
 private struct LimitedSource: BodySource {
     let source: any BodySource
     let limit: BandwidthLimit
+    let check: @Sendable () throws -> Void
 
     var length: Int64? { source.length }
 
-    func open() throws -> any BodyReader { Reader(try source.open(), limit) }
+    func open() throws -> any BodyReader { Reader(try source.open(), limit, check) }
 
     private final class Reader: BodyReader {
         private let reader: any BodyReader
         private let limit: BandwidthLimit
+        private let check: @Sendable () throws -> Void
 
-        init(_ reader: any BodyReader, _ limit: BandwidthLimit) {
+        init(_ reader: any BodyReader, _ limit: BandwidthLimit, _ check: @escaping @Sendable () throws -> Void) {
             self.reader = reader
             self.limit = limit
+            self.check = check
         }
 
         func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
             let count = try reader.read(into: .init(rebasing: buffer.prefix(limit.pieceSize)))
-            if count > 0 { limit.blockThread(for: count) }
+            if count > 0 { try limit.blockThread(for: count, check: check) }
             return count
         }
     }
@@ -155,12 +239,14 @@ private struct LimitedSource: BodySource {
 private final class LimitedPieces: Sendable {
     private let body: ResponseBody
     private let limit: BandwidthLimit
+    private let check: @Sendable () throws -> Void
     /// What has arrived and was not returned.
     private let rest = Locked(Data())
 
-    init(body: ResponseBody, limit: BandwidthLimit) {
+    init(body: ResponseBody, limit: BandwidthLimit, check: @escaping @Sendable () throws -> Void) {
         self.body = body
         self.limit = limit
+        self.check = check
     }
 
     func next() async throws -> Data? {
@@ -174,7 +260,7 @@ private final class LimitedPieces: Sendable {
             defer { rest = rest.dropFirst(size) }
             return rest.prefix(size)
         }
-        try await limit.wait(for: piece.count)
+        try await limit.wait(for: piece.count, check: check)
         return piece
     }
 }

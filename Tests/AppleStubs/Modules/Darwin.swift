@@ -19,3 +19,7 @@ public func sysctlbyname(
     _ newValue: UnsafeMutableRawPointer!,
     _ newSize: Int
 ) -> Int32 { -1 }
+
+extension stat {
+    public var st_mtimespec: timespec { st_mtim }
+}

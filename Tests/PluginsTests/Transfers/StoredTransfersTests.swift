@@ -168,4 +168,58 @@ struct StoredTransfersTests {
         let lines = try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
         #expect(lines.count <= 110)
     }
+
+    /// A target that JSON cannot represent.
+    private struct Measurement: TargetType, Codable {
+        var value: Double
+
+        var baseURL: URL { URL(string: "https://media.example") ?? URL(filePath: "/") }
+        var path: RequestPath { "/" }
+    }
+
+    @Test("A target that cannot be encoded fails its own call only")
+    func encoding() async throws {
+        do {
+            let provider = Provider<Measurement>(transport: ControlledTransport())
+            let queue = try TransferQueue(provider, storedIn: file)
+            queue.pauseAll()
+            await withTaskGroup(of: Bool.self) { group in
+                for number in 1...40 {
+                    group.addTask { (try? await queue.add(Measurement(value: number % 4 == 0 ? .nan : 1))) != nil }
+                }
+                #expect(await group.reduce(into: 0) { $0 += $1 ? 1 : 0 } == 30)
+            }
+            #expect(queue.transfers.count == 30)
+            queue.pauseAll()
+        }
+        while true {
+            do {
+                let next = try TransferQueue(Provider<Measurement>(transport: ControlledTransport()), storedIn: file)
+                #expect(next.transfers.count == 30)
+                return
+            } catch TransferQueueError.fileInUse {
+                await Task.yield()
+            }
+        }
+    }
+
+    @Test("The file has what the queue has, whichever thread changes a transfer")
+    func concurrentChanges() async throws {
+        do {
+            let provider = Provider<Media>(stubClosure: { _ in .immediate })
+            let queue = try TransferQueue(provider, storedIn: file, maxConcurrent: 8)
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for number in 1...200 {
+                    group.addTask {
+                        let id = try await queue.add(.film(number))
+                        for _ in 1...3 { queue.setPriority(.high, of: id) }
+                        _ = try await queue.response(of: id)
+                    }
+                }
+                try await group.waitForAll()
+            }
+            #expect(queue.storageError == nil)
+        }
+        #expect(try await reopened().transfers.isEmpty)
+    }
 }

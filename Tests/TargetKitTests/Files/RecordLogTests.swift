@@ -20,20 +20,24 @@ struct RecordLogTests {
 
     private func entries(_ names: String...) -> [Entry] { names.map { Entry(name: $0) } }
 
+    private func lines(_ names: String...) throws -> [Data] {
+        try names.map { try RecordLog.line(of: Entry(name: $0)) }
+    }
+
     @Test("Records are there when the file is opened again")
     func reopened() throws {
         do {
             let log = try RecordLog<Entry>(file)
             #expect(log.records.isEmpty)
-            try log.append(entries("a", "line\nbreak"))
-            try log.append(entries("ü"))
+            try log.append(lines("a", "line\nbreak"))
+            try log.append(lines("ü"))
         }
         #expect(try RecordLog<Entry>(file).records == entries("a", "line\nbreak", "ü"))
     }
 
     @Test("Every prefix of a file is read up to its last complete record")
     func truncated() throws {
-        do { try RecordLog<Entry>(file).append(entries("first", "second", "third")) }
+        do { try RecordLog<Entry>(file).append(lines("first", "second", "third")) }
         let data = try Data(contentsOf: file)
         for size in 0..<data.count {
             try data.prefix(size).write(to: file)
@@ -41,14 +45,14 @@ struct RecordLogTests {
             let lineCount = data.prefix(size).filter { $0 == 10 }.count
             #expect(log.records == Array(entries("first", "second", "third").prefix(lineCount)))
             #expect(log.unreadableCount == 0)
-            try log.append(entries("next"))
+            try log.append(lines("next"))
             #expect(try Data(contentsOf: file).filter { $0 == 10 }.count == lineCount + 1)
         }
     }
 
     @Test("A changed byte damages one record, which stays in the file")
     func damaged() throws {
-        do { try RecordLog<Entry>(file).append(entries("first", "second", "third")) }
+        do { try RecordLog<Entry>(file).append(lines("first", "second", "third")) }
         let data = try Data(contentsOf: file)
         for index in data.indices where data[index] != 10 {
             var changed = data
@@ -57,7 +61,7 @@ struct RecordLogTests {
             let log = try RecordLog<Entry>(file)
             #expect(log.records.count + log.unreadableCount >= 3)
             #expect(log.unreadableCount >= 1)
-            try log.replace(with: log.records)
+            try log.replace(with: log.records.map { try RecordLog.line(of: $0) })
             #expect(try Data(contentsOf: file).count == data.count)
         }
     }
@@ -66,15 +70,15 @@ struct RecordLogTests {
     func inUse() throws {
         let log = try RecordLog<Entry>(file)
         #expect(throws: RecordLogFailure.inUse(path: file.path)) { try RecordLog<Entry>(file) }
-        try log.append(entries("a"))
+        try log.append(lines("a"))
     }
 
     @Test("Replacing keeps the new records only, and the file's mode 0600")
     func replaced() throws {
         let log = try RecordLog<Entry>(file)
-        try log.append(entries("a", "b"))
-        try log.replace(with: entries("c"))
-        try log.append(entries("d"))
+        try log.append(lines("a", "b"))
+        try log.replace(with: lines("c"))
+        try log.append(lines("d"))
         let text = try String(contentsOf: file, encoding: .utf8)
         #expect(text.split(separator: "\n").map { $0.dropFirst(17) } == [#"{"name":"c"}"#, #"{"name":"d"}"#])
         let mode = try FileManager.default.attributesOfItem(atPath: file.path)[.posixPermissions] as? Int

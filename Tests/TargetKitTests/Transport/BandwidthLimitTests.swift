@@ -118,4 +118,35 @@ struct BandwidthLimitTests {
         let error = await #expect(throws: TargetKitError.self) { try await call.value }
         #expect(error?.stage == .cancelled)
     }
+
+    @Test("Calls that wait go on when the limit is raised, and those that were cancelled leave no wait behind")
+    func raised() async throws {
+        let limit = BandwidthLimit(bytesPerSecond: 1)
+        let provider = Provider<TestTarget>(
+            transport: SystemTransport.patient,
+            options: .setting(\.bandwidthLimit, limit)
+        )
+        let target = target()
+        let cancelled = (1...10).map { _ in Task { try await provider.request(target) } }
+        let waiting = (1...3).map { _ in Task { try await provider.request(target).data.count } }
+        while server.requests.count < 3 { await Task.yield() }
+        for call in cancelled { call.cancel() }
+        for call in cancelled { _ = await call.result }
+        limit.bytesPerSecond = 100_000_000
+        let start = ContinuousClock.now
+        for call in waiting { #expect(try await call.value == Self.content.count) }
+        #expect(start.duration(to: .now) < .seconds(60))
+    }
+
+    @Test("The timeout of the exchange applies while a body waits for its limit", arguments: [true, false])
+    func timeout(isUpload: Bool) async throws {
+        let limit = BandwidthLimit(bytesPerSecond: 10)
+        let provider = Provider<TestTarget>(transport: SystemTransport.patient)
+        let target = isUpload ? target(.data(Self.content), .post) : target()
+        let options = CallOptions.setting(\.bandwidthLimit, limit).setting(\.timeout, .exchange(.milliseconds(300)))
+        let error = await #expect(throws: TargetKitError.self) {
+            try await provider.request(target, options: options)
+        }
+        #expect(error?.kind == .timedOut)
+    }
 }
