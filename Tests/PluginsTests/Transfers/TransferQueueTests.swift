@@ -68,10 +68,16 @@ struct TransferQueueTests {
         queue.setPriority(.low, of: second)
         for number in [0, 3, 4, 1, 2] {
             #expect(await transport.begun.waitForCount(1).contains("/film/0"))
-            while transport.begun.elements.last != "/film/\(number)" { await Task.yield() }
+            while transport.begun.elements.last != "/film/\(number)" {
+                try Task.checkCancellation()
+                await Task.yield()
+            }
             transport.finish(.film(number))
         }
-        while queue.transfers.contains(where: { !$0.state.hasEnded }) { await Task.yield() }
+        while queue.transfers.contains(where: { !$0.state.hasEnded }) {
+            try Task.checkCancellation()
+            await Task.yield()
+        }
         #expect(queue.transfers.allSatisfy { $0.state.name == "finished" })
     }
 

@@ -129,7 +129,10 @@ struct BandwidthLimitTests {
         let target = target()
         let cancelled = (1...10).map { _ in Task { try await provider.request(target) } }
         let waiting = (1...3).map { _ in Task { try await provider.request(target).data.count } }
-        while server.requests.count < 3 { await Task.yield() }
+        while server.requests.count < 3 {
+            try Task.checkCancellation()
+            await Task.yield()
+        }
         for call in cancelled { call.cancel() }
         for call in cancelled { _ = await call.result }
         limit.bytesPerSecond = 100_000_000
