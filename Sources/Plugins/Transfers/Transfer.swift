@@ -6,8 +6,8 @@ import TargetKit
 public struct Transfer<Target: TargetType>: Identifiable, Sendable {
     /// The state of a transfer.
     public enum State: Sendable {
-        /// It starts when fewer than ``TransferQueue/maxConcurrent`` transfers are running, and there is a network that it may
-        /// use.
+        /// It starts when fewer than ``TransferQueue/maxConcurrent`` transfers are running, and there is a network that
+        /// it may use.
         case waiting
         /// Its call is in progress.
         case running
@@ -15,8 +15,8 @@ public struct Transfer<Target: TargetType>: Identifiable, Sendable {
         case paused
         /// Its call succeeded.
         case finished(Response)
-        /// Its call failed. ``TransferQueue/resume(_:)`` starts it again. After a launch, only the description of the error is
-        /// known.
+        /// Its call failed. ``TransferQueue/resume(_:)`` starts it again. After a launch, only the description of the
+        /// error is known.
         case failed(TargetKitError)
         /// It was cancelled.
         case cancelled
@@ -58,8 +58,8 @@ public struct Transfer<Target: TargetType>: Identifiable, Sendable {
     }
 }
 
-/// Which of the waiting transfers of a ``TransferQueue`` starts first. Those with the same priority start in the order in
-/// which they were added.
+/// Which of the waiting transfers of a ``TransferQueue`` starts first. Those with the same priority start in the order
+/// in which they were added.
 public enum TransferPriority: Int, Sendable, Codable, Comparable {
     /// After all others.
     case low

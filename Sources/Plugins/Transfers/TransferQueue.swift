@@ -6,7 +6,8 @@ import TargetKit
 import Observation
 #endif
 
-/// Runs downloads and uploads, limits how many run at once, waits for the network, and continues after the app is relaunched.
+/// Runs downloads and uploads, limits how many run at once, waits for the network, and continues after the app is
+/// relaunched.
 ///
 /// ```swift
 /// enum Media: TargetType, Codable { case film(id: Int), photo(URL) … }
@@ -17,13 +18,12 @@ import Observation
 /// ```
 ///
 /// Targets should use a task that can be continued, `HTTPTask.download(to:)` with `.resumable` or a resumable upload:
-/// other transfers begin again after a pause or a launch. A transfer that was running when the process ended, or when its
-/// call was cancelled other than by the queue (`Provider.cancelAll()`, a scope that is shut down), starts again
-/// at the next launch.
+/// other transfers begin again after a pause or a launch. A transfer that was running when the process ended, or when
+/// its call was cancelled other than by the queue (`Provider.cancelAll()`, a scope that is shut down), starts again at
+/// the next launch.
 ///
-/// Create the queue with the same file at every launch. A queue that is released goes on until its transfers have ended:
-/// pause them to stop it. Transfers that have not ended are restored; waiting ones start
-/// immediately.
+/// Create the queue with the same file at every launch. A queue that is released goes on until its transfers have
+/// ended: pause them to stop it. Transfers that have not ended are restored; waiting ones start immediately.
 public final class TransferQueue<Target: TargetType & Codable>: Sendable {
     struct Item: Sendable {
         var transfer: Transfer<Target>
@@ -100,13 +100,13 @@ public final class TransferQueue<Target: TargetType & Codable>: Sendable {
     ///
     /// - Parameters:
     ///   - provider: Makes the calls. With a `RetryPlugin`, a transfer that is interrupted is repeated before it fails.
-    ///   - file: Where the transfers are kept, in a folder that is not synchronized. Targets are written to it as JSON, with mode
-    ///     0600: they should not contain secrets. Default `nil`: they are kept in memory.
+    ///   - file: Where the transfers are kept, in a folder that is not synchronized. Targets are written to it as JSON,
+    ///     with mode 0600: they should not contain secrets. Default `nil`: they are kept in memory.
     ///   - maxConcurrent: How many transfers run at the same time; default: 3, at least 1.
     ///   - options: Override the target's and the provider's options, for example
     ///     `.setting(\.allowsExpensive, false)`; default: none.
-    ///   - reachability: Transfers start only while it reports a network that they may use, and one that fails without a
-    ///     network waits. The queue starts it. Default `nil`: the network is not considered.
+    ///   - reachability: Transfers start only while it reports a network that they may use, and one that fails without
+    ///     a network waits. The queue starts it. Default `nil`: the network is not considered.
     /// - Throws: ``TransferQueueError`` if the file cannot be used.
     public init(
         _ provider: Provider<Target>,
@@ -158,8 +158,8 @@ public final class TransferQueue<Target: TargetType & Codable>: Sendable {
         return content.value.items[id]?.transfer
     }
 
-    /// The current transfers, followed by the transfers after each change. A slow reader receives only the latest value. The sequence ends
-    /// when the queue is released. Each sequence has one reader.
+    /// The current transfers, followed by the transfers after each change. A slow reader receives only the latest
+    /// value. The sequence ends when the queue is released. Each sequence has one reader.
     public var updates: AsyncStream<[Transfer<Target>]> {
         let content = content
         let changes = content.changes()
@@ -178,8 +178,8 @@ public final class TransferQueue<Target: TargetType & Codable>: Sendable {
         }
     }
 
-    /// The error of the last write to the file, or `nil` if it succeeded. A change that was not written is lost at the next
-    /// launch; for example, a paused transfer starts again.
+    /// The error of the last write to the file, or `nil` if it succeeded. Changes that could not be written are written
+    /// with the next one; until then a launch does not know them, and for example starts a paused transfer again.
     public var storageError: TransferQueueError? { content.value.storageError }
 
     /// Waits until a transfer has ended, and returns its response.
