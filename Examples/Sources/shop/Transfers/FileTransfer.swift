@@ -28,8 +28,13 @@ enum FileTransfer: TargetType, Codable {
     var task: HTTPTask {
         switch self {
         case .download(_, let folder): .download(to: .folder(folder).resumable)
-        case .upload(let file, _): .upload(file: file).resumable(.tus.metadata(["filename": file.lastPathComponent]))
+        case .upload(let file, _): .upload(file: file).resumable(.tus.metadata(metadata(of: file)))
         }
+    }
+
+    /// What tus servers usually ask for.
+    private func metadata(of file: URL) -> [String: String] {
+        ["filename": file.lastPathComponent, "filetype": "application/octet-stream"]
     }
 
     /// What the person calls it.

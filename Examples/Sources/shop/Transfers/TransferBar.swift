@@ -19,7 +19,7 @@ struct TransferBar: CustomStringConvertible {
         case .waiting: "waits"
         case .paused: "is paused"
         case .cancelled: "was cancelled"
-        case .failed(let error): "failed: \(error.localizedDescription)"
+        case .failed(let error): "failed: \(error)"
         case .finished(let response): "is there" + (response.file.map { ": \($0.path)" } ?? "")
         case .running: transfer.progress.map(Self.bar) ?? "begins"
         }
