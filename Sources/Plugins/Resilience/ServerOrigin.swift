@@ -44,7 +44,8 @@ struct ServerOrigin: Sendable, Hashable, CustomStringConvertible {
         return length ?? nil
     }
 
-    /// Where the port after that colon ends; `nil` for a port that has other spellings, so that equal origins have equal texts.
+    /// Where the port after that colon ends; `nil` for a port that has other spellings, so that equal origins have
+    /// equal texts.
     private static func lengthOfPort(in bytes: UnsafeBufferPointer<UInt8>, after colon: Int) -> Int? {
         let rest = bytes[(colon + 1)...]
         let digits = rest.prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }

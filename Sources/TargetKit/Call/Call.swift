@@ -43,8 +43,8 @@ final class Call: Sendable {
             self.stub = stub
         }
 
-        /// Whether the call is a resumable upload that is not stubbed.
-        var isResumableUpload: Bool { endpoint.task.upload != nil && stub == .never }
+        /// How an upload is resumed that is not stubbed; `nil` for other calls.
+        var resumableUpload: ResumableUpload? { stub == .never ? endpoint.task.upload : nil }
     }
 
     /// The provider's configuration.
@@ -113,9 +113,11 @@ final class Call: Sendable {
             let target = try resolved(resolve)
             let request = try await originalRequest(of: target.endpoint)
             result =
-                target.isResumableUpload
-                ? await uploadAttempts(of: request, to: target, &context)
-                : await attempts(of: request, to: target, &context)
+                if let upload = target.resumableUpload {
+                    await attempts(of: request, to: target, resuming: upload, &context)
+                } else {
+                    await attempts(of: request, to: target, &context)
+                }
             if case .success = result { meter?.finish() }
         } catch {
             result = .failure(failure(error, at: .request))
@@ -153,27 +155,19 @@ final class Call: Sendable {
                     ? try await sharedExchange(request, of: original, with: target, context) : nil
                 let received =
                     if let shared { shared } else { try await exchange(request, with: target, &context) }
-                if let upload {
-                    context.continuesUpload = upload.isRepeatable
-                    if upload.continues(after: received) {
-                        context.attempt += 1
-                        handle.attempt = context.attempt
-                        continue
+                if let upload { context.continuesUpload = upload.isRepeatable }
+                // The response to a step of an upload is not the caller's.
+                if upload?.continues(after: received) != true {
+                    let result = decoded(received)
+                    if shared != nil || !resumptions.continues(after: result) {
+                        // A shared exchange asks the plugins about its own failures.
+                        let isAsked = shared == nil || received.isSuccess && !result.isSuccess
+                        guard isAsked, let delay = try await delayBeforeRetry(result, context) else {
+                            return (isSharedExchange ? received : result).after(failed)
+                        }
+                        failed.append(FailedAttempt(result, delay: delay))
                     }
                 }
-                let result = decoded(received)
-                if shared == nil, resumptions.continues(after: result) {
-                    context.attempt += 1
-                    handle.attempt = context.attempt
-                    prepared = nil
-                    continue
-                }
-                // A shared exchange asks the plugins about its own failures.
-                let isAsked = shared == nil || received.isSuccess && !result.isSuccess
-                guard isAsked, let delay = try await delayBeforeRetry(result, context) else {
-                    return (isSharedExchange ? received : result).after(failed)
-                }
-                failed.append(FailedAttempt(result, delay: delay))
                 context.attempt += 1
                 handle.attempt = context.attempt
                 prepared = nil

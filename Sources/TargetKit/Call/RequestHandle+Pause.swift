@@ -22,11 +22,11 @@ extension RequestHandle {
     /// exchange and keeps what has arrived, until ``resume()``.
     ///
     /// Plugins receive the exchange as a cancelled one. While the call is paused, the limit of
-    /// ``CallTimeout/wholeCall(_:)`` does not expire. A paused call remains in its scope until it is resumed or cancelled,
-    /// also when its handle is released; ``Provider/cancelAll()`` and a shutdown of the scope cancel it.
+    /// ``CallTimeout/wholeCall(_:)`` does not expire. A paused call remains in its scope until it is resumed or
+    /// cancelled, also when its handle is released; ``Provider/cancelAll()`` and a shutdown of the scope cancel it.
     ///
-    /// The method has no effect on other calls, on a transfer that cannot be continued, on a call that shares its exchange,
-    /// and on one that has ended.
+    /// The method has no effect on other calls, on a transfer that cannot be continued, on a call that shares its
+    /// exchange, and on one that has ended.
     public func pause() {
         let remainingTime = deadline?.remainingTime
         let cancel = state.withLock { state -> (@Sendable () -> Void)? in
@@ -84,7 +84,8 @@ extension RequestHandle {
         }
     }
 
-    /// Waits until the call is resumed, interrupted, or ends. Returns the number of times that it was paused until then.
+    /// Waits until the call is resumed, interrupted, or ends. Returns the number of times that it was paused until
+    /// then.
     @discardableResult
     func waitWhilePaused() async -> Int {
         while true {

@@ -24,8 +24,8 @@ public final class RequestHandle: Sendable {
         var keepsTransfer = false
         var outcome: Outcome?
         var waiters: [UnsafeContinuation<Outcome, Never>] = []
-        /// The values that plugins store in the call's context; `nil` after its end. They are here so that a call needs only one
-        /// lock.
+        /// The values that plugins store in the call's context; `nil` after its end. They are here so that a call needs
+        /// only one lock.
         var storage: [StoredEntry]? = []
         var attempt = 0
         /// When the call times out; `nil` without a limit for the whole call.
@@ -217,8 +217,8 @@ extension RequestHandle {
         state.withLock { $0.storage = storage }
     }
 
-    /// Releases the plugins' stored values, and the tasks with their results, at the end of the call: the caller may keep
-    /// the handle, and a plugin the context.
+    /// Releases the plugins' stored values, and the tasks with their results, at the end of the call: the caller may
+    /// keep the handle, and a plugin the context.
     func releaseAtEnd() {
         _ = state.withLock { state in
             defer { (state.storage, state.task, state.cancelWait) = (nil, nil, nil) }

@@ -68,8 +68,8 @@ extension Call {
 }
 
 extension Provider {
-    /// Removes what an interrupted download of a target has stored, unless a call is using it. Does nothing for other targets,
-    /// and if plugins change the URL of a download whose file the server names.
+    /// Removes what an interrupted download of a target has stored, unless a call is using it. Does nothing for other
+    /// targets, and if plugins change the URL of a download whose file the server names.
     package func removePart(of target: Target) {
         guard let endpoint = try? endpointClosure(target), let destination = endpoint.task.download,
             destination.isResumable, let url = try? endpoint.urlRequest().url

@@ -9,14 +9,14 @@ import Foundation
 /// .download(to: .choose { head, name in folder.appendingPathComponent("\(Date.now.timeIntervalSince1970) \(name)") })
 /// ```
 ///
-/// The file appears at its place only when the complete body has arrived, its checksums are right, and the response is an
-/// accepted success. Missing folders are created. On iOS, tvOS, watchOS and visionOS, the file is protected until the
-/// first unlock after a restart (`FileProtectionType.completeUntilFirstUserAuthentication`), so that a download continues
-/// while the device is locked.
+/// The file appears at its place only when the complete body has arrived, its checksums are right, and the response is
+/// an accepted success. Missing folders are created. On iOS, tvOS, watchOS and visionOS, the file is protected until
+/// the first unlock after a restart (`FileProtectionType.completeUntilFirstUserAuthentication`), so that a download
+/// continues while the device is locked.
 ///
-/// A body that does not match a SHA-256 in the response's `Repr-Digest` or `Content-Digest` (RFC 9530) fails the call with
-/// `URLError(.badServerResponse)`. They are not checked for a body with a content coding, because they describe the coded
-/// bytes.
+/// A body that does not match a SHA-256 in the response's `Repr-Digest` or `Content-Digest` (RFC 9530) fails the call
+/// with `URLError(.badServerResponse)`. They are not checked for a body with a content coding, because they describe
+/// the coded bytes.
 public struct DownloadDestination: Sendable {
     /// What happens when there already is a file at the destination.
     public enum ExistingFile: Sendable, Hashable {
@@ -47,16 +47,17 @@ public struct DownloadDestination: Sendable {
 
     /// A file.
     ///
-    /// An existing destination must be a regular file or a symbolic link to one, which is followed. Otherwise the call fails
-    /// and nothing is sent: also if the link leads to nothing, or the system does not follow it because another user has
-    /// created it in a shared folder.
+    /// An existing destination must be a regular file or a symbolic link to one, which is followed. Otherwise the call
+    /// fails and nothing is sent: also if the link leads to nothing, or the system does not follow it because another
+    /// user has created it in a shared folder.
     public static func file(_ url: URL) -> DownloadDestination { Self(.file(url)) }
 
     /// A file in a folder, with the name that the server gives it.
     ///
     /// The name is the one of `Content-Disposition` (RFC 6266), else the last component of the response's URL, else
     /// `download`. Path components, control characters, and names that a system reserves are removed from it, so that
-    /// the file is always in the folder: also when the name is that of a symbolic link, which is replaced, not followed.
+    /// the file is always in the folder: also when the name is that of a symbolic link, which is replaced, not
+    /// followed.
     public static func folder(_ url: URL) -> DownloadDestination { Self(.folder(url)) }
 
     /// A file that a closure chooses when the complete body has arrived.
@@ -78,21 +79,22 @@ public struct DownloadDestination: Sendable {
 
     /// The same destination, for a download that continues where the last one stopped.
     ///
-    /// When a call is cancelled, fails, or ends with its process, the bytes that have arrived stay in a hidden file beside
-    /// the destination, or for ``choose(_:)`` in the caches directory. The next call for the same URL and destination,
-    /// or the next attempt of the same call, requests the rest with `Range` and `If-Range` (RFC 9110 §14). If the server's
-    /// file has changed, the download begins again: bytes of two versions are never mixed. The result is that of a complete
-    /// download: its status is 200 and its `Content-Length` that of the file. A complete file that cannot be moved to its
-    /// destination stays as well.
+    /// When a call is cancelled, fails, or ends with its process, the bytes that have arrived stay in a hidden file
+    /// beside the destination, or for ``choose(_:)`` in the caches directory. The next call for the same URL and
+    /// destination, or the next attempt of the same call, requests the rest with `Range` and `If-Range` (RFC 9110 §14).
+    /// If the server's file has changed, the download begins again: bytes of two versions are never mixed. The result
+    /// is that of a complete download: its status is 200 and its `Content-Length` that of the file. A complete file
+    /// that cannot be moved to its destination stays as well.
     ///
-    /// Each request is an exchange of its own for plugins, with the next ``RequestContext/attempt``. They are not asked to
-    /// retry when the call was paused, when the download begins again, and when the server has sent only a part of the rest;
-    /// the last of these is limited to 100 parts of less than 64 KiB.
+    /// Each request is an exchange of its own for plugins, with the next ``RequestContext/attempt``. They are not asked
+    /// to retry when the call was paused, when the download begins again, and when the server has sent only a part of
+    /// the rest; the last of these is limited to 100 parts of less than 64 KiB.
     ///
-    /// The server has to send a strong `ETag`, or a `Last-Modified` at least a second older than its `Date`, and must not
-    /// apply a content coding: the request asks for none. A response without them is downloaded as a whole, as are requests
-    /// that are not a GET, have a body, or set `Range` or `If-Range` themselves, and all downloads of `URLSessionTransport` on
-    /// Linux. While a call downloads to a destination, another one to the same destination downloads the whole file.
+    /// The server has to send a strong `ETag`, or a `Last-Modified` at least a second older than its `Date`, and must
+    /// not apply a content coding: the request asks for none. A response without them is downloaded as a whole, as are
+    /// requests that are not a GET, have a body, or set `Range` or `If-Range` themselves, and all downloads of
+    /// `URLSessionTransport` on Linux. While a call downloads to a destination, another one to the same destination
+    /// downloads the whole file.
     public var resumable: DownloadDestination {
         var destination = self
         destination.isResumable = true
@@ -135,14 +137,6 @@ extension DownloadDestination {
             isResumable: isResumable,
             sha256: sha256?.lowercased()
         )
-    }
-
-    /// The file or folder; `nil` if a closure chooses the file.
-    var url: URL? {
-        switch location {
-        case .file(let url), .folder(let url): url
-        case .chosen: nil
-        }
     }
 }
 

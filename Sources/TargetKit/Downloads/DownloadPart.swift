@@ -5,8 +5,8 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// An incomplete file that stays when a call ends, and its record. The file is locked while it is open, so that two calls
-/// or processes do not write to it.
+/// An incomplete file that stays when a call ends, and its record. The file is locked while it is open, so that two
+/// calls or processes do not write to it.
 final class DownloadPart: Sendable {
     /// The greatest number of bytes of a record. With longer fields, a response is not continued.
     private static let recordLimit: Int64 = 64 << 10
@@ -36,20 +36,15 @@ final class DownloadPart: Sendable {
     /// - Parameter permissions: The permissions of the file that is to be replaced; `nil` if there is none.
     static func open(_ url: URL, permissions: mode_t?) -> DownloadPart? {
         for _ in 0..<3 {
-            // Another user may have created a link under the name, which can be predicted.
-            let flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
-            let descriptor = Foundation.open(url.path, flags, permissions.map { $0 | 0o600 } ?? 0o666)
-            guard descriptor >= 0 else { return nil }
+            guard
+                case .locked(let descriptor, let status) = FileLock.open(
+                    url,
+                    mode: permissions.map { $0 | 0o600 } ?? 0o666
+                )
+            else { return nil }
             // Closes the descriptor when it is released.
             let part = DownloadPart(url, descriptor)
-            guard flock(descriptor, LOCK_EX | LOCK_NB) == 0, let status = FileStatus(of: descriptor),
-                status.isRegular
-            else { return nil }
-            // The call that had the lock may have moved the file to its destination, or removed it.
-            guard let current = FileStatus(of: url, followsLinks: false), current.isSameFile(as: status) else {
-                continue
-            }
-            guard status.isOwn else { return nil }
+            guard status.isRegular, status.isOwn else { return nil }
             guard status.hasOneName else {
                 // The other name is that of a file which is not to be changed.
                 unlink(url.path)
@@ -78,7 +73,8 @@ final class DownloadPart: Sendable {
         return count == data.count ? PartRecord(data) : nil
     }
 
-    /// Replaces the record as a whole. Without a record the next call begins again, so a failure does not end the download.
+    /// Replaces the record as a whole. Without a record the next call begins again, so a failure does not end the
+    /// download.
     func write(_ record: PartRecord) {
         guard let data = try? record.data, data.count <= Self.recordLimit else { return }
         // A new file: another user may have created one under the name.
@@ -87,9 +83,10 @@ final class DownloadPart: Sendable {
         let descriptor = Foundation.open(newRecordURL.path, flags, 0o600)
         guard descriptor >= 0 else { return }
         defer { close(descriptor) }
-        let count = data.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
         // A record that a crash of the system damages is not used. It is flushed only if bytes of the part were.
-        guard count == data.count, record.syncedByteCount == 0 || PartialFile.synchronize(descriptor) else {
+        guard PartialFile.write(data, to: descriptor),
+            record.syncedByteCount == 0 || PartialFile.synchronize(descriptor)
+        else {
             unlink(newRecordURL.path)
             return
         }
@@ -127,7 +124,8 @@ final class DownloadPart: Sendable {
 
     /// Discards the record and all bytes.
     func restart() throws(PartialFile.Failure) {
-        // An old record must not be there when the first byte of the new version is: not after a crash of the system, either.
+        // An old record must not be there when the first byte of the new version is: not after a crash of the system,
+        // either.
         if removeRecord() { AtomicFile.synchronize(url.deletingLastPathComponent()) }
         try truncate(to: 0)
     }
@@ -136,7 +134,8 @@ final class DownloadPart: Sendable {
         guard ftruncate(descriptor, off_t(size)) == 0 else { throw PartialFile.failure(.cannotWriteToFile, url) }
     }
 
-    /// Writes bytes at a position, which is at most the file's size. When it fails, the first of them may have been written.
+    /// Writes bytes at a position, which is at most the file's size. When it fails, the first of them may have been
+    /// written.
     func write(_ bytes: UnsafeRawBufferPointer, at position: Int64) throws(PartialFile.Failure) {
         var written = 0
         while written < bytes.count {

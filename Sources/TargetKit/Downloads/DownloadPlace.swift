@@ -39,7 +39,8 @@ struct DownloadPlace: Sendable {
     private static func checkFile(_ file: URL) throws(InvalidRequest) {
         guard file.isFileURL else { throw .notAFile(path: RedactedURL(file).description) }
         guard let status = FileStatus(of: file) else {
-            // A link to nothing, or one that the system does not follow because another user has made it in a shared folder.
+            // A link to nothing, or one that the system does not follow because another user has made it in a shared
+            // folder.
             if FileStatus(of: file, followsLinks: false) != nil { throw .notAFile(path: file.path) }
             return
         }
@@ -84,18 +85,8 @@ struct DownloadPlace: Sendable {
 
     /// A file that has no place yet is in a folder of its user: others must not read it in a shared one.
     private static var unnamed: URL {
-        let manager = FileManager.default
-        let folders: [URL?] = [
-            manager.urls(for: .cachesDirectory, in: .userDomainMask).first, manager.temporaryDirectory,
-        ]
-        let attributes: [FileAttributeKey: Any] = [.posixPermissions: 0o700]
-        for folder in folders.compactMap({ $0?.appendingPathComponent("TargetKit.downloads.\(geteuid())") }) {
-            try? manager.createDirectory(at: folder, withIntermediateDirectories: true, attributes: attributes)
-            if let status = FileStatus(of: folder, followsLinks: false), status.isPrivateFolder {
-                return folder.appendingPathComponent("download")
-            }
-        }
-        return manager.temporaryDirectory.appendingPathComponent("download")
+        let folder = PrivateFolder.standard(named: "TargetKit.downloads") ?? FileManager.default.temporaryDirectory
+        return folder.appendingPathComponent("download")
     }
 }
 

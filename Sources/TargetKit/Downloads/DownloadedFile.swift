@@ -53,10 +53,9 @@ struct DownloadedFile: Sendable {
         let content = isUncoded ? headers[.contentDigest].flatMap(DigestFields.sha256) : nil
         if sha256 != nil || whole != nil || content != nil && contentStart == 0 {
             let found = try digest(from: 0, isCancelled)
-            if let sha256, found.hexadecimal != sha256.lowercased() {
-                throw Mismatch(
-                    description: "the SHA-256 of the file is \(found.hexadecimal), not the expected \(sha256)"
-                )
+            let digits = MessageDigest.hexadecimal(found)
+            if let sha256, digits != sha256.lowercased() {
+                throw Mismatch(description: "the SHA-256 of the file is \(digits), not the expected \(sha256)")
             }
             if let whole, !whole.elementsEqual(found) {
                 throw Mismatch(description: "the file does not match the response's Repr-Digest")
@@ -85,11 +84,5 @@ struct DownloadedFile: Sendable {
             if count > 0 { hasher.update(UnsafeRawBufferPointer(rebasing: piece[..<count])) }
             if count < 0, errno != EINTR { throw URLError(PartialFile.failure(.cannotOpenFile, part)) }
         }
-    }
-}
-
-extension [UInt8] {
-    fileprivate var hexadecimal: String {
-        map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
     }
 }

@@ -37,51 +37,33 @@ struct PartRecord: Codable, Sendable, Hashable {
         let headers = head.headers
         guard head.statusCode == 200, headers.isUncoded, let validator = Validator(headers) else { return nil }
         self.validator = validator
-        url = Self.digest(of: request.absoluteString)
+        url = MessageDigest.sha256.hexadecimal(of: request.absoluteString)
         self.source = Self.digest(ofSource: source)
         length = headers.contentLength
         disposition = headers.values(for: .contentDisposition).first
         digest = headers.values(for: .reprDigest).first
     }
 
-    static func digest(of text: String) -> String { MessageDigest.sha256.hexadecimal(of: text) }
-
     static func digest(ofSource url: URL) -> String {
         var components = URLComponents(url: url, resolvingAgainstBaseURL: true)
         components?.query = nil
         components?.fragment = nil
-        return digest(of: components?.string ?? url.absoluteString)
+        return MessageDigest.sha256.hexadecimal(of: components?.string ?? url.absoluteString)
     }
 }
 
 // MARK: - The file of the record
 
 extension PartRecord {
-    private struct Stored: Codable {
-        static let version = 1
-
-        var version = Self.version
-        var checksum: String
-        var record: PartRecord
-    }
-
     /// The record in a file's contents; `nil` if they are damaged, or were written by another version.
     init?(_ data: Data) {
-        guard let stored = try? JSONDecoder().decode(Stored.self, from: data), stored.version == Stored.version,
-            stored.checksum == (try? stored.record.checksum), stored.record.isPlausible
-        else { return nil }
+        guard let stored = ChecksummedRecord<Self>(data), stored.record.isPlausible else { return nil }
         self = stored.record
     }
 
     /// The contents of the record's file.
     var data: Data {
-        get throws {
-            try Self.encoder.encode(Stored(checksum: checksum, record: self))
-        }
-    }
-
-    private var checksum: String {
-        get throws { Self.digest(of: String(decoding: try Self.encoder.encode(self), as: UTF8.self)) }
+        get throws { try ChecksummedRecord(self).data }
     }
 
     private var isPlausible: Bool {
@@ -90,12 +72,6 @@ extension PartRecord {
         case .entityTag(let tag): Validator.isStrong(tag)
         case .lastModified(let date): HTTPDate.parse(date, now: Date()) != nil
         }
-    }
-
-    private static var encoder: JSONEncoder {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return encoder
     }
 }
 

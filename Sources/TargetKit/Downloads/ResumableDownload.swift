@@ -38,7 +38,9 @@ final class ResumableDownload: Sendable {
     }
 
     private static func stored(in part: DownloadPart, of url: URL) -> Stored? {
-        guard var record = part.record(), record.url == PartRecord.digest(of: url.absoluteString) else { return nil }
+        guard var record = part.record(), record.url == MessageDigest.sha256.hexadecimal(of: url.absoluteString) else {
+            return nil
+        }
         var size = part.size
         if record.boot == nil || record.boot != Boot.current {
             // What was not flushed can be lost, or be zeros.

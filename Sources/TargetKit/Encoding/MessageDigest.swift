@@ -18,10 +18,15 @@ package enum MessageDigest: Sendable, Hashable, CaseIterable {
     }
 
     /// The digest of a text in UTF-8, in lowercase hexadecimal digits.
-    package func hexadecimal(of text: String) -> String {
+    package func hexadecimal(of text: String) -> String { Self.hexadecimal(bytes(of: Array(text.utf8))) }
+
+    /// The digest of bytes, in lowercase hexadecimal digits.
+    func hexadecimal(of message: some Sequence<UInt8>) -> String { Self.hexadecimal(bytes(of: Array(message))) }
+
+    /// The lowercase hexadecimal digits of bytes.
+    package static func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
         let digits = Array("0123456789abcdef".utf8)
-        let hexadecimal = bytes(of: Array(text.utf8)).flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
-        return String(decoding: hexadecimal, as: UTF8.self)
+        return String(decoding: bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
     }
 
     /// The message, `0x80`, zeros, and the number of its bits in the last eight bytes of a block of 64.

@@ -21,7 +21,7 @@ package struct SHA256Hasher: Sendable {
 #else
 /// A SHA-256 digest (FIPS 180-4 §6.2) of bytes that arrive in pieces.
 package struct SHA256Hasher: Sendable {
-    private static let blockSize = 64
+    private typealias State = (UInt32, UInt32, UInt32, UInt32, UInt32, UInt32, UInt32, UInt32)
 
     /// The fractional parts of the cube roots of the first 64 primes (FIPS 180-4 §4.2.2).
     private static let constants: [UInt32] = [
@@ -36,40 +36,24 @@ package struct SHA256Hasher: Sendable {
     ]
 
     /// The fractional parts of the square roots of the first eight primes (FIPS 180-4 §5.3.3).
-    private var state: (UInt32, UInt32, UInt32, UInt32, UInt32, UInt32, UInt32, UInt32) = (
+    private var state: State = (
         0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab, 0x5be0_cd19
     )
-    /// The bytes of an incomplete block.
-    private var rest: [UInt8] = []
-    private var count: UInt64 = 0
+    private var blocks = MessageBlocks()
 
     package init() {}
 
     /// Appends a piece of the message.
     package mutating func update(_ bytes: UnsafeRawBufferPointer) {
-        count += UInt64(bytes.count)
-        var bytes = bytes[...]
-        if !rest.isEmpty {
-            let missing = bytes.prefix(Self.blockSize - rest.count)
-            rest.append(contentsOf: missing)
-            bytes = bytes.dropFirst(missing.count)
-            guard rest.count == Self.blockSize else { return }
-            rest.withUnsafeBytes { add(UnsafeRawBufferPointer($0)) }
-            rest.removeAll(keepingCapacity: true)
-        }
-        let whole = bytes.count / Self.blockSize * Self.blockSize
-        add(UnsafeRawBufferPointer(rebasing: bytes.prefix(whole)))
-        rest.append(contentsOf: bytes.dropFirst(whole))
+        var state = state
+        blocks.append(bytes) { Self.add($0, to: &state) }
+        self.state = state
     }
 
     /// The digest of the message so far, of 32 bytes.
     package func finalize() -> [UInt8] {
         var copy = self
-        // A one bit, zeros, and the number of the message's bits in the last eight bytes of a block (FIPS 180-4 §5.1.1).
-        var padding: [UInt8] = [0x80]
-        padding += [UInt8](repeating: 0, count: (119 - Int(count % 64)) % 64)
-        padding += (0..<8).map { UInt8(truncatingIfNeeded: (count &* 8) >> UInt64(56 - 8 * $0)) }
-        padding.withUnsafeBytes { copy.update($0) }
+        blocks.padding.withUnsafeBytes { copy.update($0) }
         let (a, b, c, d, e, f, g, h) = copy.state
         return [a, b, c, d, e, f, g, h].flatMap { word in
             (0..<4).map { UInt8(truncatingIfNeeded: word >> UInt32(24 - 8 * $0)) }
@@ -77,37 +61,39 @@ package struct SHA256Hasher: Sendable {
     }
 
     /// Adds whole blocks.
-    private mutating func add(_ blocks: UnsafeRawBufferPointer) {
-        guard !blocks.isEmpty else { return }
-        Self.constants.withUnsafeBufferPointer { constants in
+    private static func add(_ blocks: UnsafeRawBufferPointer, to state: inout State) {
+        constants.withUnsafeBufferPointer { constants in
             withUnsafeTemporaryAllocation(of: UInt32.self, capacity: 64) { schedule in
-                for start in stride(from: 0, to: blocks.count, by: Self.blockSize) {
+                for start in stride(from: 0, to: blocks.count, by: MessageBlocks.size) {
                     for index in 0..<16 {
                         let word = blocks.loadUnaligned(fromByteOffset: start + 4 * index, as: UInt32.self)
                         schedule[index] = UInt32(bigEndian: word)
                     }
                     for index in 16..<64 {
                         let (early, late) = (schedule[index - 15], schedule[index - 2])
-                        let first = Self.right(early, 7) ^ Self.right(early, 18) ^ early >> 3
-                        let second = Self.right(late, 17) ^ Self.right(late, 19) ^ late >> 10
+                        let first = right(early, 7) ^ right(early, 18) ^ early >> 3
+                        let second = right(late, 17) ^ right(late, 19) ^ late >> 10
                         schedule[index] = schedule[index - 16] &+ first &+ schedule[index - 7] &+ second
                     }
-                    mix(schedule, constants)
+                    mix(schedule, constants, into: &state)
                 }
             }
         }
     }
 
     /// The compression function (FIPS 180-4 §6.2.2).
-    private mutating func mix(_ schedule: UnsafeMutableBufferPointer<UInt32>, _ constants: UnsafeBufferPointer<UInt32>)
-    {
+    private static func mix(
+        _ schedule: UnsafeMutableBufferPointer<UInt32>,
+        _ constants: UnsafeBufferPointer<UInt32>,
+        into state: inout State
+    ) {
         var (a, b, c, d, e, f, g, h) = state
         for index in 0..<64 {
             let choice = e & f ^ ~e & g
-            let sum = Self.right(e, 6) ^ Self.right(e, 11) ^ Self.right(e, 25)
+            let sum = right(e, 6) ^ right(e, 11) ^ right(e, 25)
             let first = h &+ sum &+ choice &+ constants[index] &+ schedule[index]
             let majority = a & b ^ a & c ^ b & c
-            let second = (Self.right(a, 2) ^ Self.right(a, 13) ^ Self.right(a, 22)) &+ majority
+            let second = (right(a, 2) ^ right(a, 13) ^ right(a, 22)) &+ majority
             (a, b, c, d, e, f, g, h) = (first &+ second, a, b, c, d &+ first, e, f, g)
         }
         state.0 &+= a
@@ -121,6 +107,41 @@ package struct SHA256Hasher: Sendable {
     }
 
     private static func right(_ word: UInt32, _ count: UInt32) -> UInt32 { word &>> count | word &<< (32 &- count) }
+}
+
+/// Divides a message into the blocks of SHA-1 and SHA-256 (FIPS 180-4 §5.1.1).
+struct MessageBlocks: Sendable {
+    /// The size of a block in bytes.
+    static let size = 64
+
+    /// The bytes of an incomplete block.
+    private var rest: [UInt8] = []
+    private var count: UInt64 = 0
+
+    /// Appends bytes, and passes whole blocks to the closure.
+    mutating func append(_ bytes: UnsafeRawBufferPointer, _ add: (UnsafeRawBufferPointer) -> Void) {
+        count += UInt64(bytes.count)
+        var bytes = bytes[...]
+        if !rest.isEmpty {
+            let missing = bytes.prefix(Self.size - rest.count)
+            rest.append(contentsOf: missing)
+            bytes = bytes.dropFirst(missing.count)
+            guard rest.count == Self.size else { return }
+            rest.withUnsafeBytes { add(UnsafeRawBufferPointer($0)) }
+            rest.removeAll(keepingCapacity: true)
+        }
+        let whole = bytes.count / Self.size * Self.size
+        if whole > 0 { add(UnsafeRawBufferPointer(rebasing: bytes.prefix(whole))) }
+        rest.append(contentsOf: bytes.dropFirst(whole))
+    }
+
+    /// The bytes after the message: a one bit, zeros, and the number of the message's bits in the last eight bytes of a
+    /// block.
+    var padding: [UInt8] {
+        let zeros = [UInt8](repeating: 0, count: (119 - Int(count % 64)) % 64)
+        let length = (0..<8).map { UInt8(truncatingIfNeeded: (count &* 8) >> UInt64(56 - 8 * $0)) }
+        return [0x80] + zeros + length
+    }
 }
 #endif
 

@@ -98,9 +98,9 @@ extension HTTPTask {
     /// complete body has arrived and the response is an accepted success (RFC 9110 §15.3).
     ///
     /// Any other response, for example a 304 or 404, leaves the file unchanged, even if the target accepts its status.
-    /// The first mebibyte of its body is then the response's ``Response/data``, also in an error's response. Missing folders
-    /// are created. An existing destination must be a regular file or a symbolic link to one; otherwise the call fails with
-    /// `InvalidRequest.notAFile(path:)`, and nothing is sent. A replaced file keeps its permissions.
+    /// The first mebibyte of its body is then the response's ``Response/data``, also in an error's response. Missing
+    /// folders are created. An existing destination must be a regular file or a symbolic link to one; otherwise the
+    /// call fails with `InvalidRequest.notAFile(path:)`, and nothing is sent. A replaced file keeps its permissions.
     public func download(to file: URL) -> HTTPTask {
         download(to: .file(file))
     }

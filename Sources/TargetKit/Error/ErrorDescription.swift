@@ -5,7 +5,8 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// An underlying error in one line. Only errors whose texts are known to contain no values of the caller are shown in full.
+/// An underlying error in one line. Only errors whose texts are known to contain no values of the caller are shown in
+/// full.
 struct ErrorDescription: CustomStringConvertible {
     let description: String
 

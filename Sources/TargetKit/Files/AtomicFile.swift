@@ -61,13 +61,19 @@ package struct AtomicFile: Sendable {
             throw Failure(.read)
         }
         defer { close(descriptor) }
+        guard let data = Self.contents(of: descriptor) else { throw Failure(.read) }
+        return data
+    }
+
+    /// Reads an open file to its end; returns `nil` on failure, with the reason in `errno`.
+    static func contents(of descriptor: Int32) -> Data? {
         var data = Data()
-        var piece = [UInt8](repeating: 0, count: 4096)
+        var piece = [UInt8](repeating: 0, count: 16 << 10)
         while true {
             let count = Foundation.read(descriptor, &piece, piece.count)
             if count == 0 { return data }
             if count > 0 { data.append(contentsOf: piece[..<count]) }
-            if count < 0, errno != EINTR { throw Failure(.read) }
+            if count < 0, errno != EINTR { return nil }
         }
     }
 
@@ -105,11 +111,7 @@ package struct AtomicFile: Sendable {
 
     private func createFolder(of place: URL) throws(Failure) {
         do {
-            try FileManager.default.createDirectory(
-                at: place.deletingLastPathComponent(),
-                withIntermediateDirectories: true,
-                attributes: [.posixPermissions: 0o700]
-            )
+            try PrivateFolder.create(place.deletingLastPathComponent())
         } catch {
             throw Failure(.createFolder, (error as NSError).localizedDescription)
         }

@@ -57,8 +57,8 @@ final class PartialFile: Sendable {
         }
     }
 
-    /// Creates an empty file with the permissions of the file that is to be replaced, if there is one. A ``PartialFile``
-    /// that replaces the empty file gets them, too.
+    /// Creates an empty file with the permissions of the file that is to be replaced, if there is one. A
+    /// ``PartialFile`` that replaces the empty file gets them, too.
     ///
     /// Does nothing on failure, which writing the file then reports.
     static func reserve(_ place: URL, replacing url: URL) {
@@ -107,23 +107,27 @@ final class PartialFile: Sendable {
 
     /// Appends bytes.
     func append(_ bytes: UnsafeRawBufferPointer) throws(Failure) {
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let written = write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
-            if written < 0 {
-                if errno == EINTR { continue }
-                throw Self.failure(.cannotWriteToFile, url)
-            }
-            rest = rest.dropFirst(written)
-        }
+        guard Self.write(bytes, to: descriptor) else { throw Self.failure(.cannotWriteToFile, url) }
     }
 
     /// Appends bytes.
     func append(_ bytes: Data) throws(Failure) {
-        let result = bytes.withUnsafeBytes { bytes in
-            Result { () throws(Failure) in try append(bytes) }
+        guard Self.write(bytes, to: descriptor) else { throw Self.failure(.cannotWriteToFile, url) }
+    }
+
+    /// Writes all bytes to an open file; returns `false` on failure, with the reason in `errno`.
+    static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Bool {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = Foundation.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+            if count > 0 { rest = rest.dropFirst(count) } else if count == 0 || errno != EINTR { return false }
         }
-        try result.get()
+        return true
+    }
+
+    /// Writes all bytes to an open file; returns `false` on failure, with the reason in `errno`.
+    static func write(_ bytes: Data, to descriptor: Int32) -> Bool {
+        bytes.withUnsafeBytes { write($0, to: descriptor) }
     }
 
     /// Flushes the file to permanent storage.

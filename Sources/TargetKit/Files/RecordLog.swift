@@ -3,9 +3,9 @@ import Foundation
 
 /// A file to which records are appended, for what is kept between launches and changes often.
 ///
-/// A record is a line: 16 hexadecimal digits of the SHA-256 of its JSON, a space, and the JSON. After a crash, the last line
-/// can be incomplete: it is removed when the file is opened. Other lines that are damaged, or that this version of the
-/// app cannot decode, stay in the file. The file has mode 0600, and belongs to one process at a time.
+/// A record is a line: 16 hexadecimal digits of the SHA-256 of its JSON, a space, and the JSON. After a crash, the last
+/// line can be incomplete: it is removed when the file is opened. Other lines that are damaged, or that this version of
+/// the app cannot decode, stay in the file. The file has mode 0600, and belongs to one process at a time.
 package final class RecordLog<Record: Codable & Sendable>: Sendable {
     private struct Content: Sendable {
         var descriptor: Int32
@@ -29,25 +29,22 @@ package final class RecordLog<Record: Codable & Sendable>: Sendable {
         guard file.isFileURL else { throw .unusable(path: file.redacted.absoluteString, reason: "not a file URL") }
         let folder = file.deletingLastPathComponent()
         do {
-            let attributes: [FileAttributeKey: Any] = [.posixPermissions: 0o700]
-            try FileManager.default.createDirectory(
-                at: folder,
-                withIntermediateDirectories: true,
-                attributes: attributes
-            )
+            try PrivateFolder.create(folder)
         } catch {
             throw .unusable(path: folder.path, reason: (error as NSError).localizedDescription)
         }
         // Not the file itself, because it is replaced.
-        let lock = try Self.open(file.appendingPathExtension("lock"))
-        guard flock(lock, LOCK_EX | LOCK_NB) == 0 else {
-            defer { close(lock) }
-            throw errno == EWOULDBLOCK ? .inUse(path: file.path) : .unusable(path: file.path)
+        let lock: Int32
+        switch FileLock.open(file.appendingPathExtension("lock"), mode: 0o600) {
+        case .locked(let descriptor, _): lock = descriptor
+        case .unavailable(EWOULDBLOCK): throw .inUse(path: file.path)
+        case .unavailable(let code), .failed(let code): throw .unusable(path: file.path, code: code)
         }
         do throws(RecordLogFailure) {
             let descriptor = try Self.open(file)
             do throws(RecordLogFailure) {
-                var contents = Contents(try Self.read(descriptor, file))
+                guard let data = AtomicFile.contents(of: descriptor) else { throw .unusable(path: file.path) }
+                var contents = Contents(data)
                 if contents.size < contents.data.count { ftruncate(descriptor, off_t(contents.size)) }
                 records = contents.records()
                 unreadable = contents.unreadable
@@ -70,12 +67,13 @@ package final class RecordLog<Record: Codable & Sendable>: Sendable {
         close(lock)
     }
 
-    /// Appends lines of ``line(of:)``, and flushes them to permanent storage. After a failure, none of them is in the file.
+    /// Appends lines of ``line(of:)``, and flushes them to permanent storage. After a failure, none of them is in the
+    /// file.
     package func append(_ lines: [Data]) throws(RecordLogFailure) {
         let lines = Data(lines.joined())
         let isWritten = content.withLock { content in
             let isWritten =
-                Self.write(lines, to: content.descriptor) && PartialFile.synchronize(content.descriptor)
+                PartialFile.write(lines, to: content.descriptor) && PartialFile.synchronize(content.descriptor)
             if isWritten {
                 content.size += off_t(lines.count)
             } else {
@@ -114,8 +112,8 @@ package enum RecordLogFailure: Error, Sendable, Hashable {
     /// The file cannot be opened, read or written.
     case unusable(path: String, reason: String)
 
-    fileprivate static func unusable(path: String) -> Self {
-        .unusable(path: path, reason: String(cString: strerror(errno)))
+    fileprivate static func unusable(path: String, code: Int32 = errno) -> Self {
+        .unusable(path: path, reason: String(cString: strerror(code)))
     }
 }
 
@@ -154,16 +152,14 @@ extension RecordLog {
 
     /// The prefix of a record in its line.
     private static func start(of json: Data) -> Data {
-        let digest = MessageDigest.sha256.hexadecimal(of: String(decoding: json, as: UTF8.self))
+        let digest = MessageDigest.sha256.hexadecimal(of: json)
         return Data((digest.prefix(digestSize) + " ").utf8)
     }
 
     /// The line of a record.
     package static func line(of record: Record) throws(RecordLogFailure) -> Data {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         do {
-            let json = try encoder.encode(record)
+            let json = try JSONEncoder.ofRecords.encode(record)
             return start(of: json) + json + [UInt8(ascii: "\n")]
         } catch {
             let reason = "the record cannot be encoded: \(ErrorDescription(error))"
@@ -180,27 +176,5 @@ extension RecordLog {
             throw .unusable(path: file.path, reason: "not a regular file")
         }
         return descriptor
-    }
-
-    private static func read(_ descriptor: Int32, _ file: URL) throws(RecordLogFailure) -> Data {
-        var data = Data()
-        var piece = [UInt8](repeating: 0, count: 64 << 10)
-        while true {
-            let count = Foundation.read(descriptor, &piece, piece.count)
-            if count == 0 { return data }
-            if count > 0 { data.append(contentsOf: piece[..<count]) }
-            if count < 0, errno != EINTR { throw .unusable(path: file.path) }
-        }
-    }
-
-    private static func write(_ data: Data, to descriptor: Int32) -> Bool {
-        data.withUnsafeBytes { bytes in
-            var rest = bytes[...]
-            while !rest.isEmpty {
-                let count = Foundation.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
-                if count > 0 { rest = rest.dropFirst(count) } else if count == 0 || errno != EINTR { return false }
-            }
-            return true
-        }
     }
 }

@@ -180,7 +180,8 @@ final class PluginChain: Sendable {
     }
 }
 
-/// A plugin of which a provider can have only one. Each call of a provider with two fails, and its error names the type.
+/// A plugin of which a provider can have only one. Each call of a provider with two fails, and its error names the
+/// type.
 package protocol SinglePlugin: Plugin {}
 
 /// A plugin that refuses calls to some servers, so that another plugin can choose a server that it does not refuse.

@@ -156,8 +156,8 @@ public struct RequestContext: Sendable {
         handle.note(type, doesNotImplement: hook)
     }
 
-    /// Runs the part of a hook that waits, and cancels it when the call is cancelled or times out. An ``ImmediatePlugin``
-    /// waits only here.
+    /// Runs the part of a hook that waits, and cancels it when the call is cancelled or times out. An
+    /// ``ImmediatePlugin`` waits only here.
     package func cancellable<Value: Sendable>(
         _ work: @escaping @Sendable () async throws -> Value
     ) async throws -> Value {

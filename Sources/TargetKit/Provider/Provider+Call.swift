@@ -27,6 +27,7 @@ extension Provider {
             handle: handle
         )
         let isShared = !delivery.isStream && resolved.sharesInFlight
+        let object = resolved.progress
         return Call(
             configuration,
             plugins: plugins,
@@ -34,9 +35,9 @@ extension Provider {
             isAccepted: scope.insert(context, owner: self, handle: handle),
             delivery: delivery,
             isShared: isShared,
-            hasOwnTask: !isAwaited || isShared || configuration.exchangeClock != nil || resolved.progress != nil,
+            hasOwnTask: !isAwaited || isShared || configuration.exchangeClock != nil || object != nil,
             exchangeTimeout: options.timeout.exchange,
-            meter: ProgressMeter(progress, resolved.progress, of: target, handle),
+            meter: ProgressMeter(progress, object, of: target, handle),
             decoding: decoding(resolved)
         )
     }

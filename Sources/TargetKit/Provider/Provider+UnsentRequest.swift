@@ -14,9 +14,9 @@ package struct UnsentRequest: Sendable {
 extension Provider {
     /// Builds the request of a target as it would be sent: closures → plugins' `prepare` → cookies.
     ///
-    /// Nothing is sent, shared or retried, and the scope does not know of it. Plugins that count, delay, admit or observe
-    /// calls, by their place, are not called. The other ones that prepare the request end with `didFinish` and a
-    /// cancellation.
+    /// Nothing is sent, shared or retried, and the scope does not know of it. Plugins that count, delay, admit or
+    /// observe calls, by their place, are not called. The other ones that prepare the request end with `didFinish` and
+    /// a cancellation.
     ///
     /// - Parameter hasPlugins: Whether the plugins prepare the request; default: yes.
     package func unsentRequest(

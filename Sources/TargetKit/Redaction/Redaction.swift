@@ -6,8 +6,8 @@ import Foundation
 /// A field is secret if one of the words of its name is, for example, `token`, `secret`, `password`, `session`,
 /// `credential`, `auth` or `signature`, or if its last word is `key`: `X-Session-Key`, `accessToken`, `client_secret`.
 /// Words that only contain these letters (`monkey`, `author`), counts and properties (`max_tokens`, `token_type`), and
-/// names such as `publicKey` are not. In queries and forms, `code` is secret, too. Of a CSV body, the columns with such a
-/// name in the first line are redacted in a recording, but not in a log.
+/// names such as `publicKey` are not. In queries and forms, `code` is secret, too. Of a CSV body, the columns with such
+/// a name in the first line are redacted in a recording, but not in a log.
 ///
 /// ```swift
 /// var redaction = Redaction()
@@ -58,8 +58,8 @@ public struct Redaction: Sendable, Hashable {
         index()
     }
 
-    /// Redacts nothing but the ``secretFields`` and ``headers`` that are added to it. The log then contains passwords and
-    /// tokens.
+    /// Redacts nothing but the ``secretFields`` and ``headers`` that are added to it. The log then contains passwords
+    /// and tokens.
     public static let none = Redaction(headers: HeaderRedaction(secretNames: []), fields: [], usesRule: false)
 
     private mutating func index() {

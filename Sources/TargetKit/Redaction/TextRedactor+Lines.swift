@@ -23,8 +23,8 @@ extension TextRedactor {
     private static let keyBeginning = Array("-----BEGIN ".utf8)
     private static let keyEnding = Array("-----END ".utf8)
 
-    /// The end of the indented lines that are the value of a name, as in YAML: after `name: |` and after a name whose line
-    /// ends with the colon. `nil` if the value is in the line of the name.
+    /// The end of the indented lines that are the value of a name, as in YAML: after `name: |` and after a name whose
+    /// line ends with the colon. `nil` if the value is in the line of the name.
     ///
     /// - Parameter end: The end of the name's line.
     func endOfBlock(from end: Int, valueAt value: Int, nameAt name: Int) -> Int? {
@@ -51,7 +51,8 @@ extension TextRedactor {
         return last > end ? last : nil
     }
 
-    /// Whether the rest of a name's line says that the value is in the next ones: nothing, or `|` or `>` (YAML 1.2 §8.1.1).
+    /// Whether the rest of a name's line says that the value is in the next ones: nothing, or `|` or `>` (YAML 1.2
+    /// §8.1.1).
     private func isBlockHeader(_ range: Range<Int>) -> Bool {
         guard let first = bytes[range].first else { return true }
         return (first == UInt8(ascii: "|") || first == UInt8(ascii: ">"))

@@ -4,9 +4,9 @@ import Foundation
 /// Copies a text and redacts the values of secret fields in it.
 ///
 /// It reads byte by byte and needs no valid syntax, so that it also redacts incomplete JSON, and several formats in one
-/// text: JSON (RFC 8259) at any depth, within strings, and in the data of server-sent events, the elements and attributes
-/// of XML and HTML, `name=value` and `name: value` with the indented lines of YAML below it, the user of a URL, private
-/// keys (RFC 7468), and credentials such as `Bearer …`. Other text is copied unchanged.
+/// text: JSON (RFC 8259) at any depth, within strings, and in the data of server-sent events, the elements and
+/// attributes of XML and HTML, `name=value` and `name: value` with the indented lines of YAML below it, the user of a
+/// URL, private keys (RFC 7468), and credentials such as `Bearer …`. Other text is copied unchanged.
 package struct TextRedactor {
     /// An object or array that is open.
     struct Level {

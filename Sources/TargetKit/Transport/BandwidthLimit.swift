@@ -9,9 +9,9 @@ import Foundation
 /// limit.bytesPerSecond = nil      // as fast as possible from now on
 /// ```
 ///
-/// All calls with the same limit share it: set it on a provider or on a queue of transfers, or make one for a call. Bytes
-/// of request and response bodies count, those of a response after decoding. When the limit is reached, reading pauses,
-/// and TCP's flow control slows the server down.
+/// All calls with the same limit share it: set it on a provider or on a queue of transfers, or make one for a call.
+/// Bytes of request and response bodies count, those of a response after decoding. When the limit is reached, reading
+/// pauses, and TCP's flow control slows the server down.
 public final class BandwidthLimit: Sendable {
     /// Bytes are transferred in the order in which they were reserved, at the rate of each moment.
     private struct State: Sendable {
@@ -147,8 +147,8 @@ public final class BandwidthLimit: Sendable {
 extension CallOptions {
     /// The limit of the call's rate, which calls can share; default `nil`: none.
     ///
-    /// The metrics of such calls are `nil`. It has no effect on stubs, on transfers of `BackgroundTransport`, or on responses received by `URLSessionTransport` on
-    /// Linux.
+    /// The metrics of such calls are `nil`. It has no effect on stubs, on transfers of `BackgroundTransport`, or on
+    /// responses received by `URLSessionTransport` on Linux.
     public var bandwidthLimit: BandwidthLimit? {
         get { self[BandwidthLimitKey.self] }
         set { self[BandwidthLimitKey.self] = newValue }
@@ -156,132 +156,3 @@ extension CallOptions {
 }
 
 private enum BandwidthLimitKey: CallOptionKey { static let defaultValue: BandwidthLimit? = nil }
-
-// MARK: - The transport
-
-/// A transport whose bodies are sent and received within a limit.
-struct BandwidthLimitedTransport: Transport {
-    let limit: BandwidthLimit
-    let transport: any Transport
-
-    func send(_ request: TransportRequest) async throws -> TransportResponse {
-        let isCancelled = Locked(false)
-        return try await withTaskCancellationHandler {
-            try await send(request, isCancelled)
-        } onCancel: {
-            isCancelled.withLock { $0 = true }
-        }
-    }
-
-    private func send(_ request: TransportRequest, _ isCancelled: Locked<Bool>) async throws -> TransportResponse {
-        let deadline = request.timeout.map { ContinuousClock.now + LongestWait.limited($0) }
-        let check: @Sendable () throws -> Void = {
-            if isCancelled.withLock(\.self) { throw CancellationError() }
-            if let deadline, deadline <= .now { throw URLError(.timedOut) }
-        }
-        var sent = request
-        if let source = try request.body.source() {
-            sent.body = .stream(LimitedSource(source: source, limit: limit, check: check))
-        }
-        if case .stream = request.destination {} else { sent.destination = .stream(buffer: 64 << 10) }
-        var response: TransportResponse
-        do {
-            response = try await transport.send(sent)
-        } catch let error as URLError where error.userInfo[FailureMark.cannotStream] != nil {
-            // The response arrives at full speed.
-            sent.destination = request.destination
-            return try await transport.send(sent)
-        }
-        guard case .stream(let body) = response.body else { return response }
-        let pieces = LimitedPieces(body: body, limit: limit, check: check)
-        let limited = ResponseBody { try await pieces.next() }
-        switch request.destination {
-        case .stream: response.body = .stream(limited)
-        case .memory(let size): response.body = .data(try await limited.data(limit: size))
-        case .file(let url):
-            try await limited.store(in: url)
-            response.body = .file(url)
-        }
-        return response
-    }
-}
-
-/// A body whose readers keep within a limit. Transports read it on a thread of its own.
-private struct LimitedSource: BodySource {
-    let source: any BodySource
-    let limit: BandwidthLimit
-    let check: @Sendable () throws -> Void
-
-    var length: Int64? { source.length }
-
-    func open() throws -> any BodyReader { Reader(try source.open(), limit, check) }
-
-    private final class Reader: BodyReader {
-        private let reader: any BodyReader
-        private let limit: BandwidthLimit
-        private let check: @Sendable () throws -> Void
-
-        init(_ reader: any BodyReader, _ limit: BandwidthLimit, _ check: @escaping @Sendable () throws -> Void) {
-            self.reader = reader
-            self.limit = limit
-            self.check = check
-        }
-
-        func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
-            let count = try reader.read(into: .init(rebasing: buffer.prefix(limit.pieceSize)))
-            if count > 0 { try limit.blockThread(for: count, check: check) }
-            return count
-        }
-    }
-}
-
-/// The pieces of a response's body within a limit.
-private final class LimitedPieces: Sendable {
-    private let body: ResponseBody
-    private let limit: BandwidthLimit
-    private let check: @Sendable () throws -> Void
-    /// What has arrived and was not returned.
-    private let rest = Locked(Data())
-
-    init(body: ResponseBody, limit: BandwidthLimit, check: @escaping @Sendable () throws -> Void) {
-        self.body = body
-        self.limit = limit
-        self.check = check
-    }
-
-    func next() async throws -> Data? {
-        if rest.withLock(\.isEmpty) {
-            var iterator = body.makeAsyncIterator()
-            guard let piece = try await iterator.next() else { return nil }
-            rest.withLock { $0 = piece }
-        }
-        let size = limit.pieceSize
-        let piece = rest.withLock { rest in
-            defer { rest = rest.dropFirst(size) }
-            return rest.prefix(size)
-        }
-        try await limit.wait(for: piece.count, check: check)
-        return piece
-    }
-}
-
-extension ResponseBody {
-    fileprivate func data(limit: Int) async throws -> Data {
-        var data = Data()
-        for try await piece in self {
-            guard data.count + piece.count <= limit else { throw URLError(.dataLengthExceedsMaximum) }
-            data.append(piece)
-        }
-        return data
-    }
-
-    fileprivate func store(in url: URL) async throws {
-        do {
-            let file = try PartialFile(replacing: url)
-            for try await piece in self { try file.append(piece) }
-            try file.move(to: url)
-        } catch let failure as PartialFile.Failure {
-            throw URLError(failure)
-        }
-    }
-}

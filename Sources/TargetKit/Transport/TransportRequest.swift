@@ -102,8 +102,8 @@ public struct TransportRequest: Sendable {
         set { fields.value.download = newValue }
     }
 
-    /// Called with each interim response (RFC 9110 §15.2) and the URL of its request, by an ``InterimResponseTransport``. It must not block. The
-    /// exchange ends with the error that it returns, if any.
+    /// Called with each interim response (RFC 9110 §15.2) and the URL of its request, by an
+    /// ``InterimResponseTransport``. It must not block. The exchange ends with the error that it returns, if any.
     var interimResponse: (@Sendable (ResponseHead, URL) -> (any Error)?)? {
         get { fields.value.interimResponse }
         set { fields.value.interimResponse = newValue }
@@ -222,8 +222,8 @@ public struct TransferProgress: Sendable, Hashable {
         return total <= 0 ? 1 : min(1, max(0, Double(completed) / Double(total)))
     }
 
-    /// The time until the transfer is complete at its present rate; `nil` when the total or the rate is unknown, or the rate
-    /// is zero.
+    /// The time until the transfer is complete at its present rate; `nil` when the total or the rate is unknown, or the
+    /// rate is zero.
     public var remainingTime: Duration? {
         guard let total, let bytesPerSecond, bytesPerSecond > 0 else { return nil }
         let seconds = max(0, Double(total - completed)) / bytesPerSecond

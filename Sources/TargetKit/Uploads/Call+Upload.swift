@@ -10,13 +10,14 @@ extension Call {
     private static let deletionTimeout = Duration.seconds(30)
 
     /// Makes the attempts of a resumable upload.
-    func uploadAttempts(
+    func attempts(
         of original: URLRequest,
         to target: Resolved,
+        resuming upload: ResumableUpload,
         _ context: inout RequestContext
     ) async -> Result<Response, TargetKitError> {
         do {
-            let session = try await uploadSession(of: original, to: target)
+            let session = try await session(of: upload, original, target.endpoint.task)
             let result = await attempts(of: original, to: target, upload: session, &context)
             await end(session)
             return result
@@ -25,9 +26,11 @@ extension Call {
         }
     }
 
-    private func uploadSession(of original: URLRequest, to target: Resolved) async throws -> UploadSession {
-        let task = target.endpoint.task
-        guard let upload = task.upload else { throw InvalidRequest.notResumable("the task does not say how") }
+    private func session(
+        of upload: ResumableUpload,
+        _ original: URLRequest,
+        _ task: HTTPTask
+    ) async throws -> UploadSession {
         if delivery.isStream { throw InvalidRequest.notResumable("its response is streamed: make a request of it") }
         if task.download != nil { throw InvalidRequest.notResumable("its response is stored in a file") }
         let allowsDowngrade: Bool =
@@ -87,8 +90,8 @@ extension UploadSession {
         state.withLock { $0.lastRequest = request }
     }
 
-    /// The body of a request that completes the upload, which records when all of it was read: the server can then have it
-    /// without a response.
+    /// The body of a request that completes the upload, which records when all of it was read: the server can then have
+    /// it without a response.
     fileprivate func watched(_ body: TransportRequest.Body) -> TransportRequest.Body {
         guard case .stream(let source) = body, var part = source as? FilePartSource else {
             noteSentCompletely()

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 
-/// The fields of the requests of HTTP's resumable uploads (draft-ietf-httpbis-resumable-upload-12), and the meaning of its
-/// responses.
+/// The fields of the requests of HTTP's resumable uploads (draft-ietf-httpbis-resumable-upload-12), and the meaning of
+/// its responses.
 enum HTTPUpload {
     /// The version of the draft's breaking changes. A server ignores requests with another one.
     static let interopVersion = "8"

@@ -8,13 +8,15 @@ import Foundation
 /// .upload(file: video).resumable(.http)
 /// ```
 ///
-/// When a call is cancelled, fails, or ends with its process, the server keeps what has arrived, and a small file on this
-/// device keeps the URL of the upload. The next call with the same content, URL and method, or the next attempt of the same
-/// call, asks the server how much it has, and sends the rest.
+/// When a call is cancelled, fails, or ends with its process, the server keeps what has arrived, and a small file on
+/// this device keeps the URL of the upload. The next call with the same content, URL and method, or the next attempt of
+/// the same call, asks the server how much it has, and sends the rest.
 ///
-/// The content is a regular file or data in memory. A file whose size, modification date or inode has changed since is treated as different content: its upload restarts, and the server is asked to delete the old one. A form, a body that is encoded from
-/// values, and a stream cannot be resumed, and nothing is sent. Neither is a call that downloads to a file or streams its
-/// response. While a call uploads, another one with the same content, URL and method fails with the kind `.conflict`.
+/// The content is a regular file or data in memory. A file whose size, modification date or inode has changed since is
+/// treated as different content: its upload restarts, and the server is asked to delete the old one. A form, a body
+/// that is encoded from values, and a stream cannot be resumed, and nothing is sent. Neither is a call that downloads
+/// to a file or streams its response. While a call uploads, another one with the same content, URL and method fails
+/// with the kind `.conflict`.
 ///
 /// Every request is an exchange of the call: plugins prepare, sign and observe each one, and are asked about its
 /// failures. Cookies, credentials and other secrets are not sent to an upload's URL on another origin, by the
@@ -35,12 +37,13 @@ public struct ResumableUpload: Sendable, Hashable {
         self.uploadProtocol = uploadProtocol
     }
 
-    /// An upload with tus 1.0.0 and its extensions creation, creation-with-upload, expiration, checksum and termination.
+    /// An upload with tus 1.0.0 and its extensions creation, creation-with-upload, expiration, checksum and
+    /// termination.
     ///
-    /// The first request is an OPTIONS to the target's URL. If the server does not announce tus in its response, the call is a
-    /// plain upload with the target's method, which is sent once. Otherwise a POST to the target's URL creates the
-    /// upload, whatever the target's method. The response of the call is that of the last request, usually with
-    /// the status 204, and its `Location` is the URL of the upload.
+    /// The first request is an OPTIONS to the target's URL. If the server does not announce tus in its response, the
+    /// call is a plain upload with the target's method, which is sent once. Otherwise a POST to the target's URL
+    /// creates the upload, whatever the target's method. The response of the call is that of the last request, usually
+    /// with the status 204, and its `Location` is the URL of the upload.
     public static let tus = ResumableUpload(.tus)
 
     /// An upload with the resumable uploads of HTTP (draft-ietf-httpbis-resumable-upload-12, interop version 8).
@@ -65,15 +68,16 @@ public struct ResumableUpload: Sendable, Hashable {
     /// The same upload, with requests of at most a number of bytes each; default: the whole content in one request, or
     /// 8 MiB if the server checks the checksums of tus.
     ///
-    /// Smaller requests lose less if the server discards what it has received of an interrupted one, and cost more time.
+    /// Smaller requests lose less if the server discards what it has received of an interrupted one, and cost more
+    /// time.
     ///
     /// - Parameter bytes: At least 1. The limits that a server sets with `Upload-Limit` take precedence.
     public func chunkSize(_ bytes: Int) -> ResumableUpload {
         with { $0.chunkSize = bytes }
     }
 
-    /// The same upload, which is deleted from the server when the call is cancelled. By default it stays there, until it
-    /// expires, to be continued by another call.
+    /// The same upload, which is deleted from the server when the call is cancelled. By default it stays there, until
+    /// it expires, to be continued by another call.
     ///
     /// One DELETE is sent after the call has ended, with the header fields of its last request. It is not repeated.
     public var terminatedOnCancel: ResumableUpload {

@@ -19,34 +19,16 @@ struct UploadRecord: Codable, Sendable, Hashable {
 }
 
 extension UploadRecord {
-    private struct Stored: Codable {
-        static let version = 1
-
-        var version = Self.version
-        var checksum: String
-        var record: UploadRecord
-    }
-
     /// The record in a file's contents; `nil` if they are damaged, or were written by another version.
     init?(_ data: Data) {
-        guard let stored = try? JSONDecoder().decode(Stored.self, from: data), stored.version == Stored.version,
-            stored.checksum == (try? stored.record.digest), stored.record.url.isCallable, stored.record.length >= 0
-        else { return nil }
-        self = stored.record
+        guard let record = ChecksummedRecord<Self>(data)?.record, record.url.isCallable, record.length >= 0 else {
+            return nil
+        }
+        self = record
     }
 
     /// The contents of the record's file.
     var data: Data {
-        get throws { try Self.encoder.encode(Stored(checksum: digest, record: self)) }
-    }
-
-    private var digest: String {
-        get throws { PartRecord.digest(of: String(decoding: try Self.encoder.encode(self), as: UTF8.self)) }
-    }
-
-    private static var encoder: JSONEncoder {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return encoder
+        get throws { try ChecksummedRecord(self).data }
     }
 }

@@ -80,7 +80,7 @@ final class UploadSession: Sendable {
         ]
         // Hashing data can take long.
         let (name, version) = await UploadStore.run(on: DispatchQueue(label: "TargetKit.upload")) {
-            ((words + [content.name]).joined(separator: "\n"), PartRecord.digest(of: content.version))
+            ((words + [content.name]).joined(separator: "\n"), MessageDigest.sha256.hexadecimal(of: content.version))
         }
         self.version = version
         store = try await UploadStore.open(name, in: upload.folder)
@@ -254,8 +254,8 @@ extension UploadSession {
         var step = UploadStep(kind: kind, request: request(method: method, url: record?.url), session: self)
         step.fields = isTus ? ["Tus-Resumable": TusUpload.version] : interopFields
         if let record {
-            let origin = record.url.uploadOrigin
-            step.isForeign = origin != record.origin && origin != original.url?.uploadOrigin
+            let origin = record.url.origin
+            step.isCrossOrigin = origin != record.origin && origin != original.url?.origin
         }
         return step
     }
@@ -276,7 +276,7 @@ extension UploadSession {
 
     private func deletionRequest(of record: UploadRecord, like last: URLRequest?) -> URLRequest? {
         // Its credentials are for its own server.
-        guard var request = last, request.url?.uploadOrigin == record.url.uploadOrigin else { return nil }
+        guard var request = last, request.url?.origin == record.url.origin else { return nil }
         request.url = record.url
         request.httpMethod = "DELETE"
         request.httpBody = nil

@@ -32,7 +32,7 @@ struct UploadStep: Sendable {
     /// Whether the request is the last one, if it succeeds.
     var isCompleting = false
     /// Whether the URL is on another origin than the one that the upload was created at.
-    var isForeign = false
+    var isCrossOrigin = false
     let session: UploadSession
 
     /// Whether the URL is that of the upload.
@@ -43,7 +43,7 @@ struct UploadStep: Sendable {
         guard kind != .plain else { return prepared }
         var request = prepared
         if request.httpMethod != self.request.httpMethod { request.httpMethod = self.request.httpMethod }
-        if isToUpload, let url = self.request.url, isForeign || prepared.url?.isSameResource(as: url) != true {
+        if isToUpload, let url = self.request.url, isCrossOrigin || prepared.url?.isSameResource(as: url) != true {
             // A plugin that moves calls to another server, or adds a key to the query.
             request.url = url
         }
@@ -53,7 +53,7 @@ struct UploadStep: Sendable {
             // The server would answer the second request with its response to the first one.
             if name == .idempotencyKey { return session.isOneRequest(self) }
             if fields.contains(name) { return false }
-            return !isForeign || !(secretNames.contains(name) || name == .host)
+            return !isCrossOrigin || !(secretNames.contains(name) || name == .host)
         }
         for field in fields.fields { headers[field.name.rawValue] = field.value }
         request.allHTTPHeaderFields = nil
@@ -83,15 +83,9 @@ struct UploadStep: Sendable {
 }
 
 extension URL {
-    /// The scheme, host and port, with which credentials are shared.
-    var uploadOrigin: [String] {
-        let scheme = scheme?.lowercased() ?? ""
-        return [scheme, host()?.lowercased() ?? "", String(port ?? (scheme == "https" ? 443 : 80))]
-    }
-
     /// Whether both URLs differ only in their queries.
     fileprivate func isSameResource(as other: URL) -> Bool {
-        uploadOrigin == other.uploadOrigin && path(percentEncoded: true) == other.path(percentEncoded: true)
+        origin == other.origin && path(percentEncoded: true) == other.path(percentEncoded: true)
     }
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 
-/// The file with the record of one upload. It is locked while the upload is in progress, so that two calls or processes do
-/// not continue the same upload.
+/// The file with the record of one upload. It is locked while the upload is in progress, so that two calls or processes
+/// do not continue the same upload.
 ///
 /// Its methods access the disk, so they run on a queue.
 final class UploadStore: Sendable {
@@ -33,7 +33,7 @@ final class UploadStore: Sendable {
     /// - Throws: ``UploadFailure/inProgress``, ``UploadFailure/noStateFolder(path:reason:)``, `CancellationError`.
     static func open(_ name: String, in folder: URL?) async throws -> UploadStore {
         let folder = folder ?? standardFolder
-        let digest = PartRecord.digest(of: name).prefix(32)
+        let digest = MessageDigest.sha256.hexadecimal(of: name).prefix(32)
         for attempt in 0..<lockAttempts {
             if attempt > 0 { try await Task.sleep(for: lockInterval) }
             let store = try await onQueue { try open(String(digest), in: folder, isFirst: attempt == 0) }
@@ -44,12 +44,7 @@ final class UploadStore: Sendable {
 
     private static func open(_ digest: String, in folder: URL, isFirst: Bool) throws -> UploadStore? {
         do {
-            let attributes: [FileAttributeKey: Any] = [.posixPermissions: 0o700]
-            try FileManager.default.createDirectory(
-                at: folder,
-                withIntermediateDirectories: true,
-                attributes: attributes
-            )
+            try PrivateFolder.create(folder)
         } catch {
             throw UploadFailure.noStateFolder(path: folder.path, reason: (error as NSError).localizedDescription)
         }
@@ -61,27 +56,19 @@ final class UploadStore: Sendable {
     private static func locked(_ digest: String, in folder: URL) throws -> UploadStore? {
         let record = folder.appendingPathComponent(digest + recordSuffix)
         let lock = folder.appendingPathComponent(digest + lockSuffix)
-        for _ in 0..<3 {
-            // Another user may have created a link under the name.
-            let flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
-            let descriptor = Foundation.open(lock.path, flags, 0o600)
-            guard descriptor >= 0 else {
-                throw UploadFailure.noStateFolder(path: folder.path, reason: String(cString: strerror(errno)))
-            }
+        switch FileLock.open(lock, mode: 0o600) {
+        case .failed(let code):
+            throw UploadFailure.noStateFolder(path: folder.path, reason: String(cString: strerror(code)))
+        case .unavailable: return nil
+        case .locked(let descriptor, let status):
             // Closes the descriptor when it is released.
             let store = UploadStore(record, lock, descriptor)
-            guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { return nil }
-            // The call that had the lock may have removed the file.
-            guard let status = FileStatus(of: descriptor), let named = FileStatus(of: lock, followsLinks: false),
-                named.isSameFile(as: status)
-            else { continue }
             guard status.isRegular, status.isOwn, status.hasOneName else {
                 throw UploadFailure.noStateFolder(path: folder.path, reason: "the lock is a file of another user")
             }
             FileProtection.allowAccessWhileLocked(lock)
             return store
         }
-        return nil
     }
 
     /// The record; `nil` if there is none, or it is damaged.
@@ -135,19 +122,9 @@ extension UploadStore {
 
     /// A folder of this user: others must not read the states in a shared one.
     private static var standardFolder: URL {
-        let manager = FileManager.default
-        let folders: [URL?] = [
-            manager.urls(for: .cachesDirectory, in: .userDomainMask).first, manager.temporaryDirectory,
-        ]
-        let candidates = folders.compactMap { $0?.appendingPathComponent("TargetKit.uploads.\(geteuid())") }
-        let attributes: [FileAttributeKey: Any] = [.posixPermissions: 0o700]
-        for folder in candidates {
-            try? manager.createDirectory(at: folder, withIntermediateDirectories: true, attributes: attributes)
-            if let status = FileStatus(of: folder, followsLinks: false), status.isPrivateFolder { return folder }
-        }
-        return manager.temporaryDirectory.appendingPathComponent(
-            "TargetKit.uploads.\(UInt64.random(in: .min ... .max))"
-        )
+        PrivateFolder.standard(named: "TargetKit.uploads")
+            ?? FileManager.default.temporaryDirectory
+            .appendingPathComponent("TargetKit.uploads.\(UInt64.random(in: .min ... .max))")
     }
 
     private static func removeOldStates(in folder: URL) {

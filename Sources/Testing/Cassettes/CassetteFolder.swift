@@ -2,8 +2,8 @@
 import Foundation
 import TargetKit
 
-/// The files of a cassette: `001-GET-products.json` for a call, and its bodies beside it, with a digest of their contents
-/// in their names.
+/// The files of a cassette: `001-GET-products.json` for a call, and its bodies beside it, with a digest of their
+/// contents in their names.
 struct CassetteFolder: Sendable {
     let url: URL
 
@@ -52,8 +52,8 @@ struct CassetteFolder: Sendable {
         }
     }
 
-    /// Calls a closure that reads the bodies of a document, and calls it again if another process has meanwhile recorded
-    /// the entry again, which removes the old bodies.
+    /// Calls a closure that reads the bodies of a document, and calls it again if another process has meanwhile
+    /// recorded the entry again, which removes the old bodies.
     private func reading<Value>(_ item: Item, _ read: (CassetteDocument) throws -> Value) throws -> Value {
         var document = item.document
         while true {
@@ -112,7 +112,7 @@ struct CassetteFolder: Sendable {
     private func write(_ body: Data, _ headers: HTTPHeaders, as name: String) throws -> String? {
         guard !body.isEmpty else { return nil }
         let digest = SHA256Hasher.digest(of: body).prefix(4)
-        let digits = digest.map { byte in (byte < 16 ? "0" : "") + String(byte, radix: 16) }.joined()
+        let digits = MessageDigest.hexadecimal(digest)
         let suffix = "." + Self.fileExtension(of: body, headers[.contentType])
         var file = "\(name)-\(digits)\(suffix)"
         var number = 1

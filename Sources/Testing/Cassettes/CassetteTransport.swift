@@ -14,12 +14,12 @@ import TargetKit
 /// rules of `Redaction`; the caller of a recorded call gets the original response. Redacted values compare equal. A
 /// cookie keeps its name and attributes, and a URL loses its user and password, so that both work when replayed.
 ///
-/// Identical requests are answered in the order in which they were recorded, each entry once. A request without an entry
-/// fails with the closest entry and what differs. A call that is cancelled, and a stream that is not read to its end,
-/// records nothing and uses no entry. To record a call again, delete its document, or use ``rerecord(_:)``.
+/// Identical requests are answered in the order in which they were recorded, each entry once. A request without an
+/// entry fails with the closest entry and what differs. A call that is cancelled, and a stream that is not read to its
+/// end, records nothing and uses no entry. To record a call again, delete its document, or use ``rerecord(_:)``.
 ///
-/// An entry is replaced as a whole: a process that replays it meanwhile, or after the recording process was killed, gets
-/// either the old or the new response.
+/// An entry is replaced as a whole: a process that replays it meanwhile, or after the recording process was killed,
+/// gets either the old or the new response.
 ///
 /// Bodies are read into memory. Durations are not recorded: combine the transport with ``NetworkConditions``.
 public struct CassetteTransport: Transport {
@@ -27,8 +27,8 @@ public struct CassetteTransport: Transport {
     public enum Mode: Sendable, Hashable {
         /// Calls are answered from the folder, whose files are not changed; those without an entry fail.
         case replay
-        /// All calls are sent. They replace the entries that match, in order, and are added if none matches. Failures of
-        /// the network, which have a `URLError`, are recorded, too.
+        /// All calls are sent. They replace the entries that match, in order, and are added if none matches. Failures
+        /// of the network, which have a `URLError`, are recorded, too.
         case record
         /// Calls are answered from the folder; those without an entry are sent, and added unless they fail.
         case auto
@@ -47,10 +47,11 @@ public struct CassetteTransport: Transport {
     ///   - folder: The folder, which is created when a call is recorded.
     ///   - transport: Sends the calls that are recorded; default: the system's transport.
     ///   - parts: The parts of a request that must be as recorded; default: method, URL, query and body.
-    ///   - redaction: The secrets to redact; default: `Redaction()`. In a replayed response, a redacted value of JSON is
-    ///     the string `<redacted>`, whatever its type was; use `Redaction.visibleFields` for fields that are no secret.
-    ///   - repeats: Whether the last entry answers more requests than were recorded, for previews and UI tests; default:
-    ///     no, they fail.
+    ///   - redaction: The secrets to redact; default: `Redaction()`. In a replayed response, a redacted value of JSON
+    ///     is the string `<redacted>`, whatever its type was; use `Redaction.visibleFields` for fields that are no
+    ///     secret.
+    ///   - repeats: Whether the last entry answers more requests than were recorded, for previews and UI tests;
+    ///     default: no, they fail.
     public init(
         _ mode: Mode,
         folder: URL,
@@ -83,8 +84,8 @@ public struct CassetteTransport: Transport {
     /// The method and URL of each request that had no entry, in order, with secrets redacted.
     public var missingRequests: [String] { cassette.missingRequests }
 
-    /// Records an entry again: the next call that matches it is sent in every mode, and replaces the entry. One that fails
-    /// replaces it only in the mode `.record`.
+    /// Records an entry again: the next call that matches it is sent in every mode, and replaces the entry. One that
+    /// fails replaces it only in the mode `.record`.
     public func rerecord(_ entry: CassetteEntry) {
         cassette.rerecord(entry)
     }

@@ -52,8 +52,8 @@ struct RecordedResponse: Sendable, Hashable {
 // MARK: - Header fields
 
 extension Redaction {
-    /// The fields of a response with secret values redacted, except that a client can still read them: a cookie keeps its
-    /// name and attributes, and a URL loses its user.
+    /// The fields of a response with secret values redacted, except that a client can still read them: a cookie keeps
+    /// its name and attributes, and a URL loses its user.
     fileprivate func replayable(_ headers: HTTPHeaders) -> HTTPHeaders {
         HTTPHeaders(
             headers.fields.map { field in

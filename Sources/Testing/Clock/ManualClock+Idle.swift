@@ -4,15 +4,15 @@ import Foundation
 extension ManualClock {
     /// Moves the time from deadline to deadline until no task sleeps on this clock.
     ///
-    /// After each step it waits until the resumed tasks sleep again or have nothing left to do. A clock cannot know what
-    /// tasks do between two sleeps, so a task counts as finished if it has not slept again after 20 milliseconds in real
-    /// time. If the code under test waits longer, for example for a server, use ``waitForSleepers(_:within:)`` and
-    /// ``advanceToNextDeadline()``.
+    /// After each step it waits until the resumed tasks sleep again or have nothing left to do. A clock cannot know
+    /// what tasks do between two sleeps, so a task counts as finished if it has not slept again after 20 milliseconds
+    /// in real time. If the code under test waits longer, for example for a server, use ``waitForSleepers(_:within:)``
+    /// and ``advanceToNextDeadline()``.
     ///
     /// - Parameter limit: The number of steps after which it fails; default: 1,000.
     /// - Returns: How far the time was moved.
-    /// - Throws: An error that lists the remaining sleeps if tasks still sleep after the limit, for example in a loop that
-    ///   never ends; `CancellationError`.
+    /// - Throws: An error that lists the remaining sleeps if tasks still sleep after the limit, for example in a loop
+    ///   that never ends; `CancellationError`.
     @discardableResult
     public func runUntilIdle(limit: Int = 1_000) async throws -> Duration {
         let start = now

@@ -26,9 +26,9 @@ import TargetKit
 /// }
 /// ```
 ///
-/// Sleeping tasks are resumed in the order of their deadlines, and for the same deadline in the order in which they began
-/// to sleep. After ``advance(by:)``, ``now`` is the new time for all of them. To see each step of a loop that sleeps again,
-/// use ``advanceToNextDeadline()``; to skip all sleeps, ``runUntilIdle(limit:)``.
+/// Sleeping tasks are resumed in the order of their deadlines, and for the same deadline in the order in which they
+/// began to sleep. After ``advance(by:)``, ``now`` is the new time for all of them. To see each step of a loop that
+/// sleeps again, use ``advanceToNextDeadline()``; to skip all sleeps, ``runUntilIdle(limit:)``.
 public final class ManualClock: Clock, Sendable {
     /// A time of the clock.
     public struct Instant: InstantProtocol, CustomStringConvertible {
@@ -98,7 +98,8 @@ public final class ManualClock: Clock, Sendable {
         for continuation in due { continuation.resume() }
     }
 
-    /// Moves the time to the earliest deadline, and resumes the tasks that wait for it. Has no effect if no task sleeps.
+    /// Moves the time to the earliest deadline, and resumes the tasks that wait for it. Has no effect if no task
+    /// sleeps.
     ///
     /// - Returns: How far the time was moved.
     @discardableResult

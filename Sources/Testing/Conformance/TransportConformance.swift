@@ -17,8 +17,8 @@ import TargetKit
 /// }
 /// ```
 ///
-/// Each check uses a server of its own, and fails after 30 seconds. A transport that does not meet a requirement skips it
-/// by its identifier, which is part of the message of a check that fails:
+/// Each check uses a server of its own, and fails after 30 seconds. A transport that does not meet a requirement skips
+/// it by its identifier, which is part of the message of a check that fails:
 ///
 /// ```swift
 /// TransportConformance.requirements.filter { !["decodesGzip", "readsLatin1Fields"].contains($0.id) }
@@ -96,8 +96,8 @@ private func brief(_ value: Any) -> String {
 
 /// A limit in real time, for code that may never return.
 enum Deadline {
-    /// Runs a function. If it has not returned in time, or the task is cancelled, it is cancelled; after the limit, it is
-    /// not waited for.
+    /// Runs a function. If it has not returned in time, or the task is cancelled, it is cancelled; after the limit, it
+    /// is not waited for.
     ///
     /// - Throws: The function's error; ``UnmetRequirement`` after the limit.
     static func run<Value: Sendable>(

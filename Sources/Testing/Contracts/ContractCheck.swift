@@ -126,8 +126,8 @@ private struct SampleTransport: Transport {
 
 // MARK: - Secrets
 
-/// Finds secrets in samples. A sample needs made-up values for fields such as `token`, so only those that look generated
-/// count.
+/// Finds secrets in samples. A sample needs made-up values for fields such as `token`, so only those that look
+/// generated count.
 enum SampleSecrets {
     static func problems(in data: Data, contentType: String?) -> [String] {
         let redacted = Redaction().body(data, contentType: contentType)
@@ -150,8 +150,8 @@ enum SampleSecrets {
 
     private static let madeUp = ["sample", "example", "test", "fake", "dummy", "mock", "redacted", "placeholder"]
 
-    /// Whether a text contains a word of 16 characters or more that looks generated: with letters and digits, of at least
-    /// eight different characters, and without a word that says that it is made up.
+    /// Whether a text contains a word of 16 characters or more that looks generated: with letters and digits, of at
+    /// least eight different characters, and without a word that says that it is made up.
     static func isReal(_ text: String) -> Bool {
         text.split { !($0.isLetter || $0.isNumber || "-_.+/=".contains($0)) }.contains { word in
             let lowercase = word.lowercased()
@@ -164,8 +164,8 @@ enum SampleSecrets {
 // MARK: - Recorded answers
 
 extension ContractCheck {
-    /// The problems of the last recorded answer with the sample's status. An answer that is missing or cannot be compared
-    /// is a problem, too.
+    /// The problems of the last recorded answer with the sample's status. An answer that is missing or cannot be
+    /// compared is a problem, too.
     private func shapeProblems(_ sample: Sample, _ request: RedactedRequest, in cassette: Cassette) throws -> [String] {
         let items = try cassette.items(matching: request)
         guard let last = items.last else { return [try cassette.missing(request).description] }

@@ -4,8 +4,8 @@ import TargetKit
 
 /// The keys and types of a JSON document, without its values. The elements of an array have one shape together.
 struct JSONShape: Sendable, Hashable {
-    /// The types that occur, as messages name them; `null` is one of them. Empty for the elements of an empty array, and
-    /// for a redacted value, which had any type.
+    /// The types that occur, as messages name them; `null` is one of them. Empty for the elements of an empty array,
+    /// and for a redacted value, which had any type.
     private(set) var types: Set<String> = []
     private var members: [String: Member] = [:]
     private var keys: [String] = []

@@ -13,8 +13,8 @@ extension Provider {
     ///   starts like it, is parsed.
     /// - Neither the body nor the header fields of the sample contain what seems to be a real secret. Fields such as
     ///   `token` may have a made-up value.
-    /// - The answer that a cassette has for the request has the keys and types of the sample. It can have more keys, and
-    ///   redacted values can have any type. A target without an entry is a problem, so that no check is skipped
+    /// - The answer that a cassette has for the request has the keys and types of the sample. It can have more keys,
+    ///   and redacted values can have any type. A target without an entry is a problem, so that no check is skipped
     ///   unnoticed.
     ///
     /// ```swift
@@ -24,8 +24,8 @@ extension Provider {
     /// - Parameters:
     ///   - targets: The calls.
     ///   - cassette: The folder of a `CassetteTransport`; default `nil`: no answers are compared.
-    ///   - parts: The parts of a request that must be as recorded; default: method, path and query. Leave out the query if
-    ///     plugins add items to it.
+    ///   - parts: The parts of a request that must be as recorded; default: method, path and query. Leave out the query
+    ///     if plugins add items to it.
     ///   - redaction: The redaction with which the cassette was recorded; default: `Redaction()`.
     ///   - type: The type that a target's sample decodes into; default `nil`: only that of a ``TypedTarget``.
     /// - Throws: One error with all problems of all targets, a line each; `CancellationError`.

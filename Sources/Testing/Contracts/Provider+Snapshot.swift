@@ -14,8 +14,8 @@ extension Provider {
     /// ```
     ///
     /// The request goes through the provider's closures, options, plugins and cookies. Plugins that count, delay, admit
-    /// or observe calls, by their place, are not called; the other ones get a `didFinish` with a cancellation. One that adds
-    /// credentials may refresh them.
+    /// or observe calls, by their place, are not called; the other ones get a `didFinish` with a cancellation. One that
+    /// adds credentials may refresh them.
     ///
     /// The header fields are sorted by name; the URL of an unencrypted request includes the scheme. The body follows
     /// an empty line: JSON with sorted keys, the items of a form decoded, one in a line, the parts of a multipart body

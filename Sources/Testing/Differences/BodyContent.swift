@@ -113,7 +113,7 @@ extension Data {
     /// The size, and the beginning of the SHA-256 digest.
     package var summary: String {
         let digest = SHA256Hasher.digest(of: self).prefix(8)
-        let digits = digest.map { byte in (byte < 16 ? "0" : "") + String(byte, radix: 16) }.joined()
+        let digits = MessageDigest.hexadecimal(digest)
         return "<\(count) bytes, SHA-256 \(digits)…>"
     }
 }

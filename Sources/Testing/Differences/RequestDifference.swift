@@ -91,8 +91,8 @@ extension BodyContent {
     /// The largest body that messages compare by its content, in bytes.
     package static let comparisonLimit = 64 << 10
 
-    /// The sizes of two bodies, and the place of the first difference, if one of them is too large to be compared by its
-    /// content; otherwise `nil`. Empty if they are equal.
+    /// The sizes of two bodies, and the place of the first difference, if one of them is too large to be compared by
+    /// its content; otherwise `nil`. Empty if they are equal.
     static func sizeDifference(_ expected: Data, _ found: Data) -> [String]? {
         guard max(expected.count, found.count) > comparisonLimit else { return nil }
         guard expected != found else { return [] }

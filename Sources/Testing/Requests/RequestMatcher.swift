@@ -62,8 +62,8 @@ public struct RequestMatcher: Sendable {
 
     /// The body is JSON with the given value at a key path, for example `items.0.id`.
     ///
-    /// Numbers are compared by value, so 1 and 1.0 are equal, but 1 and `true` are not. The order of an object's members
-    /// is ignored.
+    /// Numbers are compared by value, so 1 and 1.0 are equal, but 1 and `true` are not. The order of an object's
+    /// members is ignored.
     ///
     /// - Parameters:
     ///   - keyPath: Keys and array indices separated by dots; a dot in a key is escaped as `\.`. An empty key

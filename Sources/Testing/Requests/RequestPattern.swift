@@ -62,8 +62,8 @@ public struct RequestPattern: Sendable {
 
     /// The request of a call with a target that is equal to the given one.
     ///
-    /// A message about a target with other values shows those that have a label, for example `.product(id: 7)`, unless the
-    /// label says that the value is a secret. Values without a label are not shown.
+    /// A message about a target with other values shows those that have a label, for example `.product(id: 7)`, unless
+    /// the label says that the value is a secret. Values without a label are not shown.
     ///
     /// A request that a server received has no target, and does not match.
     public static func target<Target: TargetType & Equatable>(_ target: Target) -> Self {

@@ -42,8 +42,8 @@ final class RouteTable<Element: RouteElement>: Sendable {
         return next
     }
 
-    /// The routes that match, up to the first one that matches in every state. Patterns call the test's own closures, so
-    /// they are compared without the lock.
+    /// The routes that match, up to the first one that matches in every state. Patterns call the test's own closures,
+    /// so they are compared without the lock.
     private func matches(_ request: RequestParts) -> [Match] {
         var matches: [Match] = []
         for (index, route) in routes.enumerated() {

@@ -13,7 +13,8 @@ extension TestServer {
         case unix(path: String)
     }
 
-    /// How a server behaves apart from its responses. The closures are called on the server's thread, and must not block.
+    /// How a server behaves apart from its responses. The closures are called on the server's thread, and must not
+    /// block.
     package struct Options: Sendable {
         /// What to do when the head of a request has arrived.
         package enum HeadDecision: Sendable {

@@ -38,8 +38,8 @@ extension TestServer {
 
         /// Creates a response.
         ///
-        /// `Content-Length` is added, except to a status without a body (1xx, 204, 304), and if the fields contain it or
-        /// `Transfer-Encoding`. Nothing is checked, so that a response can be invalid.
+        /// `Content-Length` is added, except to a status without a body (1xx, 204, 304), and if the fields contain it
+        /// or `Transfer-Encoding`. Nothing is checked, so that a response can be invalid.
         ///
         /// - Parameters:
         ///   - status: The status code; default: 200.
@@ -58,16 +58,16 @@ extension TestServer {
 
         /// Responses one after another: the first to the first request, and so on. The last one is repeated.
         ///
-        /// Requests are counted for each route, in the order of their arrival. A modifier such as ``after(_:)-(Duration)``
-        /// applies to each response. Without responses, it is ``hang``.
+        /// Requests are counted for each route, in the order of their arrival. A modifier such as
+        /// ``after(_:)-(Duration)`` applies to each response. Without responses, it is ``hang``.
         public static func sequence(_ responses: Response...) -> Response {
             var response = hang
             if !responses.isEmpty { response.elements = responses.flatMap(\.elements) }
             return response
         }
 
-        /// Returns this response, which also sets the state of the server. Patterns with ``RequestPattern/when(_:)`` match in
-        /// their state only. A server begins without a state.
+        /// Returns this response, which also sets the state of the server. Patterns with ``RequestPattern/when(_:)``
+        /// match in their state only. A server begins without a state.
         public func then(_ state: String) -> Response {
             map { $0.state = state }
         }

@@ -6,8 +6,8 @@ extension TestServer {
     /// One thing that the server does on a connection: sends bytes, waits, or ends the connection.
     ///
     /// Steps run one after another. The bytes of adjacent steps are sent together; any other step between them, such as
-    /// `.wait(for: .zero)`, sends the bytes before it as a separate segment. A step begins after the kernel has accepted
-    /// the bytes of the step before.
+    /// `.wait(for: .zero)`, sends the bytes before it as a separate segment. A step begins after the kernel has
+    /// accepted the bytes of the step before.
     public struct Step: Sendable {
         enum Action: Sendable {
             case bytes(Data)

@@ -43,8 +43,8 @@ public final class TestServer: Sendable {
 
     /// Starts a server that responds by routes. The first route with a pattern that matches is used.
     ///
-    /// A request without a route gets the status 404, and a text with the three closest routes and what differs from each. A pattern for
-    /// a target does not match, because a server does not know the targets of its clients.
+    /// A request without a route gets the status 404, and a text with the three closest routes and what differs from
+    /// each. A pattern for a target does not match, because a server does not know the targets of its clients.
     ///
     /// - Parameters:
     ///   - address: Where the server listens; default: a free port of 127.0.0.1.
@@ -64,8 +64,9 @@ public final class TestServer: Sendable {
     /// - Parameters:
     ///   - address: Where the server listens; default: a free port of 127.0.0.1.
     ///   - log: The log for the requests; default: a new one.
-    ///   - respond: Returns the response to a request whose body has arrived. It is called in a task of its own for each
-    ///     request, which is cancelled when the connection ends. Of a ``Response/sequence(_:)``, the first response is used.
+    ///   - respond: Returns the response to a request whose body has arrived. It is called in a task of its own for
+    ///     each request, which is cancelled when the connection ends. Of a ``Response/sequence(_:)``, the first
+    ///     response is used.
     /// - Throws: An error that names the system call if the server cannot listen.
     public convenience init(
         address: Address = .ipv4,

@@ -32,8 +32,8 @@ public struct Fixture: Sendable, Hashable {
 
     /// Creates a fixture in a bundle: in its resources, or in their folder `Fixtures` or `Resources`.
     ///
-    /// Swift Package Manager removes the folders of resources declared with `.process`, so a file is also found by its last
-    /// path component.
+    /// Swift Package Manager removes the folders of resources declared with `.process`, so a file is also found by its
+    /// last path component.
     public init(_ name: String, in bundle: Bundle) {
         self.name = name
         var folders = [bundle.resourceURL, bundle.bundleURL].compactMap { $0?.standardizedFileURL }

@@ -111,8 +111,8 @@ public struct StubResponse: Sendable {
     /// `stubClosure: { _ in .immediate }` uses it.
     public static let targetSample = Self(.target(scenario: nil))
 
-    /// The sample response of the call's own target for a scenario: `TargetType.sampleResponse(in:)`; its ordinary one if
-    /// it has none for the scenario.
+    /// The sample response of the call's own target for a scenario: `TargetType.sampleResponse(in:)`; its ordinary one
+    /// if it has none for the scenario.
     public static func scenario(_ name: String) -> Self {
         Self(.target(scenario: name))
     }
@@ -146,8 +146,8 @@ public struct StubResponse: Sendable {
         with { $0.headers[name] = value }
     }
 
-    /// Returns this response with a change of state: when the request arrives, the routes of ``RequestPattern/when(_:)``
-    /// with this state begin to match, and those with other states stop.
+    /// Returns this response with a change of state: when the request arrives, the routes of
+    /// ``RequestPattern/when(_:)`` with this state begin to match, and those with other states stop.
     public func then(_ state: String) -> Self {
         with { $0.state = state }
     }

@@ -43,7 +43,8 @@ extension StubTransport {
         self.init(clock: clock, owner: routes) { try await routes.response(to: $0) }
     }
 
-    /// The patterns of the routes that have not responded to a request yet, in order; empty for a transport without routes.
+    /// The patterns of the routes that have not responded to a request yet, in order; empty for a transport without
+    /// routes.
     public var unusedRoutes: [RequestPattern] {
         (owner as? StubRoutes)?.unused ?? []
     }

@@ -219,17 +219,21 @@ struct HostileDownloadTests {
         #expect(folder.names == ["file.bin"])
     }
 
-    @Test("A folder that is removed during the download is an error, and nothing is created", arguments: [true, false])
-    func removedFolder(isResumable: Bool) async throws {
-        let content = content
-        let gate = Gate()
-        let server = try TestServer { _ in
+    /// A server that waits at a gate after the first 1,000 bytes.
+    private func server(pausingAt gate: Gate) throws -> TestServer {
+        try TestServer { [content] _ in
             let head = content.validators.merging(["Content-Length": "\(Self.size)"])
             return [
                 .head(status: 200, headers: head), .body(content.data.prefix(1000)), .pause(until: gate),
                 .body(content.data.dropFirst(1000)),
             ]
         }
+    }
+
+    @Test("A folder that is removed during the download is an error, and nothing is created", arguments: [true, false])
+    func removedFolder(isResumable: Bool) async throws {
+        let gate = Gate()
+        let server = try server(pausingAt: gate)
         let inner = folder.url.appendingPathComponent("inner")
         let place = inner.appendingPathComponent("file")
         let target = target(server, isResumable ? .file(place).resumable : .file(place))
@@ -245,15 +249,8 @@ struct HostileDownloadTests {
 
     @Test("A part that another program replaces during the download is not moved to the destination")
     func replacedPart() async throws {
-        let content = content
         let gate = Gate()
-        let server = try TestServer { _ in
-            let head = content.validators.merging(["Content-Length": "\(Self.size)"])
-            return [
-                .head(status: 200, headers: head), .body(content.data.prefix(1000)), .pause(until: gate),
-                .body(content.data.dropFirst(1000)),
-            ]
-        }
+        let server = try server(pausingAt: gate)
         let call = Task { [target = target(server)] in try await provider.request(target) }
         var part: String?
         while part == nil {

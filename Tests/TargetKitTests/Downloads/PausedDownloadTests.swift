@@ -133,11 +133,12 @@ struct PausedDownloadTests {
         #expect(try await results.waitForCount(1)[0].get().file == file)
     }
 
-    @Test("The time before and after a pause counts")
-    func expired() async throws {
-        let clock = ManualClock()
-        let server = try TestServer { _ in .hang }
-        let target = TestTarget(server.baseURL).with { $0.task = .download(to: .file(file).resumable) }
+    /// Starts a call that may take a minute, and waits until the server has its request.
+    private func startLimited(
+        _ target: TestTarget,
+        _ server: TestServer,
+        _ clock: ManualClock
+    ) async throws -> RequestHandle {
         let provider = Provider<TestTarget>(transport: SystemTransport.patient, clock: clock)
         let handle = provider.request(
             target,
@@ -146,6 +147,15 @@ struct PausedDownloadTests {
         ) { [results] in results.append($0) }
         await server.waitForHeads(1)
         try await clock.waitForSleepers()
+        return handle
+    }
+
+    @Test("The time before and after a pause counts")
+    func expired() async throws {
+        let clock = ManualClock()
+        let server = try TestServer { _ in .hang }
+        let target = TestTarget(server.baseURL).with { $0.task = .download(to: .file(file).resumable) }
+        let handle = try await startLimited(target, server, clock)
         clock.advance(by: .seconds(20))
         handle.pause()
         clock.advance(by: .seconds(100))
@@ -180,14 +190,7 @@ struct PausedDownloadTests {
                 target.task = .download(to: .file(file).resumable)
             }
         }
-        let provider = Provider<TestTarget>(transport: SystemTransport.patient, clock: clock)
-        let handle = provider.request(
-            target,
-            options: .setting(\.timeout, .wholeCall(.seconds(60))),
-            on: DispatchQueue(label: "test")
-        ) { [results] in results.append($0) }
-        await server.waitForHeads(1)
-        try await clock.waitForSleepers()
+        let handle = try await startLimited(target, server, clock)
         handle.pause()
         #expect(server.openConnectionCount == 1)
         clock.advance(by: .seconds(60))

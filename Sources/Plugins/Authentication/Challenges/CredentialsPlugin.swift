@@ -19,10 +19,10 @@ import FoundationNetworking
 ///   are sent with an answer at once. A call whose answer is rejected gets the server's response.
 /// - `Digest` is preferred to `Basic`, and SHA-256 to MD5. The quality of protection is `auth`; a server that requires
 ///   `auth-int`, or another algorithm, ends the call with an error of stage `.status` that says so.
-/// - An answer for `Digest` is valid for a single URL. If the server redirects the answered request to another URL that needs
-///   an answer too, the caller gets its 401.
-/// - A call whose scheme (`CallOptions.authorization`) is `.basic` carries user and password from the start, for servers
-///   that send no challenge. Anyone who can read the request can read them.
+/// - An answer for `Digest` is valid for a single URL. If the server redirects the answered request to another URL that
+///   needs an answer too, the caller gets its 401.
+/// - A call whose scheme (`CallOptions.authorization`) is `.basic` carries user and password from the start, for
+///   servers that send no challenge. Anyone who can read the request can read them.
 /// - A request that has an `Authorization` field, such as the token of another plugin, is not changed, nor is a call
 ///   whose scheme is neither `.automatic` nor `.basic`; the closure is not called for them.
 /// - The credential's `persistence` is ignored; nothing is stored.
@@ -39,8 +39,8 @@ public struct CredentialsPlugin: Plugin {
     /// Creates a plugin that gets its credential from a closure.
     ///
     /// - Parameter credential: Returns the credential for a target's call; `nil`, or a credential without user or
-    ///   password, leaves the request unchanged. A user with a colon for the `Basic` scheme, a control character in user
-    ///   or password, and an error that the closure throws end the call with stage `.request`.
+    ///   password, leaves the request unchanged. A user with a colon for the `Basic` scheme, a control character in
+    ///   user or password, and an error that the closure throws end the call with stage `.request`.
     public init(_ credential: @escaping @Sendable (any TargetType) async throws -> URLCredential?) {
         self.credential = credential
     }

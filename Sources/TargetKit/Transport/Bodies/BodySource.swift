@@ -38,8 +38,8 @@ public protocol BodyReader: AnyObject {
 
 /// A request body that is read from a regular file.
 ///
-/// The size is read once, when the source is created, because `Content-Length` is sent before the first byte. If the file
-/// has another size when it is opened or sent, sending it fails.
+/// The size is read once, when the source is created, because `Content-Length` is sent before the first byte. If the
+/// file has another size when it is opened or sent, sending it fails.
 ///
 /// Two sources are equal when they have the same URL and length.
 package struct FileBodySource: BodySource, Hashable {

@@ -29,7 +29,8 @@ public struct Redirect: Sendable, Hashable {
 }
 
 extension URL {
-    fileprivate var origin: [String] {
+    /// The scheme, host and port (RFC 9110 §4.3.1), with which credentials are shared.
+    var origin: [String] {
         let scheme = scheme?.lowercased() ?? ""
         let port = port ?? (scheme == "https" ? 443 : 80)
         return [scheme, host()?.lowercased() ?? "", String(port)]

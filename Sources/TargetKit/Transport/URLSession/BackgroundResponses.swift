@@ -21,14 +21,11 @@ struct BackgroundResponses: Sendable {
     /// - Parameter folder: Created if it is missing, with mode 0700.
     init(in folder: URL) {
         self.folder = folder
-        try? FileManager.default.createDirectory(
-            at: folder,
-            withIntermediateDirectories: true,
-            attributes: [.posixPermissions: 0o700]
-        )
+        try? PrivateFolder.create(folder)
     }
 
-    /// Identifies a request, also after a launch: two requests with the same method, URL and body are the same transfer.
+    /// Identifies a request, also after a launch: two requests with the same method, URL and body are the same
+    /// transfer.
     static func key(of request: TransportRequest) throws -> String {
         var hasher = SHA256Hasher()
         let method = request.urlRequest.httpMethod ?? "GET"
@@ -39,7 +36,7 @@ struct BackgroundResponses: Sendable {
         case .file(let url): Data(url.absoluteString.utf8).withUnsafeBytes { hasher.update($0) }
         case .data, .stream: try request.body.source()?.readAll { hasher.update($0) }
         }
-        return hasher.finalize().map { String(UInt16($0) + 0x100, radix: 16).dropFirst() }.joined()
+        return MessageDigest.hexadecimal(hasher.finalize())
     }
 
     /// A file of a transfer: `body` for its response, `request` for the body that is sent, `resume` for what the system

@@ -62,8 +62,8 @@ struct URLSessionFailure: Error {
     private static let readingHead =
         "read this head: its status line may lack the space behind the code (RFC 9112 §4), or a field is not UTF-8"
 
-    /// A more specific code. Foundation on Linux reports most of libcurl's results as `.unknown`; only the message, from
-    /// `curl_easy_strerror` or the error buffer, tells them apart.
+    /// A more specific code. Foundation on Linux reports most of libcurl's results as `.unknown`; only the message,
+    /// from `curl_easy_strerror` or the error buffer, tells them apart.
     private static func code(_ code: URLError.Code, words: String, hasHead: Bool) -> URLError.Code {
         switch code {
         // An empty response.

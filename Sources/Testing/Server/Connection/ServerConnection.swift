@@ -10,7 +10,8 @@ import Glibc
 import Musl
 #endif
 
-/// An accepted connection, which reads requests and runs the steps of responses. It is used on the server's thread only.
+/// An accepted connection, which reads requests and runs the steps of responses. It is used on the server's thread
+/// only.
 final class ServerConnection {
     /// What the next step waits for.
     enum Hold {

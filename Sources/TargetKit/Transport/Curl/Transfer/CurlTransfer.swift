@@ -169,8 +169,8 @@ final class CurlTransfer {
         return TransportResponse(head: head.response, body: bodyWriter.body, metrics: metrics)
     }
 
-    /// The number of bytes that the connection has sent, or is to send, and that the server has not acknowledged. Over HTTP/2
-    /// they include those of other requests.
+    /// The number of bytes that the connection has sent, or is to send, and that the server has not acknowledged. Over
+    /// HTTP/2 they include those of other requests.
     var unacknowledgedByteCount: Int64 {
         var count: Int32 = 0
         guard descriptor >= 0, ioctl(descriptor, UInt(TIOCOUTQ), &count) == 0 else { return 0 }

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+
+/// Opens and locks a file, so that two calls or processes do not use it at the same time.
+enum FileLock {
+    enum Outcome {
+        /// The file is locked until the descriptor is closed.
+        case locked(Int32, FileStatus)
+        /// The lock cannot be taken; the code is `EWOULDBLOCK` if another call or process has it.
+        case unavailable(Int32)
+        /// The file cannot be opened or created.
+        case failed(Int32)
+    }
+
+    /// Opens a file, creating it if necessary, and takes its lock without waiting.
+    static func open(_ url: URL, mode: mode_t) -> Outcome {
+        for _ in 0..<3 {
+            // Another user may have created a link under the name, which can be predicted.
+            let flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
+            let descriptor = Foundation.open(url.path, flags, mode)
+            guard descriptor >= 0 else { return .failed(errno) }
+            guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+                let code = errno
+                close(descriptor)
+                return .unavailable(code)
+            }
+            // The call that had the lock may have moved or removed the file.
+            if let status = FileStatus(of: descriptor), let named = FileStatus(of: url, followsLinks: false),
+                named.isSameFile(as: status)
+            {
+                return .locked(descriptor, status)
+            }
+            close(descriptor)
+        }
+        return .unavailable(EWOULDBLOCK)
+    }
+}

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+
+/// Folders that only their user can read.
+enum PrivateFolder {
+    /// Creates a folder with mode 0700, and those above it that are missing.
+    static func create(_ folder: URL) throws {
+        let attributes: [FileAttributeKey: Any] = [.posixPermissions: 0o700]
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true, attributes: attributes)
+    }
+
+    /// The user's folder with a name in the caches directory, or else in the temporary one; `nil` if neither can be
+    /// private, for example because another user has created the folder in a shared directory.
+    static func standard(named name: String) -> URL? {
+        let manager = FileManager.default
+        let places: [URL?] = [
+            manager.urls(for: .cachesDirectory, in: .userDomainMask).first, manager.temporaryDirectory,
+        ]
+        return places.compactMap { $0?.appendingPathComponent("\(name).\(geteuid())") }.first { folder in
+            try? create(folder)
+            return FileStatus(of: folder, followsLinks: false)?.isPrivateFolder == true
+        }
+    }
+}
