@@ -22,6 +22,9 @@ import FoundationNetworking
 ///   `retryAfterLimit`, the call ends with the server's answer. So does a call whose `CallTimeout.wholeCall` would
 ///   expire during the delay.
 /// - The repetitions of a scope are limited by a ``RetryBudget``.
+/// - A download or upload that can be continued may be repeated as often again after each attempt that has advanced it
+///   by 64 KiB. An upload is also repeated after the status 423, with which a server says that it still processes the
+///   interrupted request.
 /// - The error of a call has its earlier attempts (`TargetKitError.previousAttempts`).
 /// - A call that was cancelled, or failed before it was sent, is not repeated. The delay is measured by the provider's
 ///   clock and ends when the call is cancelled.
@@ -32,10 +35,15 @@ import FoundationNetworking
 /// One plugin can be used by any number of providers; its copies share their budget.
 public struct RetryPlugin: Plugin {
     /// What is known of the attempts of one call.
-    private struct Attempts: Sendable {
+    fileprivate struct Attempts: Sendable {
         var isRepeatable = false
         var repetitions = 0
+        /// `RequestContext.continuedByteCount` when the repetitions were last forgotten.
+        var byteCount: Int64 = 0
     }
+
+    /// The number of bytes that a transfer has to advance so that its earlier repetitions do not count.
+    fileprivate static let progress: Int64 = 64 << 10
 
     private let policy: RetryPolicy
     private let now: @Sendable () -> Date
@@ -102,14 +110,14 @@ public struct RetryPlugin: Plugin {
     public func retry(_ result: Result<Response, TargetKitError>, context: RequestContext) async -> RetryDecision {
         let policy = context.options.retryPolicy ?? policy
         let outcome = AttemptOutcome(result)
-        guard !outcome.isInterrupted, shouldRetry?(result, context) ?? isTransient(outcome, by: policy) else {
+        guard !outcome.isInterrupted, shouldRetry?(result, context) ?? isTransient(outcome, context, by: policy) else {
             return .doNotRetry
         }
         let asked = outcome.status == nil ? nil : RetryAfter.delay(in: result.headers, now: now())
         if let asked, asked > policy.retryAfterLimit { return .doNotRetry }
         // A call that shares an exchange has sent nothing itself.
         guard var attempts = context[self.attempts], attempts.isRepeatable || context.continuesUpload,
-            attempts.repetitions + 1 < policy.attempts
+            attempts.noteProgress(of: context) + 1 < policy.attempts
         else { return .doNotRetry }
         let delay = delay(before: attempts.repetitions, by: policy, asked: asked)
         if let remainingTime = context.remainingTime, delay >= remainingTime { return .doNotRetry }
@@ -127,9 +135,26 @@ public struct RetryPlugin: Plugin {
         return policy.longestDelay(before: repetition) * share
     }
 
-    private func isTransient(_ outcome: AttemptOutcome, by policy: RetryPolicy) -> Bool {
-        if let status = outcome.status { return policy.statuses.contains(status) }
+    private func isTransient(_ outcome: AttemptOutcome, _ context: RequestContext, by policy: RetryPolicy) -> Bool {
+        if let status = outcome.status {
+            // The server still processes the request that was interrupted.
+            let isLocked = status == 423 && context.continuesUpload && !policy.statuses.isEmpty
+            return isLocked || policy.statuses.contains(status)
+        }
         return outcome.code.map(policy.errorCodes.contains) ?? false
+    }
+}
+
+extension RetryPlugin.Attempts {
+    /// Forgets earlier repetitions if the transfer has advanced since. Returns the number of repetitions.
+    fileprivate mutating func noteProgress(of context: RequestContext) -> Int {
+        guard let count = context.continuedByteCount else { return repetitions }
+        if count - byteCount >= RetryPlugin.progress {
+            repetitions = 0
+            byteCount = count
+        }
+        byteCount = min(byteCount, count)
+        return repetitions
     }
 }
 

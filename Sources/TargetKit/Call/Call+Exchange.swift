@@ -22,19 +22,27 @@ extension Call {
         _ context: inout RequestContext
     ) async throws -> Result<Response, TargetKitError> {
         context.bodyOutsideRequest = prepared.body.isStreamed ? prepared.body : nil
-        var prepared = prepared
-        let download =
-            prepared.download == nil ? nil : ResumableDownload(prepared, context.target.validation)
+        guard prepared.download != nil else { return try await exchange(prepared, with: target, nil, &context) }
+        let download = ResumableDownload(prepared, context.target.validation)
         defer { download?.end() }
-        if let download {
-            download.addFields(to: &prepared.urlRequest)
-        } else if prepared.download?.isResumable == true {
-            handle.setPausing(isPossible: false)
-        }
-        let request = try await signed(prepared, to: target, context)
+        if download == nil, prepared.download?.isResumable == true { handle.setPausing(isPossible: false) }
+        return try await exchange(prepared, with: target, download, &context)
+    }
+
+    /// - Parameter download: The part of the file that is requested; `nil` if the call is not a resumable download.
+    func exchange(
+        _ prepared: TransportRequest,
+        with target: Resolved,
+        _ download: ResumableDownload?,
+        _ context: inout RequestContext
+    ) async throws -> Result<Response, TargetKitError> {
+        var request = prepared
+        download?.addFields(to: &request.urlRequest)
+        request = try await signed(request, to: target, context)
         if plugins.signs || download != nil { context.sentRequest = request.urlRequest }
         plugins.willSend(request.urlRequest, context: context)
-        let result = await result(of: request, with: target, download)
+        let result = await result(of: request, with: target, download, prepared)
+        if let count = download?.storedByteCount { context.continuedByteCount = count }
         plugins.didReceive(result, context: context)
         return result
     }
@@ -69,7 +77,8 @@ extension Call {
     private func result(
         of request: TransportRequest,
         with target: Resolved,
-        _ resumable: ResumableDownload?
+        _ resumable: ResumableDownload?,
+        _ prepared: TransportRequest
     ) async -> Result<Response, TargetKitError> {
         do {
             if let step = target.step {
@@ -79,8 +88,11 @@ extension Call {
             guard let destination = request.download else {
                 return .success(try response(await transfer(request, to: target)))
             }
-            if let resumable, let result = try await download(request, with: resumable, from: target) {
-                return .success(try response(result))
+            if let resumable {
+                let result = try await download(request, with: resumable, from: target) { segment in
+                    await self.requestSegment(segment, prepared, from: target)
+                }
+                if let result { return .success(try response(result, isFinal: resumable.isFirst)) }
             }
             return .success(try response(await download(request, to: destination, from: target)))
         } catch {

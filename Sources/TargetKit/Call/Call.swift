@@ -155,7 +155,10 @@ final class Call: Sendable {
                     ? try await sharedExchange(request, of: original, with: target, context) : nil
                 let received =
                     if let shared { shared } else { try await exchange(request, with: target, &context) }
-                if let upload { context.continuesUpload = upload.isRepeatable }
+                if let upload {
+                    context.continuesUpload = upload.isRepeatable
+                    context.continuedByteCount = upload.state.withLock(\.offset)
+                }
                 // The response to a step of an upload is not the caller's.
                 if upload?.continues(after: received) != true {
                     let result = decoded(received)

@@ -29,7 +29,8 @@ extension Call {
     func download(
         _ request: TransportRequest,
         with download: ResumableDownload,
-        from target: Resolved
+        from target: Resolved,
+        segment: @escaping @Sendable (ResumableDownload) async -> Void
     ) async throws -> ExchangeResult? {
         var request = request
         let progress = request.progress
@@ -41,7 +42,7 @@ extension Call {
         do {
             return try await pausable { [request] in
                 try await self.transfer(request, to: target) { result in
-                    try await self.store(result, in: download, progress)
+                    try await self.store(result, in: download, progress, others: segment)
                 }
             }
         } catch let error as URLError where error.userInfo[FailureMark.cannotStream] != nil {
@@ -50,19 +51,38 @@ extension Call {
             return nil
         }
     }
+
+    /// Requests a segment of the file that a call is downloading, in an exchange of its own. If it fails, the next
+    /// attempt of the call requests the rest of the segment.
+    func requestSegment(_ download: ResumableDownload, _ prepared: TransportRequest, from target: Resolved) async {
+        let call = Call(
+            configuration,
+            plugins: plugins,
+            context: context.ofExchange(RequestHandle(deadline: handle.deadline)),
+            isSharedExchange: true,
+            exchangeTimeout: exchangeTimeout
+        )
+        var (context, request) = (call.context, prepared)
+        request.progress = nil
+        context.scope.beginExchange()
+        _ = try? await call.exchange(request, with: target, download, &context)
+        call.handle.releaseAtEnd()
+        context.scope.endExchange()
+    }
 }
 
 extension Call {
     private func store(
         _ result: ExchangeResult,
         in download: ResumableDownload,
-        _ progress: (@Sendable (TransferProgress) -> Void)?
+        _ progress: (@Sendable (TransferProgress) -> Void)?,
+        others: @escaping @Sendable (ResumableDownload) async -> Void
     ) async throws -> ExchangeResult {
         guard case .stream(let body) = result.response.body else { throw URLError(.cannotParseResponse) }
         let status = result.response.head.statusCode
         let isAccepted = (200...299).contains(status) && context.target.validation.accepts(status)
         return try await cancellable {
-            try await download.store(result, body, isAccepted: isAccepted, progress: progress)
+            try await download.store(result, body, isAccepted: isAccepted, progress: progress, others: others)
         }
     }
 }

@@ -38,6 +38,8 @@ public struct DownloadDestination: Sendable {
     let location: Location
     private(set) var existingFile = ExistingFile.replace
     private(set) var isResumable = false
+    /// How many ranges are requested at the same time.
+    private(set) var maxSegments = 1
     /// The expected SHA-256 as the caller has given it.
     private(set) var sha256: String?
 
@@ -98,6 +100,22 @@ public struct DownloadDestination: Sendable {
     public var resumable: DownloadDestination {
         var destination = self
         destination.isResumable = true
+        return destination
+    }
+
+    /// The same destination, for a ``resumable`` download that requests several ranges of the file at the same time.
+    ///
+    /// Use it where the server limits the rate of each connection. The first request is that for the whole file. If
+    /// the response has `Accept-Ranges: bytes`, a length of at least 2 MiB and what ``resumable`` needs, the file is
+    /// divided into ranges of equal size, of at least 1 MiB, and the others are requested as well. Each request is an
+    /// exchange of its own for plugins: `prepare` is that of the first one, `willSend` and `didReceive` have a context
+    /// of their own. A range that the server refuses, for example because of too many connections, is requested again
+    /// after the others.
+    ///
+    /// - Parameter maxCount: How many ranges, from 1 to 16.
+    public func segments(_ maxCount: Int) -> DownloadDestination {
+        var destination = resumable
+        destination.maxSegments = min(max(maxCount, 1), 16)
         return destination
     }
 

@@ -15,6 +15,8 @@ final class DownloadPart: Sendable {
     private let recordURL: URL
     /// The next record while it is written. Only the owner of the lock writes it, so one name suffices.
     private let newRecordURL: URL
+    /// The positions of the segments.
+    let positionsURL: URL
     private let descriptor: Int32
 
     private init(_ url: URL, _ descriptor: Int32) {
@@ -22,6 +24,7 @@ final class DownloadPart: Sendable {
         self.descriptor = descriptor
         recordURL = url.appendingPathExtension("json")
         newRecordURL = recordURL.appendingPathExtension("new")
+        positionsURL = url.appendingPathExtension("positions")
     }
 
     deinit {
@@ -61,8 +64,13 @@ final class DownloadPart: Sendable {
 
     /// The record; `nil` if there is none that this user has written.
     func record() -> PartRecord? {
+        contents(of: recordURL).flatMap { PartRecord($0) }
+    }
+
+    /// The contents of a small file beside the part.
+    func contents(of file: URL) -> Data? {
         // Another user may have created a link or a pipe under the name.
-        let descriptor = Foundation.open(recordURL.path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+        let descriptor = Foundation.open(file.path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
         defer { close(descriptor) }
         guard let status = FileStatus(of: descriptor), status.isRegular, status.isOwn, status.hasOneName,
@@ -70,7 +78,7 @@ final class DownloadPart: Sendable {
         else { return nil }
         var data = Data(count: Int(status.size))
         let count = data.withUnsafeMutableBytes { read(descriptor, $0.baseAddress, $0.count) }
-        return count == data.count ? PartRecord(data) : nil
+        return count == data.count ? data : nil
     }
 
     /// Replaces the record as a whole. Without a record the next call begins again, so a failure does not end the
@@ -98,6 +106,8 @@ final class DownloadPart: Sendable {
     @discardableResult
     func removeRecord() -> Bool {
         unlink(newRecordURL.path)
+        unlink(positionsURL.path)
+        unlink(positionsURL.appendingPathExtension("new").path)
         return unlink(recordURL.path) == 0
     }
 

@@ -5,18 +5,17 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// Writes the pieces of a body to a part on a queue of its own, so that a slow disk blocks no thread of Swift's pool.
+/// Writes the pieces of a body to a segment of a part, on a queue, so that a slow disk blocks no thread of Swift's pool.
 final class DownloadWriter: Sendable {
     /// The number of bytes that may wait to be written. They are lost when the process is killed.
     private static let limit = 128 << 10
-    /// The number of bytes after which the record is written for the first time.
-    private static let recordThreshold: Int64 = 256 << 10
-    /// The time between two flushes to permanent storage, whose bytes survive a crash of the system.
-    private static let flushInterval = Duration.seconds(10)
-    private static let progressInterval = Duration.milliseconds(50)
+    /// The number of bytes that are written in one turn.
+    private static let turn = 1 << 20
 
     /// The body is longer than the response announced.
     struct Overlong: Error {}
+    /// The segment is complete, and the rest of the body is not needed.
+    struct EndOfSegment: Error {}
 
     private struct State: Sendable {
         var pending: [UInt8] = []
@@ -37,63 +36,29 @@ final class DownloadWriter: Sendable {
         }
     }
 
-    /// Accessed only on the queue.
-    private struct Position: Sendable {
-        var record: PartRecord?
-        var end: Int64
-        var hasWrittenRecord = false
-        var newByteCount: Int64 = 0
-        var lastFlush = ContinuousClock.now
-        var lastProgress = ContinuousClock.now
-    }
-
-    private let part: DownloadPart
-    private let length: Int64?
+    private let segments: PartSegments
+    private let index: Int
+    /// The size of the body; `nil` if the response does not say.
     private let announcedByteCount: Int64?
-    private let progress: (@Sendable (TransferProgress) -> Void)?
-    private let queue = DispatchQueue(label: "TargetKit.download")
+    /// The number of bytes until the end of a segment before which the body does not end.
+    private let neededByteCount: Int64?
     private let state = Locked(State())
-    private let position: Locked<Position>
 
-    /// - Parameters:
-    ///   - start: The position of the first byte.
-    ///   - record: What is known of the file; `nil` if it cannot be continued later.
-    ///   - length: The complete length, for the progress.
-    ///   - announcedByteCount: The size of the body; `nil` if the response does not say.
-    init(
-        _ part: DownloadPart,
-        from start: Int64,
-        record: PartRecord?,
-        length: Int64?,
-        announcedByteCount: Int64?,
-        progress: (@Sendable (TransferProgress) -> Void)?
-    ) {
-        self.part = part
-        self.length = length
+    /// - Parameter announcedByteCount: The size of the body; `nil` if the response does not say.
+    init(_ segments: PartSegments, _ index: Int, announcedByteCount: Int64?) {
+        self.segments = segments
+        self.index = index
         self.announcedByteCount = announcedByteCount
-        self.progress = progress
-        position = Locked(Position(record: record, end: start))
-    }
-
-    /// Discards what the part has from the first position on, and the record if that is the start of the file.
-    func begin() async throws(PartialFile.Failure) {
-        await withUnsafeContinuation { continuation in
-            queue.async {
-                let start = self.end
-                do throws(PartialFile.Failure) {
-                    if start == 0 { try self.part.restart() } else { try self.part.truncate(to: start) }
-                } catch {
-                    self.state.withLock { $0.failure = error }
-                }
-                continuation.resume()
-            }
+        let segment = segments.segments[index]
+        neededByteCount = segment.end.flatMap { end in
+            let count = end - segment.position
+            return count < announcedByteCount ?? .max ? count : nil
         }
-        if let failure = state.withLock(\.failure) { throw failure }
     }
 
     /// Writes a body, and waits until it has ended.
     ///
-    /// - Throws: The error of the body, a failure to write, or ``Overlong``.
+    /// - Throws: The error of the body, a failure to write, ``Overlong`` or ``EndOfSegment``.
     func write(_ body: ResponseBody) async throws {
         if try await body.drain(into: self) { return }
         for try await piece in body {
@@ -112,22 +77,15 @@ final class DownloadWriter: Sendable {
     }
 
     /// Waits until everything is written, and records what is there unless the file is complete.
-    func finish(isComplete: Bool = false) async throws(PartialFile.Failure) {
-        await withUnsafeContinuation { continuation in
-            queue.async {
-                if !isComplete { self.writeRecord() }
-                continuation.resume()
-            }
+    func finish(isAtEnd: Bool = false) async throws(PartialFile.Failure) {
+        await segments.perform { [segments, index, state] in
+            segments.finish(index, isAtEnd: isAtEnd && state.withLock { $0.failure == nil })
         }
         if let failure = state.withLock(\.failure) { throw failure }
-        report(isLast: true)
     }
 
     /// The number of bytes of the body that have been received.
     var receivedByteCount: Int64 { state.withLock(\.receivedByteCount) }
-
-    /// The position after the last byte that was written. Only for use when the writer has finished.
-    var end: Int64 { position.withLock(\.end) }
 }
 
 extension DownloadWriter: BodyReceiver {
@@ -142,12 +100,14 @@ extension DownloadWriter: BodyReceiver {
             if state.isFull { return (false, false) }
             let count = state.receivedByteCount + Int64(bytes.count)
             if let announcedByteCount, count > announcedByteCount { throw Overlong() }
-            state.receivedByteCount = count
-            state.pending.append(contentsOf: bytes)
+            let excess = neededByteCount.map { max(0, count - $0) } ?? 0
+            state.receivedByteCount = count - excess
+            state.pending.append(contentsOf: bytes.dropLast(Int(excess)))
             defer { state.isWriting = true }
             return (true, !state.isWriting)
         }
-        if begins { queue.async { self.writePending() } }
+        if begins { segments.async { self.writePending() } }
+        if isTaken, receivedByteCount == neededByteCount { throw EndOfSegment() }
         return isTaken
     }
 }
@@ -157,19 +117,15 @@ extension DownloadWriter: BodyReceiver {
 extension DownloadWriter {
     private func writePending() {
         var bytes: [UInt8] = []
+        var count = 0
         while takePending(&bytes) {
-            let end = position.withLock(\.end)
             let result = bytes.withUnsafeBytes { bytes in
-                Result { () throws(PartialFile.Failure) in try part.write(bytes, at: end) }
+                Result { () throws(PartialFile.Failure) in try segments.write(bytes, to: index) }
             }
             if case .failure(let failure) = result { return fail(failure) }
-            let count = Int64(bytes.count)
-            position.withLock { position in
-                position.end += count
-                position.newByteCount += count
-            }
-            keepRecord()
-            report(isLast: false)
+            count += bytes.count
+            // Other segments write on the same queue.
+            if count >= Self.turn { return segments.async { self.writePending() } }
         }
     }
 
@@ -194,37 +150,5 @@ extension DownloadWriter {
         }
         resume?()
         waiter?.resume()
-    }
-
-    private func keepRecord() {
-        let (isDue, flushes) = position.withLock { position -> (Bool, Bool) in
-            guard position.record != nil else { return (false, false) }
-            let flushes = position.lastFlush.duration(to: .now) >= Self.flushInterval
-            return (!position.hasWrittenRecord && position.newByteCount >= Self.recordThreshold, flushes)
-        }
-        if flushes {
-            let isFlushed = part.synchronize()
-            position.withLock { position in
-                if isFlushed { position.record?.syncedByteCount = position.end }
-                position.lastFlush = .now
-            }
-        }
-        if isDue || flushes { writeRecord() }
-    }
-
-    private func writeRecord() {
-        guard let record = position.withLock(\.record) else { return }
-        part.write(record)
-        position.withLock { $0.hasWrittenRecord = true }
-    }
-
-    private func report(isLast: Bool) {
-        guard let progress else { return }
-        let end = position.withLock { position -> Int64? in
-            guard isLast || position.lastProgress.duration(to: .now) >= Self.progressInterval else { return nil }
-            position.lastProgress = .now
-            return position.end
-        }
-        if let end { progress(TransferProgress(completed: end, total: length, direction: .download)) }
     }
 }

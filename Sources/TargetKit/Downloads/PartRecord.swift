@@ -16,6 +16,15 @@ struct PartRecord: Codable, Sendable, Hashable {
         }
     }
 
+    /// A range of the file that is requested by itself.
+    struct Segment: Codable, Sendable, Hashable {
+        let start: Int64
+        /// The position after its last byte.
+        let end: Int64
+        /// The position after the last byte that has been flushed to permanent storage.
+        var syncedEnd: Int64
+    }
+
     /// The SHA-256 of the request's URL, which can contain secrets.
     var url: String
     /// The SHA-256 of the URL that the response came from, without query and fragment: what signs it may change.
@@ -25,6 +34,10 @@ struct PartRecord: Codable, Sendable, Hashable {
     var length: Int64?
     /// The number of bytes that have been flushed to permanent storage.
     var syncedByteCount: Int64 = 0
+    /// The segments in their order; `nil` if the file is not divided.
+    var segments: [Segment]?
+    /// Identifies the file of the segments' positions that belongs to the record.
+    var positions: UInt64?
     /// The boot of the system in which the bytes were written; `nil` if the system does not identify it.
     var boot = Boot.current
     /// `Content-Disposition` of the first response, which the response to a range need not have.
@@ -67,11 +80,25 @@ extension PartRecord {
     }
 
     private var isPlausible: Bool {
-        guard syncedByteCount >= 0, length ?? 0 >= 0 else { return false }
+        guard syncedByteCount >= 0, length ?? 0 >= 0, segments.map(isPlausible) ?? true else { return false }
         return switch validator {
         case .entityTag(let tag): Validator.isStrong(tag)
         case .lastModified(let date): HTTPDate.parse(date, now: Date()) != nil
         }
+    }
+}
+
+extension PartRecord {
+    /// Whether segments cover the file.
+    private func isPlausible(_ segments: [Segment]) -> Bool {
+        var end: Int64 = 0
+        for segment in segments {
+            guard segment.start == end, segment.end > segment.start,
+                (segment.start...segment.end).contains(segment.syncedEnd)
+            else { return false }
+            end = segment.end
+        }
+        return end == length && positions != nil
     }
 }
 
@@ -131,6 +158,7 @@ extension HTTPHeaders {
 }
 
 extension HTTPHeaderName {
+    static let acceptRanges = Self(rawValue: "Accept-Ranges")
     static let contentDigest = Self(rawValue: "Content-Digest")
     static let contentDisposition = Self(rawValue: "Content-Disposition")
     static let contentRange = Self(rawValue: "Content-Range")

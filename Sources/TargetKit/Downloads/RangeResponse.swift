@@ -14,16 +14,17 @@ enum RangeResponse: Sendable, Hashable {
 
     /// - Parameters:
     ///   - record: What is known of the bytes that are there; `nil` if no range was requested.
-    ///   - first: The position from which the rest was requested.
+    ///   - first: The first position that was requested.
+    ///   - last: The last position that was requested; `nil`: the rest of the file.
     ///   - source: The URL that the response came from.
-    init(_ head: ResponseHead, to record: PartRecord?, from first: Int64, source: URL) {
+    init(_ head: ResponseHead, to record: PartRecord?, from first: Int64, through last: Int64? = nil, source: URL) {
         switch head.statusCode {
         case 206:
             guard let record else {
                 self = .unusable(reason: "it is a part of the file (HTTP 206), and the whole file was requested")
                 return
             }
-            self = Self.partial(head.headers, record, first, source)
+            self = Self.partial(head.headers, record, first, last, source)
         case 416 where record != nil:
             self = .unusable(reason: "the file on the server is shorter, or has changed")
         case 200...299: self = .whole
@@ -35,6 +36,7 @@ enum RangeResponse: Sendable, Hashable {
         _ headers: HTTPHeaders,
         _ record: PartRecord,
         _ first: Int64,
+        _ last: Int64?,
         _ source: URL
     ) -> RangeResponse {
         // In a multipart/byteranges response, the ranges are in the body.
@@ -46,7 +48,7 @@ enum RangeResponse: Sendable, Hashable {
         guard record.validator.matches(headers), record.source == PartRecord.digest(ofSource: source) else {
             return .unusable(reason: "the range may be of another version of the file")
         }
-        guard bytes.lowerBound == first else { return .unusable(reason: "another range was sent than requested") }
+        guard bytes.lowerBound == first, bytes.upperBound <= last ?? .max else { return .unusable(reason: "another range was sent than requested") }
         guard let length = range.completeLength ?? record.length, length == record.length ?? length,
             bytes.upperBound < length
         else { return .unusable(reason: "the length of the file is unknown, or has changed") }

@@ -6,96 +6,88 @@ import FoundationNetworking
 #endif
 
 extension ResumableDownload {
-    /// Returns the record with which the file can be continued, if it can.
-    func receiveWhole(
-        _ head: ResponseHead,
-        _ body: ResponseBody,
-        source: URL,
-        _ progress: (@Sendable (TransferProgress) -> Void)?
-    ) async throws -> PartRecord? {
-        let length = head.headers.isUncoded ? head.headers.contentLength : nil
-        var record = PartRecord(head, of: url, from: source)
-        let writer = DownloadWriter(
-            part,
-            from: 0,
-            record: record,
-            length: length,
-            announcedByteCount: length,
-            progress: progress
-        )
-        try await copy(body, Announced(start: 0, count: length, isComplete: true), to: writer)
-        record?.length = writer.end
-        return record
-    }
-
+    /// Stores a body in a segment, and meanwhile the other segments that are not complete.
+    ///
+    /// - Parameters:
+    ///   - announcedByteCount: The number of bytes that the response is to bring; `nil` if it does not say.
+    ///   - others: Requests another segment.
     func receive(
-        _ range: ClosedRange<Int64>,
-        _ length: Int64,
-        _ record: PartRecord,
         _ body: ResponseBody,
-        _ progress: (@Sendable (TransferProgress) -> Void)?
+        _ announcedByteCount: Int64?,
+        into segments: PartSegments,
+        _ index: Int,
+        others: @escaping @Sendable (ResumableDownload) async -> Void
     ) async throws {
-        let count = range.upperBound - range.lowerBound + 1
-        let writer = DownloadWriter(
-            part,
-            from: range.lowerBound,
-            record: record,
-            length: length,
-            announcedByteCount: count,
-            progress: progress
-        )
-        let announced = Announced(start: range.lowerBound, count: count, isComplete: range.upperBound + 1 == length)
-        try await copy(body, announced, to: writer)
+        let begun = await segments.perform { Result { () throws(PartialFile.Failure) in try segments.begin() } }
+        do throws(PartialFile.Failure) { try begun.get() } catch { throw URLError(error) }
+        let incomplete = segments.segments.indices.filter { $0 != index && !segments.segments[$0].isComplete }
+        guard destination.maxSegments > 1, !incomplete.isEmpty, segments.record != nil else {
+            return try await copy(body, announcedByteCount, into: segments, index)
+        }
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for other in incomplete.prefix(destination.maxSegments - 1) {
+                group.addTask { await others(ResumableDownload(self, other, of: segments)) }
+            }
+            // A failure cancels the others.
+            try await self.copy(body, announcedByteCount, into: segments, index)
+            try await group.waitForAll()
+        }
     }
 
-    /// The bytes that a response is to bring.
-    private struct Announced {
-        let start: Int64
-        /// `nil` if the response does not say.
-        let count: Int64?
-        /// Whether the file is complete after them.
-        let isComplete: Bool
-    }
-
-    private func copy(_ body: ResponseBody, _ announced: Announced, to writer: DownloadWriter) async throws {
-        do throws(PartialFile.Failure) { try await writer.begin() } catch { throw URLError(error) }
+    /// Stores a body in a segment.
+    func copy(
+        _ body: ResponseBody,
+        _ announcedByteCount: Int64?,
+        into segments: PartSegments,
+        _ index: Int
+    ) async throws {
+        let start = segments.segments[index].position
+        let writer = DownloadWriter(segments, index, announcedByteCount: announcedByteCount)
         do {
             try await writer.write(body)
             try Task.checkCancellation()
+        } catch is DownloadWriter.EndOfSegment {
+            // The transport ends the exchange, which has no reader any more.
         } catch is DownloadWriter.Overlong {
             // What the server has sent is not what it announced.
             try? await writer.finish()
-            try? part.truncate(to: announced.start)
-            throw URLError.unusable("the body is longer than the \(announced.count ?? 0) bytes that were announced")
+            await segments.perform { segments.discard(index, from: start) }
+            throw URLError.unusable("the body is longer than the \(announcedByteCount ?? 0) bytes that were announced")
         } catch {
             try await writer.finish(after: error)
         }
         let received = writer.receivedByteCount
-        if let count = announced.count, received < count {
+        let end = segments.segments[index].end
+        if let count = announcedByteCount, received < min(count, end.map { $0 - start } ?? count) {
             let words = "the body ended after \(received) of \(count) bytes"
             let error = URLError(.networkConnectionLost, userInfo: [NSLocalizedDescriptionKey: words])
             try await writer.finish(after: error)
         }
-        do throws(PartialFile.Failure) {
-            try await writer.finish(isComplete: announced.isComplete)
-        } catch {
-            throw URLError(error)
-        }
-        guard part.isInPlace, part.size == writer.end else {
+        do throws(PartialFile.Failure) { try await writer.finish(isAtEnd: true) } catch { throw URLError(error) }
+        guard await segments.perform({ segments.isIntact }) else {
             part.remove()
             let words = "\(part.url.path) was changed during the download"
             throw URLError(.cannotMoveFile, userInfo: [NSLocalizedDescriptionKey: words])
         }
     }
 
-    /// Checks the complete file and moves it to its place.
+    /// Checks the file, and moves it to its place if it is complete.
+    ///
+    /// - Parameters:
+    ///   - headers: The fields of the response.
+    ///   - contentStart: The position of the response's first byte; `nil` if it has not brought the end of the file.
     func complete(
         _ result: ExchangeResult,
         headers: HTTPHeaders,
-        record: PartRecord?,
-        contentStart: Int64
+        _ segments: PartSegments,
+        contentStart: Int64?
     ) async throws -> ExchangeResult {
+        guard segments.isComplete else {
+            throw DownloadFailure.isIncomplete(receivedByteCount: segments.newByteCount)
+        }
+        let record = segments.record
         var checked = headers
+        if contentStart == nil { checked[.contentDigest] = nil }
         if let record {
             checked[.reprDigest] = headers[.reprDigest] ?? record.digest
             checked[.contentDisposition] = headers[.contentDisposition] ?? record.disposition
@@ -104,7 +96,7 @@ extension ResumableDownload {
             part: part.url,
             head: result.response.head,
             headers: checked,
-            contentStart: contentStart
+            contentStart: contentStart ?? 0
         )
         let source = result.request.urlRequest.url
         do {

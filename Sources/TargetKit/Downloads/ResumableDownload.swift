@@ -5,22 +5,41 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// One attempt of a download that continues what earlier attempts have stored.
+/// One request of a download that continues what earlier attempts have stored.
 final class ResumableDownload: Sendable {
     /// What is there of the file.
     private struct Stored: Sendable {
         var record: PartRecord
-        let size: Int64
+        var segments: [PartSegments.Segment]
+        /// The segment that is requested.
+        var index: Int
 
-        /// The first byte to request. Of a complete file the last byte is requested again, so that the response shows
-        /// whether it is still the current version.
-        var first: Int64 { size == record.length ? size - 1 : size }
+        init(_ record: PartRecord, _ segments: [PartSegments.Segment]) {
+            self.record = record
+            self.segments = segments
+            index = segments.firstIndex { !$0.isComplete } ?? segments.count - 1
+            // Of a complete file the last byte is requested again, so that the response shows whether it is still the
+            // current version.
+            if segments[index].isComplete { self.segments[index].position -= 1 }
+        }
+
+        /// The first byte to request.
+        var first: Int64 { segments[index].position }
+        /// The last byte to request; `nil`: the rest of the file.
+        var last: Int64? { index == segments.count - 1 ? nil : segments[index].end.map { $0 - 1 } }
     }
 
     let destination: DownloadDestination
     let url: URL
     let part: DownloadPart
     private let stored: Stored?
+    /// The segments to which the request belongs; `nil` for the first request of an attempt.
+    private let segments: PartSegments?
+    private let received = Locked<PartSegments?>(nil)
+
+    var isFirst: Bool { segments == nil }
+    /// The number of bytes that are there after a response with bytes of the file.
+    var storedByteCount: Int64? { received.withLock(\.self)?.storedByteCount }
 
     /// Opens the part of the request's file; returns `nil` if the request cannot be continued, or another call uses the
     /// part.
@@ -34,37 +53,62 @@ final class ResumableDownload: Sendable {
         self.destination = destination
         self.url = url
         self.part = part
+        segments = nil
         stored = Self.stored(in: part, of: url)
+    }
+
+    /// Another request of the same attempt, for a segment.
+    init(_ first: ResumableDownload, _ index: Int, of segments: PartSegments) {
+        destination = first.destination
+        url = first.url
+        part = first.part
+        self.segments = segments
+        stored = segments.record.map { record in
+            var stored = Stored(record, segments.segments)
+            stored.index = index
+            return stored
+        }
     }
 
     private static func stored(in part: DownloadPart, of url: URL) -> Stored? {
         guard var record = part.record(), record.url == MessageDigest.sha256.hexadecimal(of: url.absoluteString) else {
             return nil
         }
-        var size = part.size
-        if record.boot == nil || record.boot != Boot.current {
-            // What was not flushed can be lost, or be zeros.
-            size = min(size, record.syncedByteCount)
-            record.boot = Boot.current
+        // Otherwise what was not flushed can be lost, or be zeros.
+        let isSameBoot = record.boot != nil && record.boot == Boot.current
+        record.boot = Boot.current
+        let size = part.size
+        guard let divided = record.segments else {
+            let position = isSameBoot ? size : min(size, record.syncedByteCount)
+            record.syncedByteCount = min(position, record.syncedByteCount)
+            guard position > 0, position <= record.length ?? position else { return nil }
+            return Stored(record, [PartSegments.Segment(start: 0, end: record.length, position: position)])
         }
-        record.syncedByteCount = min(size, record.syncedByteCount)
-        guard size > 0, size <= record.length ?? size else { return nil }
-        return Stored(record: record, size: size)
+        let positions =
+            (isSameBoot ? part.contents(of: part.positionsURL) : nil)
+            .flatMap { PositionsFile.positions(in: $0, of: record) } ?? divided.map(\.syncedEnd)
+        let segments = zip(divided, positions).map {
+            PartSegments.Segment(start: $0.start, end: $0.end, position: $1)
+        }
+        guard segments.neededSize > 0, segments.neededSize <= size else { return nil }
+        return Stored(record, segments)
     }
 
-    /// Adds the fields that request the rest of the file.
+    /// Adds the fields that request the rest of the file or segment.
     func addFields(to request: inout URLRequest) {
         if request.value(forHTTPHeaderField: "Accept-Encoding") == nil {
             // The positions of a coded representation are not those of the file.
             request.setValue("identity", forHTTPHeaderField: "Accept-Encoding")
         }
         guard let stored else { return }
-        request.setValue("bytes=\(stored.first)-", forHTTPHeaderField: "Range")
+        let last = stored.last.map(String.init) ?? ""
+        request.setValue("bytes=\(stored.first)-\(last)", forHTTPHeaderField: "Range")
         request.setValue(stored.record.validator.field, forHTTPHeaderField: "If-Range")
     }
 
     /// Ends the attempt, sent or not: another call can continue what is there. Removes what cannot be continued.
     func end() {
+        guard isFirst else { return }
         part.removeUnlessRecorded()
         part.unlock()
     }
@@ -80,48 +124,107 @@ final class ResumableDownload: Sendable {
     /// Stores the body of a response. Returns the response with the file, or with the first bytes of a body that is not
     /// the file's.
     ///
-    /// - Parameter isAccepted: Whether the target accepts the status of a complete response.
+    /// - Parameters:
+    ///   - isAccepted: Whether the target accepts the status of a complete response.
+    ///   - others: Requests another segment.
     func store(
         _ result: ExchangeResult,
         _ body: ResponseBody,
         isAccepted: Bool,
-        progress: (@Sendable (TransferProgress) -> Void)?
+        progress: (@Sendable (TransferProgress) -> Void)?,
+        others: @escaping @Sendable (ResumableDownload) async -> Void
     ) async throws -> ExchangeResult {
         let (head, source) = (result.response.head, result.request.urlRequest.url ?? url)
-        switch RangeResponse(head, to: stored?.record, from: stored?.first ?? 0, source: source) {
-        case .whole where isAccepted:
-            let record = try await receiveWhole(head, body, source: source, progress)
-            return try await complete(result, headers: head.headers, record: record, contentStart: 0)
+        switch RangeResponse(
+            head,
+            to: stored?.record,
+            from: stored?.first ?? 0,
+            through: stored?.last,
+            source: source
+        ) {
+        case .whole where isAccepted && isFirst:
+            let segments = newSegments(head, source: source, progress)
+            received.withLock { $0 = segments }
+            try await receive(body, head.headers.uncodedLength, into: segments, 0, others: others)
+            return try await complete(result, headers: head.headers, segments, contentStart: 0)
         case .whole, .other:
+            if head.statusCode < 300, !isFirst { throw DownloadFailure.mustRestart(reason: "the segment was not sent") }
             var refused = result
             refused.response.body = .data(try await body.excerpt)
             return refused
         case .range(let range, let length):
-            guard var record = stored?.record else { throw URLError(.badServerResponse) }
-            record.length = length
-            try await receive(range, length, record, body, progress)
-            guard range.upperBound + 1 == length else {
-                throw DownloadFailure.isIncomplete(receivedByteCount: range.upperBound - range.lowerBound + 1)
-            }
-            var headers = head.headers
-            headers[.contentRange] = nil
-            headers[.contentLength] = String(length)
-            headers[.contentDigest] = nil
-            var complete = result
-            // RFC 9110 §15.3.7.3: the parts are processed as a complete response.
-            complete.response.head = ResponseHead(statusCode: 200, headers: headers, httpVersion: head.httpVersion)
-            return try await self.complete(
-                complete,
-                headers: head.headers,
-                record: record,
-                contentStart: range.lowerBound
-            )
+            return try await store(result, body, range, length: length, progress: progress, others: others)
         case .unusable(let reason):
-            part.remove()
+            if isFirst { part.remove() }
             guard stored != nil else { throw URLError.unusable(reason) }
             throw DownloadFailure.mustRestart(reason: reason)
         }
     }
+
+    private func newSegments(
+        _ head: ResponseHead,
+        source: URL,
+        _ progress: (@Sendable (TransferProgress) -> Void)?
+    ) -> PartSegments {
+        let record = PartRecord(head, of: url, from: source)
+        let length = head.headers.uncodedLength
+        // A server that has answered a request for a range with the whole file may do so again.
+        let isDivided = stored == nil && record != nil && head.headers.values(for: .acceptRanges) == ["bytes"]
+        let segments =
+            if isDivided, let length { PartSegments.dividing(length, into: destination.maxSegments) } else {
+                [PartSegments.Segment(start: 0, end: length, position: 0)]
+            }
+        return PartSegments(part, record, segments, length: length, progress: progress)
+    }
+
+    private func store(
+        _ result: ExchangeResult,
+        _ body: ResponseBody,
+        _ range: ClosedRange<Int64>,
+        length: Int64,
+        progress: (@Sendable (TransferProgress) -> Void)?,
+        others: @escaping @Sendable (ResumableDownload) async -> Void
+    ) async throws -> ExchangeResult {
+        guard var stored else { throw URLError(.badServerResponse) }
+        let count = range.upperBound - range.lowerBound + 1
+        if let segments {
+            try await copy(body, count, into: segments, stored.index)
+            var received = result
+            received.response.body = .data(Data())
+            return received
+        }
+        stored.record.length = length
+        if stored.segments.count == 1 { stored.segments[0].end = length }
+        let segments = PartSegments(part, stored.record, stored.segments, length: length, progress: progress)
+        received.withLock { $0 = segments }
+        try await receive(body, count, into: segments, stored.index, others: others)
+        return try await complete(
+            result.asWhole(length),
+            headers: result.response.head.headers,
+            segments,
+            contentStart: range.upperBound + 1 == length ? range.lowerBound : nil
+        )
+    }
+}
+
+extension ExchangeResult {
+    /// The result for a file whose last part this response has brought: the parts are processed as a complete response
+    /// (RFC 9110 §15.3.7.3).
+    fileprivate func asWhole(_ length: Int64) -> ExchangeResult {
+        let head = response.head
+        var headers = head.headers
+        headers[.contentRange] = nil
+        headers[.contentLength] = String(length)
+        headers[.contentDigest] = nil
+        var result = self
+        result.response.head = ResponseHead(statusCode: 200, headers: headers, httpVersion: head.httpVersion)
+        return result
+    }
+}
+
+extension HTTPHeaders {
+    /// The size of the content in bytes; `nil` if it has a coding or no size is given.
+    fileprivate var uncodedLength: Int64? { isUncoded ? contentLength : nil }
 }
 
 extension ResponseBody {

@@ -92,6 +92,9 @@ public struct RequestContext: Sendable {
     var sentRequest: URLRequest?
     /// Whether another attempt continues a resumable upload, after asking the server for the position.
     package internal(set) var continuesUpload = false
+    /// The number of bytes that are stored of a download, or that the server is known to have of an upload; `nil` if
+    /// another attempt does not continue them.
+    package internal(set) var continuedByteCount: Int64?
 
     /// Whether this attempt may be followed by another one after the server may have processed it:
     /// `URLRequest.isRepeatable(with:)` of the request that was sent, not of one that a redirect led to; or a resumable

@@ -51,7 +51,9 @@ struct PausedDownloadTests {
 
     /// Waits until half of the file is stored.
     private func waitForHalf() async {
-        while (folder.names.first { $0.hasSuffix(".download") }).flatMap({ size(of: $0) }) != Self.half {
+        while (folder.names.first { $0.hasSuffix(".download") }).flatMap({ size(of: $0) }) != Self.half,
+            !Task.isCancelled
+        {
             await Task.yield()
         }
     }

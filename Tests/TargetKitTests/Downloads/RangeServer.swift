@@ -27,14 +27,15 @@ struct ServedFile: Sendable {
     func response(to request: TestServer.Request, cut: Int? = nil) -> TestServer.Response {
         let condition = request.headers["if-range"]
         let isCurrent = condition == nil || validators.contains { $0.value == condition }
-        guard isCurrent, let field = request.headers["range"], let first = Self.first(of: field) else {
+        guard isCurrent, let field = request.headers["range"], let (first, last) = Self.range(of: field) else {
             return response(status: 200, data, ["Accept-Ranges": "bytes"], cut: cut)
         }
         guard first < data.count else {
             return response(status: 416, Data(), ["Content-Range": "bytes */\(data.count)"])
         }
-        let range = "bytes \(first)-\(data.count - 1)/\(data.count)"
-        return response(status: 206, data.dropFirst(first), ["Content-Range": range], cut: cut)
+        let end = min(last.map { $0 + 1 } ?? data.count, data.count)
+        let range = "bytes \(first)-\(end - 1)/\(data.count)"
+        return response(status: 206, data[first..<end], ["Content-Range": range], cut: cut)
     }
 
     func response(status: Int, _ body: Data, _ fields: HTTPHeaders, cut: Int? = nil) -> TestServer.Response {
@@ -53,8 +54,13 @@ struct ServedFile: Sendable {
     }
 
     /// The first position of `bytes=123-`.
-    static func first(of field: String) -> Int? {
-        guard field.hasPrefix("bytes="), field.hasSuffix("-") else { return nil }
-        return Int(field.dropFirst("bytes=".count).dropLast())
+    static func first(of field: String) -> Int? { range(of: field)?.first }
+
+    /// The positions of `bytes=123-` or `bytes=123-456`.
+    static func range(of field: String) -> (first: Int, last: Int?)? {
+        guard field.hasPrefix("bytes=") else { return nil }
+        let bounds = field.dropFirst("bytes=".count).split(separator: "-")
+        guard let first = bounds.first.flatMap({ Int($0) }) else { return nil }
+        return (first, bounds.dropFirst().first.flatMap { Int($0) })
     }
 }

@@ -96,7 +96,8 @@ struct ResumeTests {
         #expect(again.sent.elements == [nil, "bytes=50000-", "bytes=100000-", "bytes=150000-"])
         #expect(try Data(contentsOf: file) == content.data)
         let total = Int64(Self.size)
-        #expect(steps.elements.last == TransferProgress(completed: total, total: total, direction: .download))
+        #expect(steps.elements.last?.completed == total)
+        #expect(steps.elements.last?.total == total)
         #expect(steps.elements.map(\.completed) == steps.elements.map(\.completed).sorted())
     }
 
@@ -159,7 +160,7 @@ struct ResumeTests {
     func otherRequests() async throws {
         let content = ServedFile(size: Self.size)
         let changes: [@Sendable (inout TestTarget) -> Void] = [
-            { $0.headers = ["Range": "bytes=0-9"] },
+            { $0.headers = ["Range": "bytes=0-"] },
             { $0.headers = ["If-Range": "\"v1\""] },
             { $0.method = .post },
             { $0.validation = .codes([203]) },
