@@ -30,6 +30,25 @@ struct DownloadsPageTests {
         #expect(Set(temporary.names) == ["7", "7 2", "film"])
     }
 
+    @Test("A handle pauses a download, and a file is stored from several ranges")
+    @MainActor
+    func handles() async throws {
+        let file = folder.appendingPathComponent("film")
+        let shown = Recorder<Result<Response, TargetKitError>>()
+        func show(_ fraction: Double?) {}
+        func show(_ result: Result<Response, TargetKitError>) { shown.append(result) }
+        let handle = provider.request(.film(to: file), progress: { show($0.fraction) }) { show($0) }
+        handle.pause()
+        handle.resume()
+        #expect(try await shown.waitForCount(1)[0].get().file == file)
+        let task = HTTPTask.download(to: .file(file).segments(4))
+        let sample = SampleResponse.response(status: 200, data: Data("tea".utf8))
+        let stored = try await Provider<URLTarget>(transport: StubTransport(sample)).request(
+            URLTarget(server, task: task)
+        )
+        #expect(stored.file == file)
+    }
+
     @Test("Every line of Swift on the page is a line of this file")
     func everySnippetIsHere() throws {
         let known = try DocumentationPage.lines(at: "Tests/TargetKitTests/DownloadsPageTests.swift")

@@ -48,7 +48,9 @@ enum RangeResponse: Sendable, Hashable {
         guard record.validator.matches(headers), record.source == PartRecord.digest(ofSource: source) else {
             return .unusable(reason: "the range may be of another version of the file")
         }
-        guard bytes.lowerBound == first, bytes.upperBound <= last ?? .max else { return .unusable(reason: "another range was sent than requested") }
+        guard bytes.lowerBound == first, bytes.upperBound <= last ?? .max else {
+            return .unusable(reason: "another range was sent than requested")
+        }
         guard let length = range.completeLength ?? record.length, length == record.length ?? length,
             bytes.upperBound < length
         else { return .unusable(reason: "the length of the file is unknown, or has changed") }
