@@ -34,6 +34,10 @@ struct DownloadFigures {
                 { keep(try await provider.request(Download(baseURL: server, task: .download(to: file)))) },
                 { try await stream(client, url) },
                 { guard curl_download(url) == 0 else { throw URLError(.badServerResponse) } },
+                {
+                    let task = HTTPTask.download(to: .file(file).resumable)
+                    keep(try await provider.request(Download(baseURL: server, task: task)))
+                },
             ]
         )
         try await client.shutdown()
@@ -41,6 +45,9 @@ struct DownloadFigures {
         add("1 GB streamed, by C on libcurl that discards", best[0], curl, goal: .atLeast(0.5), to: table)
         add("1 GB to a file, by C on libcurl that discards", best[1], curl, goal: .atLeast(0.35), to: table)
         add("1 GB streamed by async-http-client, by the same", best[2], curl, goal: .none, to: table)
+        add("1 GB streamed, by async-http-client", best[0], best[2], goal: .atLeast(1), to: table)
+        add("1 GB to a file, by async-http-client streamed", best[1], best[2], goal: .none, to: table)
+        add("1 GB to a file that is resumable, by the one that is not", best[4], best[1], goal: .none, to: table)
     }
 
     /// Adds a rate as a ratio to the peer's.

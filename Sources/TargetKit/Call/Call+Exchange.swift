@@ -40,6 +40,7 @@ extension Call {
         download?.addFields(to: &request.urlRequest)
         request = try await signed(request, to: target, context)
         if plugins.signs || download != nil { context.sentRequest = request.urlRequest }
+        download?.noteSent()
         plugins.willSend(request.urlRequest, context: context)
         let result = await result(of: request, with: target, download, prepared)
         if let count = download?.storedByteCount { context.continuedByteCount = count }

@@ -58,7 +58,7 @@ extension Call {
         let call = Call(
             configuration,
             plugins: plugins,
-            context: context.ofExchange(RequestHandle(deadline: handle.deadline)),
+            context: context.ofExchange(RequestHandle(deadline: handle.deadline), copiesStorage: false),
             isSharedExchange: true,
             exchangeTimeout: exchangeTimeout
         )

@@ -24,13 +24,23 @@ extension ResumableDownload {
         guard destination.maxSegments > 1, !incomplete.isEmpty, segments.record != nil else {
             return try await copy(body, announcedByteCount, into: segments, index)
         }
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            for other in incomplete.prefix(destination.maxSegments - 1) {
-                group.addTask { await others(ResumableDownload(self, other, of: segments)) }
+        let requests = incomplete.prefix(destination.maxSegments - 1).map { other in
+            let request = ResumableDownload(self, other, of: segments)
+            return (request, task: Task { await others(request) })
+        }
+        try await withTaskCancellationHandler {
+            do {
+                try await copy(body, announcedByteCount, into: segments, index)
+            } catch {
+                for (_, task) in requests { task.cancel() }
+                for (_, task) in requests { await task.value }
+                throw error
             }
-            // A failure cancels the others.
-            try await self.copy(body, announcedByteCount, into: segments, index)
-            try await group.waitForAll()
+            // A plugin may let a request wait until this one has ended.
+            for (request, task) in requests where !request.isSent { task.cancel() }
+            for (_, task) in requests { await task.value }
+        } onCancel: {
+            for (_, task) in requests { task.cancel() }
         }
     }
 

@@ -36,8 +36,11 @@ final class ResumableDownload: Sendable {
     /// The segments to which the request belongs; `nil` for the first request of an attempt.
     private let segments: PartSegments?
     private let received = Locked<PartSegments?>(nil)
+    private let sent = Locked(false)
 
     var isFirst: Bool { segments == nil }
+    /// Whether plugins have let the request through.
+    var isSent: Bool { sent.withLock(\.self) }
     /// The number of bytes that are there after a response with bytes of the file.
     var storedByteCount: Int64? { received.withLock(\.self)?.storedByteCount }
 
@@ -105,6 +108,8 @@ final class ResumableDownload: Sendable {
         request.setValue("bytes=\(stored.first)-\(last)", forHTTPHeaderField: "Range")
         request.setValue(stored.record.validator.field, forHTTPHeaderField: "If-Range")
     }
+
+    func noteSent() { sent.withLock { $0 = true } }
 
     /// Ends the attempt, sent or not: another call can continue what is there. Removes what cannot be continued.
     func end() {

@@ -170,9 +170,12 @@ public struct RequestContext: Sendable {
         return try result.get()
     }
 
-    /// Returns the context of a shared exchange that this call begins.
-    func ofExchange(_ handle: RequestHandle) -> RequestContext {
-        handle.copyStorage(of: fixed.handle)
+    /// Returns the context of an exchange that this call begins.
+    ///
+    /// - Parameter copiesStorage: Whether it starts with what plugins have stored. Otherwise only the plugins that
+    ///   prepare each exchange store something for it.
+    func ofExchange(_ handle: RequestHandle, copiesStorage: Bool = true) -> RequestContext {
+        if copiesStorage { handle.copyStorage(of: fixed.handle) }
         var context = RequestContext(
             inner: target,
             scope: scope,

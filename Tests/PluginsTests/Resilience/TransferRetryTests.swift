@@ -6,6 +6,10 @@ import TargetKitTesting
 import TestSupport
 import Testing
 
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
 @Suite("Retry of transfers that can be continued", .timeLimit(.minutes(2)))
 struct TransferRetryTests {
     private struct File: TargetType {
@@ -110,5 +114,57 @@ struct TransferRetryTests {
         let target = File(baseURL: server.baseURL, task: .plain)
         _ = await #expect(throws: TargetKitError.self) { try await provider.request(target) }
         #expect(server.requestCount == 1)
+    }
+
+    @Test(
+        "A download of several ranges at the same time obeys a limit of concurrent requests",
+        arguments: [1, 2, 3, 4]
+    )
+    func limited(maxConcurrent: Int) async throws {
+        let content = Data((0..<(4 << 20)).map { UInt8(truncatingIfNeeded: $0 >> 9) })
+        let server = try TestServer { request in
+            let bounds = request.headers["range"]?.dropFirst("bytes=".count).split(separator: "-").compactMap {
+                Int($0)
+            }
+            guard let bounds, let first = bounds.first else {
+                return TestServer.Response(
+                    status: 200,
+                    headers: ["ETag": "\"1\"", "Accept-Ranges": "bytes"],
+                    body: content
+                )
+            }
+            let last = bounds.dropFirst().first ?? content.count - 1
+            let headers: HTTPHeaders = ["ETag": "\"1\"", "Content-Range": "bytes \(first)-\(last)/\(content.count)"]
+            return TestServer.Response(status: 206, headers: headers, body: content[first...last])
+        }
+        let file = folder.url.appendingPathComponent("file")
+        let counter = ExchangeCounter()
+        let provider = Provider<File>(
+            transport: SystemTransport.patient,
+            plugins: [ConcurrencyLimitPlugin(maxConcurrent), counter]
+        )
+        let target = File(baseURL: server.baseURL, task: .download(to: .file(file).segments(4)))
+        let response = try await provider.request(target)
+        #expect(response.file == file)
+        #expect(try Data(contentsOf: file) == content)
+        #expect(counter.maximum.withLock(\.self) <= maxConcurrent)
+    }
+
+    /// Counts the exchanges that are in flight.
+    private struct ExchangeCounter: Plugin {
+        let current = Locked(0)
+        let maximum = Locked(0)
+
+        func willSend(_ request: URLRequest, context: RequestContext) {
+            let count = current.withLock { count in
+                count += 1
+                return count
+            }
+            maximum.withLock { $0 = max($0, count) }
+        }
+
+        func didReceive(_ result: Result<Response, TargetKitError>, context: RequestContext) {
+            current.withLock { $0 -= 1 }
+        }
     }
 }
