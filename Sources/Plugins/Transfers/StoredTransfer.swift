@@ -81,7 +81,7 @@ extension StoredTransfer {
     }
 }
 
-/// The failure of a transfer during an earlier launch.
-private struct StoredFailure: DescribedError {
+/// A failure during an earlier launch, of which the description was stored.
+struct StoredFailure: DescribedError {
     let redactedDescription: String
 }

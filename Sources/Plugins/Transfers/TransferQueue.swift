@@ -88,9 +88,7 @@ public final class TransferQueue<Target: TargetType & Codable>: Sendable {
     /// The queue on which calls report.
     let callbacks = DispatchQueue(label: "TargetKit.transfers")
     let networkTask = Locked<Task<Void, Never>?>(nil)
-    private let registrar: any Sendable
-    /// Whether a notification of the observers is pending.
-    private let isAnnounced = Locked(false)
+    private let changes = ObservedChanges()
 
     /// The number of entries in the file that this version of the app cannot decode, for example because a case of the
     /// target was renamed. They stay in the file.
@@ -134,7 +132,6 @@ public final class TransferQueue<Target: TargetType & Codable>: Sendable {
             store = nil
         }
         self.content = ObservedValue(content)
-        registrar = Self.registrar()
         observeNetwork()
         startWaiting()
     }
@@ -148,13 +145,13 @@ public final class TransferQueue<Target: TargetType & Codable>: Sendable {
     ///
     /// In SwiftUI, a view that reads them is updated when they change (iOS 17, macOS 14).
     public var transfers: [Transfer<Target>] {
-        access()
+        changes.access()
         return content.value.transfers
     }
 
     /// A transfer; `nil` if the queue does not have it.
     public subscript(id: UUID) -> Transfer<Target>? {
-        access()
+        changes.access()
         return content.value.items[id]?.transfer
     }
 
@@ -212,37 +209,9 @@ extension TransferQueue {
         return result
     }
 
-    private static func registrar() -> any Sendable {
-        #if canImport(Observation)
-        if #available(macOS 14, iOS 17, tvOS 17, watchOS 10, *) { return ObservationRegistrar() }
-        #endif
-        return 0
-    }
-
-    private func access() {
-        #if canImport(Observation)
-        if #available(macOS 14, iOS 17, tvOS 17, watchOS 10, *), let registrar = registrar as? ObservationRegistrar {
-            registrar.access(self, keyPath: \.transfers)
-        }
-        #endif
-    }
-
-    /// Notifies observers on the main actor. Changes made until then are coalesced.
+    /// Notifies observers.
     func announce() {
-        #if canImport(Observation)
-        if #available(macOS 14, iOS 17, tvOS 17, watchOS 10, *), let registrar = registrar as? ObservationRegistrar {
-            let wasAnnounced = isAnnounced.withLock { isAnnounced in
-                defer { isAnnounced = true }
-                return isAnnounced
-            }
-            if wasAnnounced { return }
-            Task { @MainActor [weak self] in
-                guard let self else { return }
-                self.isAnnounced.withLock { $0 = false }
-                registrar.withMutation(of: self, keyPath: \.transfers) {}
-            }
-        }
-        #endif
+        changes.announce()
     }
 }
 

@@ -41,14 +41,14 @@ package final class RecordLog<Record: Codable & Sendable>: Sendable {
         case .unavailable(let code), .failed(let code): throw .unusable(path: file.path, code: code)
         }
         do throws(RecordLogFailure) {
-            let descriptor = try Self.open(file)
+            let descriptor = try RecordFile.open(file)
             do throws(RecordLogFailure) {
                 guard let data = AtomicFile.contents(of: descriptor) else { throw .unusable(path: file.path) }
-                var contents = Contents(data)
-                if contents.size < contents.data.count { ftruncate(descriptor, off_t(contents.size)) }
-                records = contents.records()
-                unreadable = contents.unreadable
-                content = Locked(Content(descriptor: descriptor, size: off_t(contents.size)))
+                let lines = RecordLines<Record>(data)
+                if lines.size < data.count { ftruncate(descriptor, off_t(lines.size)) }
+                records = lines.records
+                unreadable = lines.unreadable
+                content = Locked(Content(descriptor: descriptor, size: off_t(lines.size)))
             } catch {
                 close(descriptor)
                 throw error
@@ -97,7 +97,7 @@ package final class RecordLog<Record: Codable & Sendable>: Sendable {
             throw .unusable(path: file.path, reason: error.message)
         }
         FileProtection.allowAccessWhileLocked(file)
-        let descriptor = try Self.open(file)
+        let descriptor = try RecordFile.open(file)
         content.withLock { content in
             close(content.descriptor)
             content = Content(descriptor: descriptor, size: off_t(lines.count))
@@ -112,62 +112,19 @@ package enum RecordLogFailure: Error, Sendable, Hashable {
     /// The file cannot be opened, read or written.
     case unusable(path: String, reason: String)
 
-    fileprivate static func unusable(path: String, code: Int32 = errno) -> Self {
+    static func unusable(path: String, code: Int32 = errno) -> Self {
         .unusable(path: path, reason: String(cString: strerror(code)))
     }
 }
 
 extension RecordLog {
-    /// The lines of a file.
-    private struct Contents {
-        let data: Data
-        /// The number of bytes of complete lines.
-        let size: Int
-        private(set) var unreadable: [Data] = []
-
-        init(_ data: Data) {
-            self.data = data
-            size = data.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
-        }
-
-        mutating func records() -> [Record] {
-            let decoder = JSONDecoder()
-            var records: [Record] = []
-            for line in data.prefix(size).split(separator: UInt8(ascii: "\n")) {
-                let json = line.dropFirst(RecordLog.digestSize + 1)
-                let isWhole =
-                    !json.isEmpty && line.prefix(RecordLog.digestSize + 1).elementsEqual(RecordLog.start(of: json))
-                if isWhole, let record = try? decoder.decode(Record.self, from: Data(json)) {
-                    records.append(record)
-                } else {
-                    unreadable.append(Data(line))
-                }
-            }
-            return records
-        }
-    }
-
-    /// The number of digits before a record.
-    private static var digestSize: Int { 16 }
-
-    /// The prefix of a record in its line.
-    private static func start(of json: Data) -> Data {
-        let digest = MessageDigest.sha256.hexadecimal(of: json)
-        return Data((digest.prefix(digestSize) + " ").utf8)
-    }
-
     /// The line of a record.
-    package static func line(of record: Record) throws(RecordLogFailure) -> Data {
-        do {
-            let json = try JSONEncoder.ofRecords.encode(record)
-            return start(of: json) + json + [UInt8(ascii: "\n")]
-        } catch {
-            let reason = "the record cannot be encoded: \(ErrorDescription(error))"
-            throw .unusable(path: "\(Record.self)", reason: reason)
-        }
-    }
+    package static func line(of record: Record) throws(RecordLogFailure) -> Data { try RecordLine.encoded(record) }
+}
 
-    private static func open(_ file: URL) throws(RecordLogFailure) -> Int32 {
+/// Opens files of records.
+enum RecordFile {
+    static func open(_ file: URL) throws(RecordLogFailure) -> Int32 {
         let flags = O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
         let descriptor = Foundation.open(file.path, flags, 0o600)
         guard descriptor >= 0 else { throw .unusable(path: file.path) }

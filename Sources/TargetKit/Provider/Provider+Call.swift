@@ -161,7 +161,8 @@ extension Provider {
         return call.handle
     }
 
-    func resolved(_ options: CallOptions, for target: Target) -> CallOptions {
+    /// The options of a call: the provider's, overridden by the target's and by these.
+    package func resolved(_ options: CallOptions, for target: Target) -> CallOptions {
         self.options.overridden(by: target.options).overridden(by: options)
     }
 

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+
+extension OfflineOutbox {
+    /// How soon to look again whether another process still sends.
+    private static var otherProcessDelay: Duration { .seconds(1) }
+    /// How soon to try again when the file could not be used.
+    private static var storageDelay: Duration { .seconds(30) }
+
+    /// Starts to send waiting entries, or lets the task that does so look again.
+    func startSending() {
+        let begins = content.update { content in
+            if content.isRunning {
+                content.isAsked = true
+                return false
+            }
+            content.isRunning = true
+            return true
+        }
+        if begins { Task { await self.sendWaiting() } }
+    }
+
+    private func sendWaiting() async {
+        var delay: Duration?
+        repeat {
+            do throws(OutboxError) {
+                delay = nil
+                if let turn = try await store.turn() {
+                    while let item = try await next() { await send(item) }
+                    withExtendedLifetime(turn) {}
+                } else {
+                    delay = Self.otherProcessDelay
+                }
+            } catch {
+                update { $0.storageError = error }
+                delay = Self.storageDelay
+            }
+        } while content.update({ content in
+            defer { (content.isAsked, content.isRunning) = (false, content.isAsked) }
+            return content.isAsked
+        })
+        sendLater(delay)
+    }
+
+    /// Sends entries again at the end of the shortest delay, or when one expires.
+    ///
+    /// - Parameter delay: The delay, if it is not that of the entries.
+    private func sendLater(_ delay: Duration?) {
+        let content = content.value
+        let waits = content.items.all.filter { $0.target != nil && !$0.hasEnded }
+        guard !waits.isEmpty else { return delayTask.withLock { $0?.cancel() } }
+        let expiry = waits.map { $0.call.date.addingTimeInterval(limits.age.seconds) }.min()
+        let untilExpiry = expiry.map { Duration.seconds(max(1, $0.timeIntervalSince(now()) + 1)) } ?? LongestWait.year
+        let ownDelay = isNetworkUsable ? delay ?? content.wait(at: elapsed.current) : nil
+        let time = max(.milliseconds(10), min(ownDelay ?? LongestWait.year, untilExpiry))
+        delayTask.withLock { task in
+            task?.cancel()
+            task = Task { [weak self, clock] in
+                guard (try? await clock.wait(for: time)) != nil else { return }
+                self?.startSending()
+            }
+        }
+    }
+}
+
+// MARK: - One entry
+
+extension OfflineOutbox {
+    /// Marks the next entry as being sent; `nil` if none can be sent now.
+    private func next() async throws(OutboxError) -> OutboxItems<Target>.Item? {
+        let now = now()
+        return try await store.transaction(isRequired: false) { [self] transaction throws(OutboxError) in
+            try endAbandoned(&transaction, now)
+            guard isNetworkUsable, let item = transaction.current.next(at: elapsed.current) else { return nil }
+            if item.call.policy == .ifUnsent {
+                // Otherwise the next launch could send it a second time.
+                try transaction.write([OutboxRecord(change: .begun, id: item.id)], isRequired: true)
+            }
+            let isCurrent = update { content in
+                guard content.account == item.call.account else { return false }
+                content.sending = item.id
+                return true
+            }
+            guard isCurrent else { return nil }
+            if let entry = content.value.entry(item.id) { readers.send(.sending(entry)) }
+            return item
+        }
+    }
+
+    /// Ends the entries that have expired, and those whose call another process had begun that was killed.
+    private func endAbandoned(_ transaction: inout OutboxTransaction<Target>, _ now: Date) throws(OutboxError) {
+        let content = transaction.current
+        for item in content.items.all where item.target != nil && !item.hasEnded {
+            if case .begun = item.state {
+                let text = "The app ended while the call was sent. The server may have processed it."
+                try transaction.write([OutboxRecord(change: .failed, id: item.id, failure: text)])
+                if let entry = self.content.value.entry(item.id), case .failed(let error) = entry.state {
+                    readers.send(.failed(entry, error))
+                }
+            } else if item.call.date.addingTimeInterval(limits.age.seconds) < now {
+                try transaction.write([OutboxRecord(change: .expired, id: item.id)])
+                if let entry = self.content.value.entry(item.id) { readers.send(.expired(entry)) }
+            }
+        }
+        update { _ in }
+    }
+
+    private func send(_ item: OutboxItems<Target>.Item) async {
+        guard let target = item.target else { return }
+        var options = options(of: item.call).setting(\.showsLoading, false).setting(\.showsErrors, false)
+        if item.call.key == nil { options.idempotencyKey = nil }
+        let task = Task { [provider, options] in await provider.result(of: target, options) }
+        let isWanted = content.update { content in
+            content.task = task
+            return content.account == item.call.account && content.items[item.id] != nil
+        }
+        if !isWanted { task.cancel() }
+        let result = await task.value
+        let outcome = OutboxOutcome(result, policy: item.call.policy, now: now())
+        // It does not throw, because what cannot be written is written later.
+        try? await store.transaction(isRequired: false) { [self] transaction throws(OutboxError) in
+            try end(item, outcome, &transaction)
+        }
+    }
+
+    /// Records what became of an entry.
+    private func end(
+        _ item: OutboxItems<Target>.Item,
+        _ outcome: OutboxOutcome,
+        _ transaction: inout OutboxTransaction<Target>
+    ) throws(OutboxError) {
+        let entry = transaction.current.entry(item)
+        let isThere = transaction.current.items[item.id] != nil
+        var event: OutboxEvent<Target>?
+        switch outcome {
+        case .sent(let response):
+            try transaction.write([OutboxRecord(change: .ended, id: item.id)])
+            event = entry.map { .sent($0, response) }
+        case .failed(let error) where isThere:
+            try transaction.write([OutboxRecord(change: .failed, id: item.id, failure: error.description)])
+            event = entry.map { .failed($0, error) }
+        case .needsSignIn, .unanswered, .unavailable, .failed:
+            if isThere, item.call.policy == .ifUnsent {
+                try transaction.write([OutboxRecord(change: .waiting, id: item.id)])
+            }
+        }
+        let time = elapsed.current
+        update { content in
+            (content.sending, content.task) = (nil, nil)
+            guard content.account == item.call.account, isThere else { return }
+            switch outcome {
+            case .sent: content.delays.remove(item.call.line)
+            case .failed(let error):
+                content.errors[item.id] = error
+                content.delays.remove(item.call.line)
+            case .needsSignIn: content.unauthorized = item.id
+            case .unanswered: content.delays.addUnanswered(item.call.line, at: time)
+            case .unavailable(let delay):
+                content.delays.addUnavailable(item.call.line, retryAfter: delay, at: time)
+            }
+        }
+        if let event { readers.send(event) }
+    }
+}
+
+// MARK: - The network
+
+extension OfflineOutbox {
+    /// Whether there is a network that calls may use, as far as it is known.
+    var isNetworkUsable: Bool { reachability?.status.serves(options.refusedNetworks) ?? true }
+
+    /// A call has succeeded, so the reasons to wait may be gone.
+    func networkHasReturned() {
+        guard !content.value.items.order.isEmpty else { return }
+        sendNow()
+    }
+
+    /// Sends entries whenever the network changes.
+    func observeNetwork() {
+        guard let reachability else { return }
+        reachability.start()
+        let statuses = reachability.statuses
+        networkTask.withLock {
+            $0 = Task { [weak self] in
+                // The first one is not a change.
+                var isChange = false
+                for await _ in statuses {
+                    guard let self else { return }
+                    if isChange { self.update { $0.delays.endUnanswered() } }
+                    isChange = true
+                    self.startSending()
+                }
+            }
+        }
+    }
+}
+
+extension Provider {
+    /// The result of a call as a value.
+    fileprivate func result(of target: Target, _ options: CallOptions) async -> Result<Response, TargetKitError> {
+        do {
+            return .success(try await request(target, options: options))
+        } catch {
+            return .failure(error)
+        }
+    }
+}
+
+extension Duration {
+    fileprivate var seconds: Double {
+        let (seconds, attoseconds) = components
+        return Double(seconds) + Double(attoseconds) / 1e18
+    }
+}

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+
+/// Keeps calls that fail because there is no network, and sends them in their order when it is back, also after the app
+/// is relaunched.
+///
+/// ```swift
+/// enum Shop: TargetType, Codable { case order(Int) … }
+///
+/// let outbox = try OfflineOutbox(Provider<Shop>(plugins: [tokens]), storedIn: file, reachability: .shared)
+/// switch try await outbox.send(.order(7)) {
+/// case .sent(let response): show(response)
+/// case .kept: showPending()
+/// }
+/// ```
+///
+/// Each call has an `Idempotency-Key`, which is the same at every try, also after the app was killed: a server that
+/// supports it processes the call once. For one that does not, set `CallOptions.outboxPolicy` to
+/// ``OutboxPolicy/ifUnsent``.
+///
+/// The file has the targets as JSON, with mode 0600. Credentials are not written: the provider's plugins add them when
+/// an entry is sent. Several processes, such as an app and its extension, can use one file.
+///
+/// An entry waits after a failure without a response, and after the statuses 408, 425, 429 and 500–599: 1 second, then
+/// up to 5 minutes, or as long as `Retry-After` says. After status 401 nothing is sent until ``sendNow()``. Another
+/// status that the target does not accept is final: the entry has failed, and the next one is sent.
+public final class OfflineOutbox<Target: TargetType & Codable>: Sendable {
+    let provider: Provider<Target>
+    let options: CallOptions
+    let limits: OutboxLimits
+    let reachability: Reachability?
+    let clock: any Clock<Duration>
+    let now: @Sendable () -> Date
+    let store: OutboxStore<Target>
+    /// The time since the creation, which delays are measured by.
+    let elapsed: ElapsedTime
+    let readers = OutboxReaders<OutboxEvent<Target>>()
+    let networkTask = Locked<Task<Void, Never>?>(nil)
+    /// Sends entries at the end of a delay.
+    let delayTask = Locked<Task<Void, Never>?>(nil)
+    private let changes = ObservedChanges()
+
+    var content: ObservedValue<OutboxContent<Target>> { store.content }
+
+    /// Creates an outbox, and sends the entries that its file contains.
+    ///
+    /// - Parameters:
+    ///   - provider: Makes the calls.
+    ///   - file: Where the entries are kept, in a folder that is not synchronized; default `nil`: in memory. Locks are
+    ///     in further files beside it.
+    ///   - account: An identifier of the signed-in user, which is written to the file; default `nil`. Only the entries
+    ///     of this account are sent and shown.
+    ///   - limits: How much is kept; default: `OutboxLimits()`.
+    ///   - options: Override the target's and the provider's options; default: none.
+    ///   - reachability: Entries are sent only while it reports a network that they may use. The outbox starts it.
+    ///     Default `nil`: the network is not considered, and entries are tried again after delays.
+    ///   - clock: Measures the delays; default: the continuous clock.
+    ///   - now: The time of day, for the age of entries.
+    /// - Throws: ``OutboxError/unusableFile(path:reason:)`` if the file cannot be used.
+    public init(
+        _ provider: Provider<Target>,
+        storedIn file: URL? = nil,
+        account: String? = nil,
+        limits: OutboxLimits = OutboxLimits(),
+        options: CallOptions = CallOptions(),
+        reachability: Reachability? = nil,
+        clock: any Clock<Duration> = ContinuousClock(),
+        now: @escaping @Sendable () -> Date = { Date() }
+    ) throws(OutboxError) {
+        self.provider = provider
+        self.limits = limits
+        self.options = options
+        self.reachability = reachability
+        self.clock = clock
+        self.now = now
+        elapsed = ElapsedTime(clock)
+        store = try OutboxStore(file, OutboxContent(account: account))
+        observeNetwork()
+        startSending()
+    }
+
+    deinit {
+        networkTask.withLock { $0?.cancel() }
+        delayTask.withLock { $0?.cancel() }
+        content.finish()
+        readers.finish()
+    }
+
+    /// The entries of the account in the order in which they are sent, including those that have failed or expired.
+    ///
+    /// In SwiftUI, a view that reads them is updated when they change (iOS 17, macOS 14). Entries that another process
+    /// adds are visible after the next operation of this outbox, for example ``sendNow()``.
+    public var entries: [OutboxEntry<Target>] {
+        changes.access()
+        return content.value.entries
+    }
+
+    /// The current entries, followed by the entries after each change. A slow reader receives only the latest value.
+    /// The sequence ends when the outbox is released. Each sequence has one reader.
+    public var updates: AsyncStream<[OutboxEntry<Target>]> {
+        let content = content
+        let changes = content.changes()
+        return AsyncStream {
+            for await _ in changes { return content.value.entries }
+            return nil
+        }
+    }
+
+    /// What becomes of the entries, as far as this outbox and not another process handles them.
+    ///
+    /// The first sequence begins with the events since the creation of the outbox, at most the last 100. The sequence
+    /// ends when the outbox is released. Each sequence has one reader.
+    public var events: AsyncStream<OutboxEvent<Target>> { readers.stream() }
+
+    /// The number of entries that this version of the app cannot decode, for example because a case of the target was
+    /// renamed. They stay in the file, and are not sent.
+    public var unreadableCount: Int {
+        let content = content.value
+        return content.damagedCount + content.items.all.count { $0.target == nil }
+    }
+
+    /// The error of the last write to the file, or `nil` if it succeeded. What could not be written is written with
+    /// the next change.
+    public var storageError: OutboxError? { content.value.storageError }
+
+    /// The signed-in user; `nil` for none. Only the entries of this account are sent and shown.
+    ///
+    /// Set it before the credentials of the provider change: a call that is in progress is cancelled, so that no entry
+    /// is sent with the credentials of another user. At sign-out, call ``removeAll()`` before, unless the entries
+    /// should wait until the user signs in again.
+    public var account: String? {
+        get { content.value.account }
+        set {
+            let task = update { content -> Task<Result<Response, TargetKitError>, Never>? in
+                guard content.account != newValue else { return nil }
+                content.account = newValue
+                content.unauthorized = nil
+                content.delays.removeAll()
+                return content.task
+            }
+            task?.cancel()
+            startSending()
+        }
+    }
+
+    /// Changes the state, and notifies readers and observers.
+    @discardableResult
+    func update<Result>(_ change: (inout OutboxContent<Target>) -> Result) -> Result {
+        let result = content.update(change)
+        changes.announce()
+        return result
+    }
+}
+
+#if canImport(Observation)
+import Observation
+
+@available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
+extension OfflineOutbox: Observable {}
+#endif
+
+/// The readers of events. Events are kept until there is one.
+final class OutboxReaders<Event: Sendable>: Sendable {
+    private struct State: Sendable {
+        var readers: [Int: AsyncStream<Event>.Continuation] = [:]
+        var lastReader = 0
+        var early: [Event] = []
+        var isFinished = false
+    }
+
+    /// The number of events that are kept.
+    private static var earlyLimit: Int { 100 }
+
+    private let state = Locked(State())
+
+    func send(_ event: Event) {
+        let readers = state.withLock { state in
+            if state.lastReader == 0 { state.early = (state.early + [event]).suffix(Self.earlyLimit) }
+            return Array(state.readers.values)
+        }
+        for reader in readers { reader.yield(event) }
+    }
+
+    func stream() -> AsyncStream<Event> {
+        let (stream, reader) = AsyncStream.makeStream(of: Event.self)
+        let (id, isFinished) = state.withLock { state in
+            // No other thread has the reader yet.
+            for event in state.early { reader.yield(event) }
+            state.early = []
+            state.lastReader += 1
+            if !state.isFinished { state.readers[state.lastReader] = reader }
+            return (state.lastReader, state.isFinished)
+        }
+        reader.onTermination = { [weak self] _ in
+            _ = self?.state.withLock { $0.readers.removeValue(forKey: id) }
+        }
+        if isFinished { reader.finish() }
+        return stream
+    }
+
+    func finish() {
+        let readers = state.withLock { state in
+            state.isFinished = true
+            defer { state.readers = [:] }
+            return Array(state.readers.values)
+        }
+        for reader in readers { reader.finish() }
+    }
+}

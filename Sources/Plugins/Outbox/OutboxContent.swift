@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+
+/// The state of an outbox in this process.
+struct OutboxContent<Target: TargetType & Codable>: Sendable {
+    var items = OutboxItems<Target>()
+    /// The number of lines of the file that are not records.
+    var damagedCount = 0
+    var storageError: OutboxError?
+    /// The number of records, beyond three for each entry, at which the file is rewritten.
+    var compactionLimit = 100
+
+    /// The account whose entries are sent.
+    var account: String?
+    /// The entry whose call is in progress.
+    var sending: UUID?
+    /// The task of its call.
+    var task: Task<Result<Response, TargetKitError>, Never>?
+    /// The entry that the server has rejected with the status 401.
+    var unauthorized: UUID?
+    /// The errors of this launch.
+    var errors: [UUID: TargetKitError] = [:]
+    var delays = OutboxDelays()
+
+    /// Whether the task that sends the entries is running.
+    var isRunning = false
+    /// Whether it has to look again when it has nothing left to send.
+    var isAsked = false
+}
+
+extension OutboxContent {
+    /// The entries of the account, in their order.
+    var entries: [OutboxEntry<Target>] {
+        items.all.filter { $0.call.account == account }.compactMap(entry)
+    }
+
+    /// An entry as the app sees it; `nil` if this version of the app cannot decode it.
+    func entry(_ item: OutboxItems<Target>.Item) -> OutboxEntry<Target>? {
+        guard let target = item.target else { return nil }
+        return OutboxEntry(id: item.id, target: target, date: item.call.date, state: state(of: item, target))
+    }
+
+    func entry(_ id: UUID) -> OutboxEntry<Target>? { items[id].flatMap(entry) }
+
+    private func state(of item: OutboxItems<Target>.Item, _ target: Target) -> OutboxEntry<Target>.State {
+        switch item.state {
+        case .expired: .expired
+        case .failed(let text):
+            .failed(
+                errors[item.id]
+                    ?? TargetKitError(
+                        stage: .transport,
+                        target: target,
+                        underlying: StoredFailure(redactedDescription: text)
+                    )
+            )
+        case .waiting, .begun:
+            if sending == item.id { .sending } else if unauthorized == item.id { .needsSignIn } else { .waiting }
+        }
+    }
+
+    /// Whether an entry has to be sent before a new one of its line.
+    func hasWaiting(in line: OutboxLine) -> Bool {
+        items.all.contains { $0.call.line == line && $0.target != nil && !$0.hasEnded }
+    }
+
+    /// The entries of the account that are sent next, the first of each line.
+    private var heads: [OutboxItems<Target>.Item] {
+        var lines: Set<OutboxLine> = []
+        return items.all.filter { item in
+            item.call.account == account && item.target != nil && !item.hasEnded
+                && lines.insert(item.call.line).inserted
+        }
+    }
+
+    /// The entry to send now: of those with the fewest failures, the first.
+    func next(at time: Duration) -> OutboxItems<Target>.Item? {
+        guard unauthorized.flatMap({ items[$0] }) == nil, delays.wait(at: time) == .zero else { return nil }
+        return heads.filter { delays.wait(of: $0.call.line, at: time) == .zero }
+            .min { delays.failureCount(of: $0.call.line) < delays.failureCount(of: $1.call.line) }
+    }
+
+    /// The time until an entry can be sent; `nil` if none waits.
+    func wait(at time: Duration) -> Duration? {
+        guard unauthorized.flatMap({ items[$0] }) == nil else { return nil }
+        return heads.map { max(delays.wait(at: time), delays.wait(of: $0.call.line, at: time)) }.min()
+    }
+}
+
+/// When the entries of an outbox can be sent again after failures. Times are those of one clock.
+struct OutboxDelays: Sendable {
+    private struct Delay: Sendable {
+        var failureCount = 0
+        var end: Duration?
+
+        func wait(at time: Duration) -> Duration { end.map { max(.zero, $0 - time) } ?? .zero }
+    }
+
+    /// The longest delay that is not the server's.
+    private static let longest = 300.0
+    /// The longest `Retry-After` that is honored.
+    private static let longestRetryAfter = Duration.seconds(86_400)
+
+    /// After failures without an answer.
+    private var all = Delay()
+    private var lines: [OutboxLine: Delay] = [:]
+
+    func wait(at time: Duration) -> Duration { all.wait(at: time) }
+
+    func wait(of line: OutboxLine, at time: Duration) -> Duration { lines[line]?.wait(at: time) ?? .zero }
+
+    func failureCount(of line: OutboxLine) -> Int { lines[line]?.failureCount ?? 0 }
+
+    /// Delays all entries.
+    ///
+    /// - Parameter line: The line of the entry that was sent, which the others then overtake.
+    mutating func addUnanswered(_ line: OutboxLine?, at time: Duration) {
+        all = Self.next(after: all, at: time)
+        if let line { lines[line, default: Delay()].failureCount += 1 }
+    }
+
+    /// Delays the entries of a line.
+    mutating func addUnavailable(_ line: OutboxLine, retryAfter: Duration?, at time: Duration) {
+        all = Delay()
+        var delay = Self.next(after: lines[line] ?? Delay(), at: time)
+        if let retryAfter { delay.end = time + min(retryAfter, Self.longestRetryAfter) }
+        lines[line] = delay
+    }
+
+    /// The server has answered.
+    mutating func remove(_ line: OutboxLine) {
+        all = Delay()
+        lines[line] = nil
+    }
+
+    /// Ends the delays that are not the server's.
+    mutating func endUnanswered() {
+        all = Delay()
+    }
+
+    /// Ends all delays.
+    mutating func removeAll() {
+        self = OutboxDelays()
+    }
+
+    private static func next(after delay: Delay, at time: Duration) -> Delay {
+        let bound = min(Double(1 << min(delay.failureCount, 16)), longest)
+        return Delay(
+            failureCount: delay.failureCount + 1,
+            end: time + .seconds(bound * Double.random(in: 0.5...1))
+        )
+    }
+}

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// After which failures an ``OfflineOutbox`` keeps a call and sends it again. Each case includes those before it.
+public enum OutboxPolicy: String, Sendable, Codable {
+    /// It is not kept.
+    case never
+    /// Only after failures in which nothing was sent: there is no network, or no connection to the server. Such a call
+    /// is sent at most once: it fails for good if the connection or the app ends before the response has arrived. It
+    /// has no `Idempotency-Key`, unless its target sets one.
+    case ifUnsent
+    /// Also if the server may have processed it: the connection was lost, or the request timed out. It is sent with an
+    /// `Idempotency-Key`, by which the server has to recognize the repetition.
+    case ifUnanswered
+    /// Also if the server is not available: with the statuses 408, 425, 429 and 500–599.
+    case ifUnavailable
+}
+
+extension CallOptions {
+    /// After which failures an `OfflineOutbox` keeps the call; default: `OutboxPolicy.ifUnanswered`.
+    public var outboxPolicy: OutboxPolicy {
+        get { self[OutboxPolicyKey.self] }
+        set { self[OutboxPolicyKey.self] = newValue }
+    }
+
+    /// The group of the call in an `OfflineOutbox`; default `nil`: the common group. The entries of a group are sent in
+    /// their order, and while one of them waits to be repeated, those of other groups are sent. For example, the
+    /// identifier of the object that the call changes.
+    public var outboxGroup: String? {
+        get { self[OutboxGroupKey.self] }
+        set { self[OutboxGroupKey.self] = newValue }
+    }
+}
+
+private enum OutboxPolicyKey: CallOptionKey { static let defaultValue = OutboxPolicy.ifUnanswered }
+private enum OutboxGroupKey: CallOptionKey { static let defaultValue: String? = nil }
+
+/// What the end of an entry's call means for the entry.
+enum OutboxOutcome: Sendable {
+    case sent(Response)
+    /// It is not sent again.
+    case failed(TargetKitError)
+    /// The server has rejected the credentials.
+    case needsSignIn
+    /// There was no answer: other entries wait, too.
+    case unanswered
+    /// The server asks to try again later, after a delay if it says so.
+    case unavailable(Duration?)
+
+    init(_ result: Result<Response, TargetKitError>, policy: OutboxPolicy, now: Date) {
+        switch result {
+        case .success(let response): self = .sent(response)
+        case .failure(let error): self.init(error, policy: policy, now: now)
+        }
+    }
+
+    private init(_ error: TargetKitError, policy: OutboxPolicy, now: Date) {
+        if error.kind == .unauthorized {
+            self = .needsSignIn
+        } else if policy == .ifUnsent {
+            self = error.isUnsent || error.stage == .shutDown ? .unanswered : .failed(error)
+        } else if error.isUnavailable {
+            self = .unavailable(error.response.flatMap { RetryAfter.delay(in: $0.headers, now: now) })
+        } else if error.isUnanswered || error.stage == .cancelled || error.stage == .shutDown {
+            self = .unanswered
+        } else {
+            self = .failed(error)
+        }
+    }
+}
+
+extension OutboxPolicy {
+    /// Whether a call is kept after its first failure.
+    func keeps(_ error: TargetKitError) -> Bool {
+        switch self {
+        case .never: false
+        case .ifUnsent: error.isUnsent && error.isWithoutConnection
+        case .ifUnanswered: error.isWithoutConnection
+        case .ifUnavailable: error.isWithoutConnection || error.isUnavailable
+        }
+    }
+}
+
+extension TargetKitError {
+    /// Whether there was no network, or no connection that lasted until the response.
+    fileprivate var isWithoutConnection: Bool {
+        guard stage == .transport || stage == .request, response == nil else { return false }
+        return switch kind {
+        case .offline, .cannotConnect, .connectionLost, .timedOut: true
+        default: false
+        }
+    }
+
+    /// Whether a later try can succeed, although no response has arrived. A failed TLS handshake can be that of a
+    /// network that asks to sign in.
+    fileprivate var isUnanswered: Bool {
+        switch kind {
+        case .insecureConnection, .storageFull, .unknown: stage == .transport || stage == .request
+        // The connection was lost within the response.
+        case .connectionLost: stage == .transport
+        default: isWithoutConnection
+        }
+    }
+
+    /// Whether the server responds that it is not available.
+    fileprivate var isUnavailable: Bool {
+        guard stage == .status, let status = response?.statusCode else { return false }
+        return RetryAfter.statuses.contains(status) || (500...599).contains(status)
+    }
+
+    /// Whether no attempt of the call can have reached the server.
+    fileprivate var isUnsent: Bool {
+        guard previousAttempts.allSatisfy({ $0.statusCode == nil && $0.kind.isUnsent }) else { return false }
+        if stage == .request { return true }
+        let outcome = AttemptOutcome(.failure(self))
+        return stage == .transport && response == nil && !outcome.isBehindRedirect
+            && (kind == .offline || outcome.code.map(ConnectionFailure.beforeSending.contains) ?? false)
+    }
+}
+
+extension TargetKitError.Kind {
+    fileprivate var isUnsent: Bool { self == .offline || self == .cannotConnect || self == .insecureConnection }
+}

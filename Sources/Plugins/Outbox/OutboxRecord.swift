@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+
+/// A change of one entry, as it is kept in the file of an outbox.
+struct OutboxRecord: Codable, Sendable {
+    enum Change: String, Codable, Sendable {
+        /// The entry was added.
+        case kept
+        /// A call that must not be repeated has begun.
+        case begun
+        case moved
+        case failed
+        case expired
+        /// The entry is sent again.
+        case waiting
+        /// The entry was sent or removed.
+        case ended
+    }
+
+    var change: Change
+    var id: UUID
+    /// The call of an entry that was added.
+    var call: StoredCall?
+    /// The entry before which this one was moved; `nil`: to the end.
+    var next: UUID?
+    /// The description of the failure.
+    var failure: String?
+    /// The date from which the age of an entry counts that is sent again.
+    var date: Date?
+}
+
+/// The call of an entry.
+struct StoredCall: Codable, Sendable {
+    /// The JSON of the target: another version of the app may not be able to decode it.
+    var target: String
+    /// The value of `Idempotency-Key`; `nil`: none.
+    var key: String?
+    var account: String?
+    var group: String?
+    var policy: OutboxPolicy
+    var date: Date
+
+    /// The entries of one line are sent in their order.
+    var line: OutboxLine { OutboxLine(account: account, group: group) }
+}
+
+struct OutboxLine: Hashable, Sendable {
+    var account: String?
+    var group: String?
+}
+
+/// The entries that the records of a file describe.
+struct OutboxItems<Target: TargetType & Codable>: Sendable {
+    struct Item: Sendable {
+        enum State: Sendable {
+            case waiting, begun, expired
+            case failed(String)
+        }
+
+        let id: UUID
+        var call: StoredCall
+        /// `nil` if this version of the app cannot decode it.
+        let target: Target?
+        var state = State.waiting
+
+        /// Whether it has failed or expired.
+        var hasEnded: Bool {
+            switch state {
+            case .waiting, .begun: false
+            case .failed, .expired: true
+            }
+        }
+    }
+
+    private(set) var items: [UUID: Item] = [:]
+    private(set) var order: [UUID] = []
+    /// The number of bytes of all targets.
+    private(set) var byteCount = 0
+    /// The number of records.
+    private(set) var recordCount = 0
+
+    subscript(id: UUID) -> Item? { items[id] }
+
+    /// The entries in their order.
+    var all: [Item] { order.compactMap { items[$0] } }
+
+    mutating func apply(_ record: OutboxRecord) {
+        recordCount += 1
+        switch record.change {
+        case .kept: if let call = record.call { add(Item(id: record.id, call: call, target: call.decoded())) }
+        case .begun: items[record.id]?.state = .begun
+        case .moved: move(record.id, before: record.next)
+        case .failed: items[record.id]?.state = .failed(record.failure ?? "The call failed.")
+        case .expired: items[record.id]?.state = .expired
+        case .waiting:
+            items[record.id]?.state = .waiting
+            if let date = record.date { items[record.id]?.call.date = date }
+        case .ended: remove(record.id)
+        }
+    }
+
+    private mutating func add(_ item: Item) {
+        guard items[item.id] == nil else { return }
+        items[item.id] = item
+        order.append(item.id)
+        byteCount += item.call.target.utf8.count
+    }
+
+    private mutating func remove(_ id: UUID) {
+        guard let item = items.removeValue(forKey: id) else { return }
+        byteCount -= item.call.target.utf8.count
+        order.removeAll { $0 == id }
+    }
+
+    private mutating func move(_ id: UUID, before next: UUID?) {
+        guard items[id] != nil, id != next else { return }
+        order.removeAll { $0 == id }
+        order.insert(id, at: next.flatMap { order.firstIndex(of: $0) } ?? order.count)
+    }
+
+    /// The shortest list of records that describes the entries.
+    var records: [OutboxRecord] {
+        all.flatMap { item -> [OutboxRecord] in
+            let kept = OutboxRecord(change: .kept, id: item.id, call: item.call)
+            return switch item.state {
+            case .waiting: [kept]
+            case .begun: [kept, OutboxRecord(change: .begun, id: item.id)]
+            case .expired: [kept, OutboxRecord(change: .expired, id: item.id)]
+            case .failed(let text): [kept, OutboxRecord(change: .failed, id: item.id, failure: text)]
+            }
+        }
+    }
+}
+
+extension StoredCall {
+    fileprivate func decoded<Target: Decodable>() -> Target? {
+        try? JSONDecoder().decode(Target.self, from: Data(target.utf8))
+    }
+
+    /// The JSON of a target.
+    static func encoded(_ target: some Encodable) throws(OutboxError) -> String {
+        do {
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+            return String(decoding: try encoder.encode(target), as: UTF8.self)
+        } catch {
+            throw .unusableFile(path: "\(type(of: target))", reason: "the target cannot be encoded")
+        }
+    }
+}

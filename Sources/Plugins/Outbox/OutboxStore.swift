@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+
+/// The entries of an outbox, and the file that has them. Several processes can use one file.
+///
+/// The entries change only on a serial queue, while the file is locked.
+final class OutboxStore<Target: TargetType & Codable>: Sendable {
+    let content: ObservedValue<OutboxContent<Target>>
+    /// `nil`: the entries are kept in memory.
+    private let log: SharedRecordLog<OutboxRecord>?
+    private let queue = DispatchQueue(label: "TargetKit.outbox")
+    /// Changes that were made, and could not be written yet.
+    private let unwritten = Locked<[OutboxRecord]>([])
+
+    /// Reads the entries.
+    init(_ file: URL?, _ content: OutboxContent<Target>) throws(OutboxError) {
+        self.content = ObservedValue(content)
+        do {
+            log = try file.map { file throws(RecordLogFailure) in try SharedRecordLog(file) }
+        } catch {
+            throw OutboxError(error)
+        }
+        try run { _ throws(OutboxError) in }
+    }
+
+    /// Takes the right to send the entries, which one process at a time has. Returns `nil` if another one has it.
+    func turn() async throws(OutboxError) -> OutboxTurn? {
+        guard let log else { return OutboxTurn(turn: nil) }
+        let result = await onQueue { () -> Result<OutboxTurn?, OutboxError> in
+            do throws(RecordLogFailure) {
+                return .success(try log.turn("sending").map(OutboxTurn.init))
+            } catch {
+                return .failure(OutboxError(error))
+            }
+        }
+        return try result.get()
+    }
+
+    /// Reads what other processes have written, and changes the entries.
+    ///
+    /// - Parameter isRequired: Whether the changes have to be written. Otherwise they are made although the file cannot
+    ///   be used, and written later.
+    func transaction<Value: Sendable>(
+        isRequired: Bool = true,
+        _ body: @escaping @Sendable (inout OutboxTransaction<Target>) throws(OutboxError) -> Value
+    ) async throws(OutboxError) -> Value {
+        let result = await onQueue { () -> Result<Value, OutboxError> in
+            do throws(OutboxError) {
+                return .success(try self.run(isRequired: isRequired, body))
+            } catch {
+                return .failure(error)
+            }
+        }
+        return try result.get()
+    }
+
+    private func run<Value>(
+        isRequired: Bool = true,
+        _ body: (inout OutboxTransaction<Target>) throws(OutboxError) -> Value
+    ) throws(OutboxError) -> Value {
+        var transaction = OutboxTransaction(content, unwritten, isRequired: isRequired, hasFile: log != nil)
+        guard let log else { return try body(&transaction) }
+        var result: Result<Value, OutboxError>?
+        do throws(RecordLogFailure) {
+            result = try log.locked { session throws(RecordLogFailure) -> Result<Value, OutboxError> in
+                transaction.begin(session)
+                defer { if let changed = transaction.session { session = changed } }
+                do throws(OutboxError) {
+                    return .success(try body(&transaction))
+                } catch {
+                    return .failure(error)
+                }
+            }
+        } catch {
+            content.update { $0.storageError = OutboxError(error) }
+            if isRequired { throw OutboxError(error) }
+        }
+        guard let result else { return try body(&transaction) }
+        return try result.get()
+    }
+
+    /// Runs work that can wait for a disk, without blocking a thread of Swift's pool.
+    private func onQueue<Value: Sendable>(_ work: @escaping @Sendable () -> Value) async -> Value {
+        await withUnsafeContinuation { continuation in
+            queue.async { continuation.resume(returning: work()) }
+        }
+    }
+}
+
+/// The right to send the entries of a file, until it is released.
+struct OutboxTurn: Sendable {
+    fileprivate let turn: SharedRecordLog<OutboxRecord>.Turn?
+}
+
+/// A change of the entries of an outbox, while their file is locked.
+struct OutboxTransaction<Target: TargetType & Codable> {
+    private let content: ObservedValue<OutboxContent<Target>>
+    private let unwritten: Locked<[OutboxRecord]>
+    private let isRequired: Bool
+    private let hasFile: Bool
+    fileprivate private(set) var session: SharedRecordLog<OutboxRecord>.Session?
+
+    fileprivate init(
+        _ content: ObservedValue<OutboxContent<Target>>,
+        _ unwritten: Locked<[OutboxRecord]>,
+        isRequired: Bool,
+        hasFile: Bool
+    ) {
+        self.content = content
+        self.unwritten = unwritten
+        self.isRequired = isRequired
+        self.hasFile = hasFile
+    }
+
+    /// The current state of the outbox.
+    var current: OutboxContent<Target> { content.value }
+
+    /// Takes over the records of other processes, and writes those that could not be written before.
+    fileprivate mutating func begin(_ session: SharedRecordLog<OutboxRecord>.Session) {
+        self.session = session
+        let unwritten = unwritten.withLock(\.self)
+        let isChanged = session.isReplaced || !session.records.isEmpty
+        if isChanged || session.unreadableCount != current.damagedCount {
+            content.update { content in
+                content.damagedCount = session.unreadableCount
+                if session.isReplaced { content.items = OutboxItems() }
+                for record in session.records { content.items.apply(record) }
+                if session.isReplaced { for record in unwritten { content.items.apply(record) } }
+            }
+        }
+        if !unwritten.isEmpty, (try? append(unwritten)) != nil { self.unwritten.withLock { $0 = [] } }
+    }
+
+    /// Writes records to permanent storage, and changes the entries.
+    ///
+    /// - Parameter isRequired: Whether the records have to be written; default: as the transaction says.
+    /// - Returns: The error, if the records are not required and will be written later.
+    /// - Throws: ``OutboxError/unusableFile(path:reason:)`` if they are required and cannot be written; the entries are
+    ///   then unchanged.
+    @discardableResult
+    mutating func write(
+        _ records: [OutboxRecord],
+        isRequired: Bool? = nil
+    ) throws(OutboxError) -> OutboxError? {
+        guard !records.isEmpty else { return nil }
+        var failure: OutboxError?
+        do throws(OutboxError) {
+            if hasFile { try append(records) }
+        } catch {
+            if isRequired ?? self.isRequired { throw error }
+            failure = error
+            unwritten.withLock { $0 += records }
+        }
+        content.update { content in
+            for record in records { content.items.apply(record) }
+            content.storageError = failure
+        }
+        compactIfLong()
+        return failure
+    }
+
+    private mutating func append(_ records: [OutboxRecord]) throws(OutboxError) {
+        guard session != nil else { throw current.storageError ?? .unusableFile(path: "", reason: "not opened") }
+        do throws(RecordLogFailure) {
+            do throws(RecordLogFailure) {
+                try session?.append(records)
+            } catch {
+                // A shorter file can make the room that is missing.
+                guard compact() else { throw error }
+                try session?.append(records)
+            }
+        } catch {
+            content.update { $0.storageError = OutboxError(error) }
+            throw OutboxError(error)
+        }
+    }
+
+    private mutating func compactIfLong() {
+        let items = current.items
+        if items.recordCount > 3 * items.order.count + current.compactionLimit { _ = compact() }
+    }
+
+    /// Replaces the file by one that has only the entries; returns `false` if it is not shorter, or cannot be written.
+    private mutating func compact() -> Bool {
+        let items = current.items
+        let records = items.records
+        guard session != nil, records.count < items.recordCount, (try? session?.replace(with: records)) != nil else {
+            content.update { $0.compactionLimit *= 2 }
+            return false
+        }
+        content.update { content in
+            content.items = OutboxItems()
+            for record in records { content.items.apply(record) }
+        }
+        return true
+    }
+}

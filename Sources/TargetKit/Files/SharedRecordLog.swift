@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+
+/// A file to which records are appended, like that of a ``RecordLog``, by several processes.
+///
+/// Each operation locks the file and first reads what others have appended. After a crash, the last line can be
+/// incomplete: the next operation removes it. Lines that are damaged, or that this version of the app cannot decode,
+/// stay in the file. The file has mode 0600. Operations block the thread, usually for less than a millisecond.
+package final class SharedRecordLog<Record: Codable & Sendable>: Sendable {
+    /// How long an operation waits for another process that has the lock, for example one that is suspended.
+    private static var longestWait: Duration { .seconds(10) }
+
+    private let file: URL
+    private let state = Locked(State())
+
+    fileprivate struct State: Sendable {
+        var descriptor: Int32?
+        /// The number of bytes that were read.
+        var position: off_t = 0
+        var unreadable: [Data] = []
+    }
+
+    /// Creates a log of a file, which need not exist, and the folders that are missing.
+    package init(_ file: URL) throws(RecordLogFailure) {
+        guard file.isFileURL else { throw .unusable(path: file.redacted.absoluteString, reason: "not a file URL") }
+        let folder = file.deletingLastPathComponent()
+        do {
+            try PrivateFolder.create(folder)
+        } catch {
+            throw .unusable(path: folder.path, reason: (error as NSError).localizedDescription)
+        }
+        self.file = file
+    }
+
+    deinit {
+        if let descriptor = state.withLock(\.descriptor) { close(descriptor) }
+    }
+
+    /// Runs an operation while no other log of the file does.
+    ///
+    /// - Throws: ``RecordLogFailure/inUse(path:)`` if another process has the lock for 10 seconds.
+    package func locked<Result>(
+        _ body: (inout Session) throws(RecordLogFailure) -> Result
+    ) throws(RecordLogFailure) -> Result {
+        let lock = try lock()
+        defer { close(lock) }
+        var session = Session(file, state.withLock(\.self))
+        // Also after a failure, because the descriptor may have been replaced.
+        defer { state.withLock { $0 = session.state } }
+        try session.readNew()
+        return try body(&session)
+    }
+
+    /// Takes a lock that belongs to the file and that one process at a time can have, until it is released or the
+    /// process ends. Returns `nil` if another process, or another log, has it.
+    package func turn(_ name: String) throws(RecordLogFailure) -> Turn? {
+        let url = file.appendingPathExtension(name)
+        switch FileLock.open(url, mode: 0o600) {
+        case .locked(let descriptor, _): return Turn(descriptor)
+        case .unavailable(EWOULDBLOCK): return nil
+        case .unavailable(let code), .failed(let code): throw .unusable(path: url.path, code: code)
+        }
+    }
+
+    private func lock() throws(RecordLogFailure) -> Int32 {
+        let url = file.appendingPathExtension("lock")
+        let start = ContinuousClock.now
+        var pause: UInt32 = 100
+        while true {
+            switch FileLock.open(url, mode: 0o600) {
+            case .locked(let descriptor, _): return descriptor
+            case .unavailable(EWOULDBLOCK): break
+            case .unavailable(let code), .failed(let code): throw .unusable(path: url.path, code: code)
+            }
+            guard start.duration(to: .now) < Self.longestWait else { throw .inUse(path: file.path) }
+            usleep(pause)
+            pause = min(pause * 2, 5_000)
+        }
+    }
+
+    /// A lock that is released with its last reference.
+    package final class Turn: Sendable {
+        private let descriptor: Int32
+
+        fileprivate init(_ descriptor: Int32) {
+            self.descriptor = descriptor
+        }
+
+        deinit { close(descriptor) }
+    }
+}
+
+extension SharedRecordLog {
+    /// The file while it is locked.
+    package struct Session {
+        private let file: URL
+        fileprivate private(set) var state: State
+        /// The records that were appended since the last operation of this log.
+        package private(set) var records: [Record] = []
+        /// Whether the file was replaced since then: the records are all that it has.
+        package private(set) var isReplaced = false
+
+        /// The number of lines that are not records.
+        package var unreadableCount: Int { state.unreadable.count }
+
+        fileprivate init(_ file: URL, _ state: State) {
+            self.file = file
+            self.state = state
+        }
+
+        fileprivate mutating func readNew() throws(RecordLogFailure) {
+            let descriptor = try openedFile()
+            guard let size = FileStatus(of: descriptor)?.size else { throw .unusable(path: file.path) }
+            if off_t(size) < state.position { restart(descriptor) }
+            guard let data = Self.contents(of: descriptor, from: state.position, count: Int(size)) else {
+                throw .unusable(path: file.path)
+            }
+            let lines = RecordLines<Record>(data)
+            // The writer was killed.
+            if lines.size < data.count { ftruncate(descriptor, state.position + off_t(lines.size)) }
+            records = lines.records
+            state.unreadable += lines.unreadable
+            state.position += off_t(lines.size)
+        }
+
+        /// Appends records, and flushes them to permanent storage. After a failure, none of them is in the file.
+        package mutating func append(_ records: [Record]) throws(RecordLogFailure) {
+            guard !records.isEmpty, let descriptor = state.descriptor else { return }
+            let lines = try Self.lines(records)
+            guard PartialFile.write(lines, to: descriptor), PartialFile.synchronize(descriptor) else {
+                let code = errno
+                ftruncate(descriptor, state.position)
+                throw .unusable(path: file.path, code: code)
+            }
+            state.position += off_t(lines.count)
+        }
+
+        /// Replaces all records at once. Lines that are not records stay.
+        package mutating func replace(with records: [Record]) throws(RecordLogFailure) {
+            var lines = Data()
+            for line in state.unreadable { lines.append(line + [UInt8(ascii: "\n")]) }
+            lines.append(try Self.lines(records))
+            do {
+                try AtomicFile(file).write(lines)
+            } catch {
+                throw .unusable(path: file.path, reason: error.message)
+            }
+            FileProtection.allowAccessWhileLocked(file)
+            let unreadable = state.unreadable
+            let descriptor = try RecordFile.open(file)
+            restart(descriptor)
+            state.unreadable = unreadable
+            state.position = off_t(lines.count)
+        }
+
+        /// The file, opened again if another process has replaced it.
+        private mutating func openedFile() throws(RecordLogFailure) -> Int32 {
+            if let descriptor = state.descriptor, let status = FileStatus(of: descriptor),
+                FileStatus(of: file, followsLinks: false)?.isSameFile(as: status) == true
+            {
+                return descriptor
+            }
+            let descriptor = try RecordFile.open(file)
+            FileProtection.allowAccessWhileLocked(file)
+            restart(descriptor)
+            return descriptor
+        }
+
+        /// Reads from the start of a file.
+        private mutating func restart(_ descriptor: Int32) {
+            if let old = state.descriptor, old != descriptor { close(old) }
+            state = State(descriptor: descriptor)
+            isReplaced = true
+        }
+
+        private static func lines(_ records: [Record]) throws(RecordLogFailure) -> Data {
+            var lines = Data()
+            for record in records { lines.append(try RecordLine.encoded(record)) }
+            return lines
+        }
+
+        /// The bytes of a file from a position on; `nil` on failure, with the reason in `errno`.
+        private static func contents(of descriptor: Int32, from position: off_t, count: Int) -> Data? {
+            var data = Data()
+            var piece = [UInt8](repeating: 0, count: 16 << 10)
+            while position + off_t(data.count) < off_t(count) {
+                let read = pread(descriptor, &piece, piece.count, position + off_t(data.count))
+                if read == 0 { break }
+                if read > 0 { data.append(contentsOf: piece[..<read]) }
+                if read < 0, errno != EINTR { return nil }
+            }
+            return data
+        }
+    }
+}
