@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+
+/// The latest value of a target, for all screens that show it: its age, whether it is being loaded, and the error of
+/// the last load.
+///
+/// ```swift
+/// let profile = Resource(provider, Account.profile, as: Profile.self)
+///
+/// try await profile.refreshIfStale()                 // in each screen: one load for all of them
+/// for await state in profile.updates { show(state.value, isLoading: state.isLoading) }
+/// ```
+///
+/// Keep one resource for each target, where all its screens find it. It loads only when it is told to. In SwiftUI, a
+/// view that reads ``state`` is updated when it changes (iOS 17, macOS 14).
+public final class Resource<Value: Decodable & Sendable>: Sendable {
+    /// The state of a resource at one moment.
+    public struct State: Sendable {
+        /// The latest value, with the changes of updates that are in progress; `nil` before the first load.
+        public internal(set) var value: Value?
+        /// Whether the value is being loaded.
+        public internal(set) var isLoading = false
+        /// The error of the last load; `nil` if it succeeded. The value of an earlier load stays.
+        public internal(set) var error: TargetKitError?
+    }
+
+    let content: ObservedValue<ResourceContent<Value>>
+    private let load: @Sendable () async -> Result<Value, TargetKitError>
+    private let target: any TargetType
+    private let maximumAge: Duration
+    private let elapsed: ElapsedTime
+    private let changes = ObservedChanges()
+
+    /// Creates a resource without a value. Nothing is loaded yet.
+    ///
+    /// - Parameters:
+    ///   - provider: Makes the calls.
+    ///   - target: The call that loads the value.
+    ///   - type: The type to decode.
+    ///   - keyPath: The key path of the value in the body or in the envelope's payload; default `nil`: the whole body or
+    ///     payload.
+    ///   - maximumAge: The age at which the value is stale; default: one minute.
+    ///   - options: Override the target's and the provider's options; default: none.
+    ///   - clock: Measures the age; default: the continuous clock, which includes the time in which the device sleeps.
+    public init<Target: TargetType>(
+        _ provider: Provider<Target>,
+        _ target: Target,
+        as type: Value.Type,
+        atKeyPath keyPath: String? = nil,
+        maximumAge: Duration = .seconds(60),
+        options: CallOptions = CallOptions(),
+        clock: any Clock<Duration> = ContinuousClock()
+    ) {
+        self.target = target
+        self.maximumAge = maximumAge
+        elapsed = ElapsedTime(clock)
+        content = ObservedValue(ResourceContent())
+        load = {
+            do throws(TargetKitError) {
+                return .success(try await provider.request(target, as: type, atKeyPath: keyPath, options: options))
+            } catch {
+                return .failure(error)
+            }
+        }
+    }
+
+    deinit { content.finish() }
+
+    /// The current state.
+    public var state: State {
+        changes.access()
+        return content.value.state
+    }
+
+    /// The current state, followed by the state after each change. A slow reader receives only the latest one. The
+    /// sequence ends when the resource is released. Each sequence has one reader.
+    public var updates: AsyncStream<State> {
+        let content = content
+        let changes = content.changes()
+        return AsyncStream {
+            for await _ in changes { return content.value.state }
+            return nil
+        }
+    }
+
+    /// The time since the value was loaded; `nil` if there is none.
+    public var age: Duration? { content.value.loadingTime.map { elapsed.current - $0 } }
+
+    /// Whether there is no value, or it has reached the maximum age, or was invalidated.
+    public var isStale: Bool { age.map { $0 >= maximumAge } ?? true }
+
+    /// Makes the value stale: the next ``refreshIfStale()`` loads it.
+    public func invalidate() {
+        update { $0.loadingTime = nil }
+    }
+
+    /// Loads the value if it is stale.
+    ///
+    /// - Returns: The latest value.
+    /// - Throws: The error of the load, like ``refresh()``.
+    @discardableResult
+    public func refreshIfStale() async throws(TargetKitError) -> Value {
+        if !isStale, let value = content.value.state.value { return value }
+        return try await refresh()
+    }
+
+    /// Loads the value. If it is being loaded already, waits for that.
+    ///
+    /// A load is cancelled when each task that waits for it has been cancelled.
+    ///
+    /// - Returns: The latest value.
+    /// - Throws: The error of the load, which is also in the ``state``; stage `.cancelled` if the waiting task is
+    ///   cancelled.
+    @discardableResult
+    public func refresh() async throws(TargetKitError) -> Value {
+        let (loading, isNew) = update { $0.joinLoad() }
+        if isNew { start(loading) }
+        do {
+            let result = try await loading.outcome.value()
+            leave(loading)
+            return try result.get()
+        } catch let error as TargetKitError {
+            throw error
+        } catch {
+            leave(loading)
+            throw TargetKitError(stage: .cancelled, target: target, underlying: error)
+        }
+    }
+
+    /// Replaces the value, for example by one that a server has pushed. A load in progress does not change it.
+    public func set(_ value: Value) {
+        update { $0.replace(by: value, at: elapsed.current) }
+    }
+
+    private func start(_ loading: ResourceLoad<Value>) {
+        let task = Task { [load] in
+            let result = await load()
+            let latest = self.update { $0.end(loading.number, with: result, at: self.elapsed.current) }
+            loading.outcome.settle(latest)
+        }
+        loading.task.withLock { $0 = task }
+        // All tasks may have left by now.
+        if content.value.load?.number != loading.number { task.cancel() }
+    }
+
+    private func leave(_ loading: ResourceLoad<Value>) {
+        let isUnwanted = update { $0.leaveLoad(loading.number) }
+        if isUnwanted { loading.task.withLock(\.self)?.cancel() }
+    }
+
+    /// Changes the content, and notifies readers and observers.
+    ///
+    /// - Parameter change: Called again if another thread has changed the content meanwhile: it calls closures of the
+    ///   app, so no lock is held.
+    @discardableResult
+    func update<Result>(_ change: (inout ResourceContent<Value>) -> Result) -> Result {
+        while true {
+            var new = content.value
+            let result = change(&new)
+            let isCurrent = content.update { [new] content in
+                guard content.version == new.version else { return false }
+                content = new
+                content.version += 1
+                return true
+            }
+            guard isCurrent else { continue }
+            changes.announce()
+            return result
+        }
+    }
+}
+
+#if canImport(Observation)
+import Observation
+
+@available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
+extension Resource: Observable {}
+#endif
