@@ -14,8 +14,8 @@ extension OfflineOutbox {
     /// order.
     ///
     /// - Returns: The response, or the identifier of the entry, which is on permanent storage.
-    /// - Throws: The error of a call that is not kept, by its `CallOptions.outboxPolicy`. If the call could not be kept,
-    ///   for example on a full disk, ``OutboxError`` is its `underlying` error.
+    /// - Throws: The error of a call that is not kept, by its `CallOptions.outboxPolicy`. If a call could not be kept,
+    ///   for example on a full disk, its `underlying` error is an ``OutboxError``.
     public func send(_ target: Target) async throws(TargetKitError) -> OutboxResult {
         let call = newCall(of: target)
         if call.policy == .never { return .sent(try await provider.request(target, options: options)) }
@@ -57,36 +57,38 @@ extension OfflineOutbox {
     }
 
     /// Sends an entry again that has failed or expired. Its age counts from now on; its `Idempotency-Key` is the same.
+    /// Does nothing if there is no such entry.
     ///
-    /// - Throws: ``OutboxError``.
+    /// - Throws: ``OutboxError`` if the change cannot be written.
     public func retry(_ id: UUID) async throws(OutboxError) {
         let now = now()
         try await store.transaction { [self] transaction throws(OutboxError) in
-            let item = try transaction.item(id)
-            guard item.hasEnded else { return }
+            guard transaction.current.items[id]?.hasEnded == true else { return }
             try transaction.write([OutboxRecord(change: .waiting, id: id, date: now)])
             update { $0.errors[id] = nil }
+            report(id)
         }
         startSending()
     }
 
-    /// Moves an entry before another one, or to the end. Entries of different groups may be sent in another order.
+    /// Moves an entry before another one, or to the end. Does nothing if there is no such entry.
     ///
     /// - Parameter next: The entry before which it is moved; default `nil`: to the end.
-    /// - Throws: ``OutboxError``.
+    /// - Throws: ``OutboxError`` if the change cannot be written.
     public func move(_ id: UUID, before next: UUID? = nil) async throws(OutboxError) {
         try await store.transaction { [self] transaction throws(OutboxError) in
-            _ = try transaction.item(id)
-            if let next { _ = try transaction.item(next) }
+            let items = transaction.current.items
+            guard items[id] != nil, next == nil || next.flatMap({ items[$0] }) != nil else { return }
             try transaction.write([OutboxRecord(change: .moved, id: id, next: next)])
             update { _ in }
+            report(id)
         }
     }
 
     /// Removes an entry, and cancels its call if it is in progress, which the server may process nevertheless.
     ///
-    /// - Throws: ``OutboxError``. If the change cannot be written, this process does not send the entry, but the next
-    ///   launch does.
+    /// - Throws: ``OutboxError`` if the change cannot be written. This process then does not send the entry, but the
+    ///   next launch does, unless it can be written later.
     public func remove(_ id: UUID) async throws(OutboxError) {
         try await remove { $0.id == id }
     }
@@ -109,17 +111,10 @@ extension OfflineOutbox {
                 return items.contains { $0.id == content.sending } ? content.task : nil
             }
             task?.cancel()
-            for item in items { if let entry = content.entry(item) { readers.send(.removed(entry)) } }
+            for item in items { if let entry = content.entry(item) { readers.send(entry.with(.removed)) } }
             if let failure { throw failure }
         }
         startSending()
-    }
-}
-
-extension OutboxTransaction {
-    func item(_ id: UUID) throws(OutboxError) -> OutboxItems<Target>.Item {
-        guard let item = current.items[id] else { throw .unknownEntry(id) }
-        return item
     }
 }
 
@@ -139,6 +134,11 @@ extension OfflineOutbox {
             policy: policy,
             date: now()
         )
+    }
+
+    /// Reports the state of an entry.
+    func report(_ id: UUID) {
+        if let entry = content.value.entry(id) { readers.send(entry) }
     }
 
     /// The options of an entry's call.
@@ -167,9 +167,9 @@ extension OfflineOutbox {
             let dropped = try content.items.ended(toMakeRoomFor: call, limits)
             let kept = OutboxRecord(change: .kept, id: id, call: call)
             try transaction.write(dropped.map { OutboxRecord(change: .ended, id: $0.id) } + [kept])
-            for item in dropped { if let entry = content.entry(item) { readers.send(.removed(entry)) } }
+            for item in dropped { if let entry = content.entry(item) { readers.send(entry.with(.removed)) } }
             update { content in for item in dropped { content.errors[item.id] = nil } }
-            if let entry = self.content.value.entry(id) { readers.send(.kept(entry)) }
+            report(id)
         }
         startSending()
         return id

@@ -83,7 +83,7 @@ extension OfflineOutbox {
                 return true
             }
             guard isCurrent else { return nil }
-            if let entry = content.value.entry(item.id) { readers.send(.sending(entry)) }
+            report(item.id)
             return item
         }
     }
@@ -95,12 +95,10 @@ extension OfflineOutbox {
             if case .begun = item.state {
                 let text = "The app ended while the call was sent. The server may have processed it."
                 try transaction.write([OutboxRecord(change: .failed, id: item.id, failure: text)])
-                if let entry = self.content.value.entry(item.id), case .failed(let error) = entry.state {
-                    readers.send(.failed(entry, error))
-                }
+                report(item.id)
             } else if item.call.date.addingTimeInterval(limits.age.seconds) < now {
                 try transaction.write([OutboxRecord(change: .expired, id: item.id)])
-                if let entry = self.content.value.entry(item.id) { readers.send(.expired(entry)) }
+                report(item.id)
             }
         }
         update { _ in }
@@ -130,37 +128,23 @@ extension OfflineOutbox {
         _ outcome: OutboxOutcome,
         _ transaction: inout OutboxTransaction<Target>
     ) throws(OutboxError) {
-        let entry = transaction.current.entry(item)
         let isThere = transaction.current.items[item.id] != nil
-        var event: OutboxEvent<Target>?
         switch outcome {
-        case .sent(let response):
-            try transaction.write([OutboxRecord(change: .ended, id: item.id)])
-            event = entry.map { .sent($0, response) }
+        case .sent: try transaction.write([OutboxRecord(change: .ended, id: item.id)])
         case .failed(let error) where isThere:
             try transaction.write([OutboxRecord(change: .failed, id: item.id, failure: error.description)])
-            event = entry.map { .failed($0, error) }
         case .needsSignIn, .unanswered, .unavailable, .failed:
             if isThere, item.call.policy == .ifUnsent {
                 try transaction.write([OutboxRecord(change: .waiting, id: item.id)])
             }
         }
         let time = elapsed.current
-        update { content in
-            (content.sending, content.task) = (nil, nil)
-            guard content.account == item.call.account, isThere else { return }
-            switch outcome {
-            case .sent: content.delays.remove(item.call.line)
-            case .failed(let error):
-                content.errors[item.id] = error
-                content.delays.remove(item.call.line)
-            case .needsSignIn: content.unauthorized = item.id
-            case .unanswered: content.delays.addUnanswered(item.call.line, at: time)
-            case .unavailable(let delay):
-                content.delays.addUnavailable(item.call.line, retryAfter: delay, at: time)
-            }
+        update { $0.endCall(of: item, with: outcome, isThere: isThere, at: time) }
+        if case .sent(let response) = outcome, let entry = content.value.entry(item) {
+            readers.send(entry.with(.sent(response)))
+        } else {
+            report(item.id)
         }
-        if let event { readers.send(event) }
     }
 }
 

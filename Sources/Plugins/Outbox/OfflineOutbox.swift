@@ -35,7 +35,7 @@ public final class OfflineOutbox<Target: TargetType & Codable>: Sendable {
     let store: OutboxStore<Target>
     /// The time since the creation, which delays are measured by.
     let elapsed: ElapsedTime
-    let readers = OutboxReaders<OutboxEvent<Target>>()
+    let readers = OutboxReaders<OutboxEntry<Target>>()
     let networkTask = Locked<Task<Void, Never>?>(nil)
     /// Sends entries at the end of a delay.
     let delayTask = Locked<Task<Void, Never>?>(nil)
@@ -51,7 +51,10 @@ public final class OfflineOutbox<Target: TargetType & Codable>: Sendable {
     ///     in further files beside it.
     ///   - account: An identifier of the signed-in user, which is written to the file; default `nil`. Only the entries
     ///     of this account are sent and shown.
-    ///   - limits: How much is kept; default: `OutboxLimits()`.
+    ///   - maximumAge: How long an entry waits before it expires; default: 7 days.
+    ///   - maximumCount: The number of entries; default: 1,000. Beyond it, entries that have failed or expired are
+    ///     removed, the oldest first; if there are none, calls are not kept.
+    ///   - maximumByteCount: The size of all targets in bytes of JSON, like their number; default: 10 MiB.
     ///   - options: Override the target's and the provider's options; default: none.
     ///   - reachability: Entries are sent only while it reports a network that they may use. The outbox starts it.
     ///     Default `nil`: the network is not considered, and entries are tried again after delays.
@@ -62,14 +65,16 @@ public final class OfflineOutbox<Target: TargetType & Codable>: Sendable {
         _ provider: Provider<Target>,
         storedIn file: URL? = nil,
         account: String? = nil,
-        limits: OutboxLimits = OutboxLimits(),
+        maximumAge: Duration = .seconds(7 * 86_400),
+        maximumCount: Int = 1_000,
+        maximumByteCount: Int = 10 << 20,
         options: CallOptions = CallOptions(),
         reachability: Reachability? = nil,
         clock: any Clock<Duration> = ContinuousClock(),
         now: @escaping @Sendable () -> Date = { Date() }
     ) throws(OutboxError) {
         self.provider = provider
-        self.limits = limits
+        limits = OutboxLimits(age: maximumAge, count: maximumCount, byteCount: maximumByteCount)
         self.options = options
         self.reachability = reachability
         self.clock = clock
@@ -96,22 +101,11 @@ public final class OfflineOutbox<Target: TargetType & Codable>: Sendable {
         return content.value.entries
     }
 
-    /// The current entries, followed by the entries after each change. A slow reader receives only the latest value.
-    /// The sequence ends when the outbox is released. Each sequence has one reader.
-    public var updates: AsyncStream<[OutboxEntry<Target>]> {
-        let content = content
-        let changes = content.changes()
-        return AsyncStream {
-            for await _ in changes { return content.value.entries }
-            return nil
-        }
-    }
-
-    /// What becomes of the entries, as far as this outbox and not another process handles them.
+    /// Each change of an entry, with its new state, as far as this outbox and not another process makes it.
     ///
-    /// The first sequence begins with the events since the creation of the outbox, at most the last 100. The sequence
+    /// The first sequence begins with the changes since the creation of the outbox, at most the last 100. The sequence
     /// ends when the outbox is released. Each sequence has one reader.
-    public var events: AsyncStream<OutboxEvent<Target>> { readers.stream() }
+    public var events: AsyncStream<OutboxEntry<Target>> { readers.stream() }
 
     /// The number of entries that this version of the app cannot decode, for example because a case of the target was
     /// renamed. They stay in the file, and are not sent.
@@ -119,10 +113,6 @@ public final class OfflineOutbox<Target: TargetType & Codable>: Sendable {
         let content = content.value
         return content.damagedCount + content.items.all.count { $0.target == nil }
     }
-
-    /// The error of the last write to the file, or `nil` if it succeeded. What could not be written is written with
-    /// the next change.
-    public var storageError: OutboxError? { content.value.storageError }
 
     /// The signed-in user; `nil` for none. Only the entries of this account are sent and shown.
     ///

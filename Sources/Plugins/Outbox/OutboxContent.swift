@@ -81,6 +81,27 @@ extension OutboxContent {
             .min { delays.failureCount(of: $0.call.line) < delays.failureCount(of: $1.call.line) }
     }
 
+    /// Takes over what the end of an entry's call means for it and for the others.
+    mutating func endCall(
+        of item: OutboxItems<Target>.Item,
+        with outcome: OutboxOutcome,
+        isThere: Bool,
+        at time: Duration
+    ) {
+        (sending, task) = (nil, nil)
+        // A call that was cancelled for the next account says nothing.
+        guard account == item.call.account, isThere else { return }
+        switch outcome {
+        case .sent: delays.remove(item.call.line)
+        case .failed(let error):
+            errors[item.id] = error
+            delays.remove(item.call.line)
+        case .needsSignIn: unauthorized = item.id
+        case .unanswered: delays.addUnanswered(item.call.line, at: time)
+        case .unavailable(let delay): delays.addUnavailable(item.call.line, retryAfter: delay, at: time)
+        }
+    }
+
     /// The time until an entry can be sent; `nil` if none waits.
     func wait(at time: Duration) -> Duration? {
         guard unauthorized.flatMap({ items[$0] }) == nil else { return nil }

@@ -69,8 +69,7 @@ struct InterruptedOutboxTests {
         let words = try #require(Self.environment["TARGETKIT_OUTBOX"]).split(separator: " ").map(String.init)
         let list = open(try #require(Self.environment["TARGETKIT_OUTBOX_LIST"]), O_WRONLY | O_APPEND)
         let url = try #require(URL(string: words[0]))
-        let limits = OutboxLimits(count: 100_000)
-        let outbox = try OfflineOutbox(Provider<Note>(), storedIn: URL(filePath: words[1]), limits: limits)
+        let outbox = try OfflineOutbox(Provider<Note>(), storedIn: URL(filePath: words[1]), maximumCount: 100_000)
         let end = ContinuousClock.now + .seconds(try #require(Int(words[3])))
         var number = try #require(Int(words[2]))
         while ContinuousClock.now < end {

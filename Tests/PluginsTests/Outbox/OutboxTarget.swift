@@ -123,21 +123,10 @@ extension OutboxEntry.State {
         case .waiting: "waiting"
         case .sending: "sending"
         case .needsSignIn: "needsSignIn"
-        case .failed: "failed"
+        case .sent(let response): "sent \(response.statusCode)"
+        case .failed(let error): "failed \(error.kind)"
         case .expired: "expired"
-        }
-    }
-}
-
-extension OutboxEvent where Target == Note {
-    var name: String {
-        switch self {
-        case .kept(let entry): "kept \(entry.target.number)"
-        case .sending(let entry): "sending \(entry.target.number)"
-        case .sent(let entry, let response): "sent \(entry.target.number) \(response.statusCode)"
-        case .failed(let entry, let error): "failed \(entry.target.number) \(error.kind)"
-        case .expired(let entry): "expired \(entry.target.number)"
-        case .removed(let entry): "removed \(entry.target.number)"
+        case .removed: "removed"
         }
     }
 }

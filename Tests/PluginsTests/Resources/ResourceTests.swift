@@ -160,7 +160,7 @@ struct ResourceTests {
         for index in 0...1 {
             calls.append(
                 Task {
-                    try await resource.update(optimistically: changes[index]) {
+                    try await resource.update(optimistically: changes[index]) { () async throws in
                         await gates[index].wait()
                         if index == failing { throw Boom() }
                     }
@@ -202,17 +202,17 @@ struct ResourceTests {
         let load = try await loads.next()
         let gate = Gate()
         let update = Task {
-            try await resource.update(optimistically: { $0.name = "new" }) { await gate.wait() }
+            await resource.update(optimistically: { $0.name = "new" }) { await gate.wait() }
         }
         await gate.waitForArrivals()
         if endsDuringCall {
             load.finish(7)
             _ = try await call.value
             gate.open()
-            try await update.value
+            await update.value
         } else {
             gate.open()
-            try await update.value
+            await update.value
             load.finish(7)
             _ = try await call.value
         }
@@ -258,7 +258,9 @@ struct ResourceTests {
         }
         resource?.set(Counter(count: 2))
         resource = nil
-        #expect(await counts.value.last == 2 || counts.value.last == Int?.none)
+        let all = await counts.value
+        #expect(all.count <= 2)
+        #expect(all.last == 2 || all.last == Int?.none)
     }
 
     #if canImport(Observation)
