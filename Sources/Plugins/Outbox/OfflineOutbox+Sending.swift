@@ -106,14 +106,19 @@ extension OfflineOutbox {
 
     private func send(_ item: OutboxItems<Target>.Item) async {
         guard let target = item.target else { return }
-        var options = options(of: item.call).setting(\.showsLoading, false).setting(\.showsErrors, false)
-        if item.call.key == nil { options.idempotencyKey = nil }
-        let task = Task { [provider, options] in await provider.result(of: target, options) }
+        let options = options(of: item.call).setting(\.showsLoading, false).setting(\.showsErrors, false)
+        // Begins when a change of the account can cancel it, so that it never has the credentials of another user.
+        let start = SharedOutcome<Void>()
+        let task = Task { [provider] in
+            try? await start.value()
+            return await provider.result(of: target, options)
+        }
         let isWanted = content.update { content in
             content.task = task
             return content.account == item.call.account && content.items[item.id] != nil
         }
         if !isWanted { task.cancel() }
+        start.settle(())
         let result = await task.value
         let outcome = OutboxOutcome(result, policy: item.call.policy, now: now())
         // It does not throw, because what cannot be written is written later.
@@ -156,8 +161,12 @@ extension OfflineOutbox {
 
     /// A call has succeeded, so the reasons to wait may be gone.
     func networkHasReturned() {
-        guard !content.value.items.order.isEmpty else { return }
-        sendNow()
+        guard content.value.items.all.contains(where: { !$0.hasEnded }) else { return }
+        update { content in
+            content.unauthorized = nil
+            content.delays.endUnanswered()
+        }
+        startSending()
     }
 
     /// Sends entries whenever the network changes.

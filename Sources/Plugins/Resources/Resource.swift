@@ -88,11 +88,11 @@ public final class Resource<Value: Decodable & Sendable>: Sendable {
     public var age: Duration? { content.value.loadingTime.map { elapsed.current - $0 } }
 
     /// Whether there is no value, or it has reached the maximum age, or was invalidated.
-    public var isStale: Bool { age.map { $0 >= maximumAge } ?? true }
+    public var isStale: Bool { content.value.isInvalidated || age.map { $0 >= maximumAge } ?? true }
 
     /// Makes the value stale: the next ``refreshIfStale()`` loads it.
     public func invalidate() {
-        update { $0.loadingTime = nil }
+        update { $0.isInvalidated = true }
     }
 
     /// Loads the value if it is stale.

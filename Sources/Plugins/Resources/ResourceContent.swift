@@ -31,8 +31,9 @@ struct ResourceContent<Value: Decodable & Sendable>: Sendable {
     var version = 0
     /// The state with the changes of the updates.
     private(set) var state = Resource<Value>.State()
-    /// When the value was loaded; `nil` if it is stale.
-    var loadingTime: Duration?
+    /// When the value was loaded.
+    private(set) var loadingTime: Duration?
+    var isInvalidated = false
     private(set) var load: ResourceLoad<Value>?
 
     /// The value without the changes of updates.
@@ -78,9 +79,7 @@ struct ResourceContent<Value: Decodable & Sendable>: Sendable {
         }
         switch result {
         case .success(let value):
-            base = value
-            loadingTime = time
-            state.error = nil
+            accept(value, at: time)
             updates.removeAll { $0.number <= load.lastUpdate }
         case .failure(let error): state.error = error
         }
@@ -90,11 +89,15 @@ struct ResourceContent<Value: Decodable & Sendable>: Sendable {
     }
 
     mutating func replace(by value: Value, at time: Duration) {
-        base = value
-        loadingTime = time
-        state.error = nil
+        accept(value, at: time)
         updates = []
         endLoad()
+    }
+
+    private mutating func accept(_ value: Value, at time: Duration) {
+        base = value
+        (loadingTime, isInvalidated) = (time, false)
+        state.error = nil
     }
 
     private mutating func endLoad() {

@@ -101,7 +101,7 @@ struct OfflineOutboxTests {
         let outbox = try outbox()
         for number in 1...3 { try await outbox.keep(Note(number)) }
         connectivity.set(online)
-        try await outbox.shows(["2 failed notFound"])
+        try await outbox.shows(["2 failed"])
         try await outbox.remove(outbox.entries[0].id)
         var names: [String] = []
         for await entry in outbox.events {
@@ -110,7 +110,7 @@ struct OfflineOutboxTests {
         }
         #expect(
             names == [
-                "1 waiting", "2 waiting", "3 waiting", "1 sending", "1 sent 200", "2 sending", "2 failed notFound",
+                "1 waiting", "2 waiting", "3 waiting", "1 sending", "1 sent 200", "2 sending", "2 failed",
                 "3 sending", "3 sent 200", "2 removed",
             ]
         )
@@ -254,7 +254,7 @@ struct OfflineOutboxTests {
         let next = try outbox()
         #expect(next.shown == ["4 waiting", "1 waiting", "2 waiting"])
         connectivity.set(online)
-        try await next.shows(["1 failed client"], moving: clock)
+        try await next.shows(["1 failed"], moving: clock)
         let last = try outbox()
         guard case .failed(let error)? = last.entries.first?.state else {
             Issue.record("\(last.shown)")
@@ -302,7 +302,7 @@ struct OfflineOutboxTests {
         let outbox = try outbox(maximumCount: 3, maximumByteCount: 5 * size)
         try await outbox.keep(Note(1))
         connectivity.set(online)
-        try await outbox.shows(["1 failed client"])
+        try await outbox.shows(["1 failed"])
         connectivity.set(.offline)
         try await outbox.keep(Note(2))
         try await outbox.keep(Note(3))
@@ -327,7 +327,7 @@ struct OfflineOutboxTests {
         await server.sent.waitForCount(1)
         try await outbox.shows(["1 waiting", "2 waiting"])
         outbox.sendNow()
-        try await outbox.shows(["1 failed connectionLost"])
+        try await outbox.shows(["1 failed"])
         #expect(server.numbers == [1, 1, 2])
         #expect(server.sent.elements.allSatisfy { $0.key == nil })
     }
@@ -342,7 +342,7 @@ struct OfflineOutboxTests {
         await server.sent.waitForCount(1)
         try FileManager.default.copyItem(at: file, to: copy)
         let next = try OfflineOutbox(Provider<Note>(transport: server), storedIn: copy, clock: clock)
-        try await next.shows(["1 failed unknown"], moving: clock)
+        try await next.shows(["1 failed"], moving: clock)
         #expect(server.sent.count == 1)
         try await first.removeAll()
     }

@@ -124,7 +124,7 @@ extension OutboxEntry.State {
         case .sending: "sending"
         case .needsSignIn: "needsSignIn"
         case .sent(let response): "sent \(response.statusCode)"
-        case .failed(let error): "failed \(error.kind)"
+        case .failed: "failed"
         case .expired: "expired"
         case .removed: "removed"
         }

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+import TargetKitPlugins
+
+extension URL {
+    static let shop = URL(filePath: "/")
+}
+
+let folder = URL(filePath: "/")
+let user = "ann"
+let tokens = AccessTokenPlugin { _ in "token" }
+let reachability = Reachability(ManualConnectivity(.offline))
+let transport = StubTransport(.response(status: 200, data: Data()))
+
+func show(_ text: String) {}

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+import TargetKitPlugins
+
+enum Account: TargetType {
+    case profile
+    case rename(String)
+
+    var baseURL: URL { URL(filePath: "/") }
+    var path: RequestPath { "/profile" }
+}
+
+let provider = Provider<Account>(transport: StubTransport(.response(status: 200, data: Data())))
+let model = Model(provider)
+
+func show(_ text: String) {}
