@@ -10,9 +10,11 @@ extension Resource {
     /// }
     /// ```
     ///
-    /// Of updates that overlap, each is taken back by itself: the others stay. A load that begins during the call and
-    /// ends before it replaces the change; the call's failure then changes nothing. A change does not affect a resource
-    /// without a value. Its age stays the same: call ``invalidate()`` if the server can have changed more.
+    /// Of updates that overlap, each is taken back by itself: the others stay. A load during the call does not hide the
+    /// change, and if the call fails, the loaded value stays. The loaded value can have the change already: a change
+    /// should therefore set values rather than increase them, and the value is stale after the call.
+    ///
+    /// A change does not affect a resource without a value. Call ``invalidate()`` if the server can have changed more.
     ///
     /// - Parameters:
     ///   - change: Changes the value. It can be called several times, on any thread.

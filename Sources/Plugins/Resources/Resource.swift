@@ -92,7 +92,7 @@ public final class Resource<Value: Decodable & Sendable>: Sendable {
 
     /// Makes the value stale: the next ``refreshIfStale()`` loads it.
     public func invalidate() {
-        update { $0.isInvalidated = true }
+        update { $0.invalidate() }
     }
 
     /// Loads the value if it is stale.

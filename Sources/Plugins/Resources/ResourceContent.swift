@@ -7,8 +7,6 @@ struct ResourceLoad<Value: Sendable>: Sendable {
     let outcome = SharedOutcome<Result<Value, TargetKitError>>()
     let task = Locked<Task<Void, Never>?>(nil)
     var waiterCount = 1
-    /// The number of the last update that began before the load.
-    let lastUpdate: Int
 }
 
 /// The value of a resource, its load, and the updates that are in progress.
@@ -17,8 +15,10 @@ struct ResourceContent<Value: Decodable & Sendable>: Sendable {
     private struct Update: Sendable {
         let number: Int
         let change: @Sendable (inout Value) -> Void
-        /// Whether its call has succeeded.
-        var isConfirmed = false
+        /// The number of the success of its call.
+        var confirmation: Int?
+        /// Whether a value was loaded meanwhile, which may have the change already.
+        var isUncertain = false
 
         func changed(_ value: Value) -> Value {
             var value = value
@@ -33,12 +33,13 @@ struct ResourceContent<Value: Decodable & Sendable>: Sendable {
     private(set) var state = Resource<Value>.State()
     /// When the value was loaded.
     private(set) var loadingTime: Duration?
-    var isInvalidated = false
+    /// The number of the last invalidation since then.
+    private var invalidation: Int?
     private(set) var load: ResourceLoad<Value>?
 
     /// The value without the changes of updates.
     private var base: Value?
-    /// In the order in which they began. The confirmed ones are kept while a load is in progress that began before them.
+    /// In the order in which they began.
     private var updates: [Update] = []
     private var lastNumber = 0
 
@@ -52,7 +53,7 @@ struct ResourceContent<Value: Decodable & Sendable>: Sendable {
             return (load, false)
         }
         lastNumber += 1
-        let load = ResourceLoad<Value>(number: lastNumber, lastUpdate: lastNumber)
+        let load = ResourceLoad<Value>(number: lastNumber)
         self.load = load
         state.isLoading = true
         return (load, true)
@@ -79,8 +80,12 @@ struct ResourceContent<Value: Decodable & Sendable>: Sendable {
         }
         switch result {
         case .success(let value):
-            accept(value, at: time)
-            updates.removeAll { $0.number <= load.lastUpdate }
+            base = value
+            loadingTime = time
+            state.error = nil
+            if let invalidation, invalidation < number { self.invalidation = nil }
+            updates.removeAll { $0.confirmation.map { $0 < number } ?? false }
+            for index in updates.indices { updates[index].isUncertain = true }
         case .failure(let error): state.error = error
         }
         endLoad()
@@ -89,15 +94,19 @@ struct ResourceContent<Value: Decodable & Sendable>: Sendable {
     }
 
     mutating func replace(by value: Value, at time: Duration) {
-        accept(value, at: time)
+        base = value
+        loadingTime = time
+        invalidation = nil
+        state.error = nil
         updates = []
         endLoad()
     }
 
-    private mutating func accept(_ value: Value, at time: Duration) {
-        base = value
-        (loadingTime, isInvalidated) = (time, false)
-        state.error = nil
+    var isInvalidated: Bool { invalidation != nil }
+
+    mutating func invalidate() {
+        lastNumber += 1
+        invalidation = lastNumber
     }
 
     private mutating func endLoad() {
@@ -116,18 +125,24 @@ struct ResourceContent<Value: Decodable & Sendable>: Sendable {
         return lastNumber
     }
 
-    /// Ends an update. Does nothing if a newer value has replaced its change.
+    /// Ends an update. Does nothing if its change was replaced.
     mutating func end(_ number: Int, isConfirmed: Bool) {
         guard let index = updates.firstIndex(where: { $0.number == number }) else { return }
-        if isConfirmed { updates[index].isConfirmed = true } else { updates.remove(at: index) }
+        if isConfirmed {
+            lastNumber += 1
+            updates[index].confirmation = lastNumber
+        } else {
+            updates.remove(at: index)
+        }
         show()
     }
 
     /// Applies the changes to the value. Those that are confirmed become part of it, unless a load in progress or an
     /// earlier update can still change what they are applied to.
     private mutating func show() {
-        while load == nil, let first = updates.first, first.isConfirmed {
+        while load == nil, let first = updates.first, first.confirmation != nil {
             base = base.map { first.changed($0) }
+            if first.isUncertain { invalidate() }
             updates.removeFirst()
         }
         state.value = base.map { base in updates.reduce(base) { $1.changed($0) } }

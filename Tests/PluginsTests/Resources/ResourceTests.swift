@@ -176,23 +176,57 @@ struct ResourceTests {
         #expect(resource.state.value == (failing == 0 ? Counter(count: 1, name: "new") : Counter(count: 10)))
     }
 
-    @Test("The failure of an update does not change a value that was loaded during its call")
-    func newerLoad() async throws {
+    @Test("A value that is loaded during an update stays when the call fails", arguments: [true, false])
+    func newerLoad(fails: Bool) async throws {
         let resource = try await loaded(1)
         let gate = Gate()
         let update = Task {
             try await resource.update(optimistically: { $0.count += 1 }) {
                 await gate.wait()
-                throw Boom()
+                if fails { throw Boom() }
             }
         }
         await gate.waitForArrivals()
         let call = Task { try await resource.refresh() }
         try await loads.next().finish(7)
-        #expect(try await call.value.count == 7)
+        #expect(try await call.value.count == 8)
+        #expect(!resource.isStale)
         gate.open()
         _ = await update.result
-        #expect(resource.state.value?.count == 7)
+        #expect(resource.state.value?.count == (fails ? 7 : 8))
+        // The server may have counted twice.
+        #expect(resource.isStale == !fails)
+        let last = Task { try await resource.refresh() }
+        try await loads.next().finish(8)
+        #expect(try await last.value.count == 8)
+        #expect(!resource.isStale)
+    }
+
+    @Test("A load after an update replaces its change, also while an earlier update is in progress")
+    func laterLoad() async throws {
+        let resource = try await loaded(1)
+        let gate = Gate()
+        let first = Task { await resource.update(optimistically: { $0.name = "new" }) { await gate.wait() } }
+        await gate.waitForArrivals()
+        await resource.update(optimistically: { $0.count = 5 }) {}
+        #expect(resource.state.value == Counter(count: 5, name: "new"))
+        let call = Task { try await resource.refresh() }
+        try await loads.next().finish(9)
+        #expect(try await call.value == Counter(count: 9, name: "new"))
+        gate.open()
+        await first.value
+        #expect(resource.state.value == Counter(count: 9, name: "new"))
+    }
+
+    @Test("A value that is invalidated during a load is stale after it")
+    func invalidatedDuringLoad() async throws {
+        let resource = resource()
+        let call = Task { try await resource.refresh() }
+        let load = try await loads.next()
+        resource.invalidate()
+        load.finish(1)
+        _ = try await call.value
+        #expect(resource.isStale)
     }
 
     @Test("A load that began before an update does not hide its change", arguments: [true, false])
