@@ -56,9 +56,9 @@ struct SharedRecordLogTests {
     func truncated() throws {
         do { try append("first", "second", to: Log(file)) }
         let data = try Data(contentsOf: file)
-        let log = try Log(file)
         for size in 0..<data.count {
             try data.prefix(size).write(to: file)
+            let log = try Log(file)
             let lineCount = data.prefix(size).filter { $0 == 10 }.count
             #expect(try read(log).names.count == lineCount)
             try append("next", to: log)
