@@ -18,5 +18,8 @@ extension MetricsPlugin: ImmediatePlugin {}
 extension WaitsForConnectivityPlugin: ImmediatePlugin {}
 extension UnauthorizedPlugin: ImmediatePlugin {}
 
+// A refresh of the credential needs the network.
+extension AuthenticationPlugin: OfflinePreparingPlugin {}
+
 // A failover leaves a host whose circuit is open.
 extension CircuitBreakerPlugin: AdmittingPlugin {}

@@ -119,6 +119,7 @@ public struct AuthenticationPlugin<A: Authenticator>: Plugin {
         guard authorizes(context) else { return request }
         do {
             guard let lease = try await lease(for: context) else { return request }
+            context[CredentialSessionKey.self] = lease.owner
             var request = request
             try authenticator.apply(lease.credential, to: &request)
             return request
@@ -126,6 +127,17 @@ public struct AuthenticationPlugin<A: Authenticator>: Plugin {
             if case .ended = failure { context[EndedSessionKey.self] = true }
             throw failure.error(request: request)
         }
+    }
+
+    /// Applies the credential that is known, without a refresh.
+    package func prepareOffline(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
+        guard authorizes(context) else { return request }
+        _ = try await currentCredential.position()
+        guard let lease = currentCredential.lease else { return request }
+        context[CredentialSessionKey.self] = lease.owner
+        var request = request
+        try authenticator.apply(lease.credential, to: &request)
+        return request
     }
 
     /// Retries a call whose credential the server has rejected, once there is a newer one.

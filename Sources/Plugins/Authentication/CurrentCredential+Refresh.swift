@@ -99,7 +99,8 @@ extension CurrentCredential {
             state.keptRefresh = refresh.number
             state.untestedStart = refresh.start
             state.lastFailure = nil
-            return (Lease(credential: credential, generation: state.generation), state.nextChange())
+            let lease = Lease(credential: credential, generation: state.generation, owner: state.owner)
+            return (lease, state.nextChange())
         }
         guard let kept else { return superseded(refresh) }
         await store(credential, change: kept.change)
@@ -114,6 +115,8 @@ extension CurrentCredential {
             state.generation += 1
             state.status = .held(credential)
             state.adoptedGeneration = state.generation
+            // It may be another user's.
+            state.owner = CredentialSession()
             state.keptRefresh = refresh.number
             state.lastFailure = nil
             Self.forget(refresh, in: &state)
@@ -142,12 +145,14 @@ extension CurrentCredential {
 
     /// Ends the session; `nil` if it has ended already, or there is a newer credential. Returns the number of the change.
     private func end(_ refresh: Refresh, _ error: any Error) -> Int? {
-        state.withLock { state in
+        let ended = state.withLock { state -> (change: Int, owner: CredentialSession)? in
             guard state.session == refresh.session, state.generation == refresh.generation, case .held = state.status
             else { return nil }
             state.status = .ended(error.withoutExchange)
-            return state.nextChange()
+            return (state.nextChange(), state.owner)
         }
+        ended?.owner.end()
+        return ended?.change
     }
 
     /// Ends the wait for a refresh that takes too long. If the refresh succeeds later, its credential is kept.

@@ -16,10 +16,11 @@ extension CurrentCredential {
     ///
     /// - Returns: The credential of the old session, and the number of the change.
     func enter(_ credential: Credential?) -> (old: Credential?, change: Int) {
-        let (old, running, hasEnded, change) = state.withLock { state in
+        let (old, running, hasEnded, change, owner) = state.withLock { state in
             defer {
                 state.status = credential.map { .held($0) } ?? .none
                 state.session += 1
+                state.owner = CredentialSession()
                 state.generation += 1
                 state.adoptedGeneration = nil
                 state.wasInStore = false
@@ -30,8 +31,9 @@ extension CurrentCredential {
                 state.lastFailure = nil
             }
             let hasEnded = if case .ended = state.status { true } else { false }
-            return (Self.lease(in: state)?.credential, state.running, hasEnded, state.nextChange())
+            return (Self.lease(in: state)?.credential, state.running, hasEnded, state.nextChange(), state.owner)
         }
+        owner.end()
         // After the end of the session only the sign-out handler still runs, and it may be the code that signs in.
         if let running, !hasEnded {
             running.task.cancel()

@@ -12,6 +12,7 @@ final class CurrentCredential<A: Authenticator>: Sendable {
     struct Lease: Sendable {
         let credential: Credential
         let generation: Int
+        let owner: CredentialSession
         /// Whether another process has stored it. Such a credential is not necessarily a new one.
         var isAdopted = false
     }
@@ -57,6 +58,7 @@ final class CurrentCredential<A: Authenticator>: Sendable {
         var status = Status.unread
         var loading: SharedOutcome<Result<Void, any Error>>?
         var session = 0
+        var owner = CredentialSession()
         var generation = 0
         /// The generation that another process has stored, if it is the current one.
         var adoptedGeneration: Int?
@@ -147,6 +149,7 @@ final class CurrentCredential<A: Authenticator>: Sendable {
         return Lease(
             credential: credential,
             generation: state.generation,
+            owner: state.owner,
             isAdopted: state.adoptedGeneration == state.generation
         )
     }

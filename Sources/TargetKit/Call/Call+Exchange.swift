@@ -202,9 +202,21 @@ extension Call {
     private func send(_ request: TransportRequest, to target: Resolved) async throws -> TransportResponse {
         // A plugin's `willSend` may have cancelled the call before its task was attached to the handle.
         try checkCancellation()
+        if let plugin = plugins.exchange, target.stub == .never {
+            return try await plugin.exchange(request, over: NetworkExchange(call: self, target: target))
+        }
+        return try await sendOverNetwork(request, to: target)
+    }
+
+    /// Performs one exchange with the transport, and stores the cookies of the response.
+    func sendOverNetwork(
+        _ request: TransportRequest,
+        to target: Resolved,
+        inOwnTask: Bool = false
+    ) async throws -> TransportResponse {
         let transport = transport(for: target)
         let response =
-            hasOwnTask
+            hasOwnTask || inOwnTask
             ? try await transport.send(request) : try await transport.send(request, cancelledBy: handle)
         if target.stub == .never, let cookies = configuration.cookies { cookies.store(response.head, of: request) }
         return response
@@ -254,7 +266,7 @@ extension ContinuousClock.Instant {
 
 extension CookieStore {
     /// Adds the cookies for the request's URL, unless the request has a `Cookie` field of its own.
-    fileprivate func add(to request: inout TransportRequest) {
+    func add(to request: inout TransportRequest) {
         let urlRequest = request.urlRequest
         guard let url = urlRequest.url, urlRequest.value(forHTTPHeaderField: "Cookie") == nil,
             let field = header(for: url)

@@ -108,20 +108,24 @@ final class Call: Sendable {
     func run(_ resolve: () throws -> Resolved) async -> Result<Response, TargetKitError> {
         var context = context
         var result: Result<Response, TargetKitError>
+        var (target, request): (Resolved?, URLRequest?)
         do {
             try context.options.timeout.check()
-            let target = try resolved(resolve)
-            let request = try await originalRequest(of: target.endpoint)
+            let resolved = try resolved(resolve)
+            target = resolved
+            let original = try await originalRequest(of: resolved.endpoint)
+            request = original
             result =
-                if let upload = target.resumableUpload {
-                    await attempts(of: request, to: target, resuming: upload, &context)
+                if let upload = resolved.resumableUpload {
+                    await attempts(of: original, to: resolved, resuming: upload, &context)
                 } else {
-                    await attempts(of: request, to: target, &context)
+                    await attempts(of: original, to: resolved, &context)
                 }
             if case .success = result { meter?.finish() }
         } catch {
             result = .failure(failure(error, at: .request))
         }
+        if plugins.exchange != nil { result = await recovered(result, request, to: target, context) }
         return await process(mapped(ended(result)), context)
     }
 
@@ -229,7 +233,7 @@ extension Call {
     }
 
     /// Decodes the response of a success. Adds the envelope's error details to a failure.
-    private func decoded(_ result: Result<Response, TargetKitError>) -> Result<Response, TargetKitError> {
+    func decoded(_ result: Result<Response, TargetKitError>) -> Result<Response, TargetKitError> {
         switch result {
         case .success(let response):
             guard let decoding else { return result }

@@ -2,33 +2,47 @@
 import Foundation
 
 /// The type and permissions of a file.
-struct FileStatus {
+package struct FileStatus {
     private let status: stat
 
     /// `nil` if there is no file.
-    init?(of url: URL, followsLinks: Bool = true) {
+    package init?(of url: URL, followsLinks: Bool = true) {
+        self.init(of: url.path, followsLinks: followsLinks)
+    }
+
+    /// `nil` if there is no file.
+    package init?(of path: String, followsLinks: Bool = false) {
         var status = stat()
-        guard (followsLinks ? stat(url.path, &status) : lstat(url.path, &status)) == 0 else { return nil }
+        guard (followsLinks ? stat(path, &status) : lstat(path, &status)) == 0 else { return nil }
         self.status = status
     }
 
-    init?(of descriptor: Int32) {
+    package init?(of descriptor: Int32) {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { return nil }
         self.status = status
     }
 
-    var isRegular: Bool { status.st_mode & S_IFMT == S_IFREG }
-    var isFolder: Bool { status.st_mode & S_IFMT == S_IFDIR }
-    var isLink: Bool { status.st_mode & S_IFMT == S_IFLNK }
-    var permissions: mode_t { status.st_mode & 0o777 }
-    var size: Int64 { Int64(status.st_size) }
+    package var isRegular: Bool { status.st_mode & S_IFMT == S_IFREG }
+    package var isFolder: Bool { status.st_mode & S_IFMT == S_IFDIR }
+    package var isLink: Bool { status.st_mode & S_IFMT == S_IFLNK }
+    package var permissions: mode_t { status.st_mode & 0o777 }
+    package var size: Int64 { Int64(status.st_size) }
+    /// When the contents were changed, in seconds since 1970.
+    package var modificationTime: Double {
+        #if canImport(Darwin)
+        let time = status.st_mtimespec
+        #else
+        let time = status.st_mtim
+        #endif
+        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+    }
     /// Whether the file belongs to this user.
-    var isOwn: Bool { status.st_uid == geteuid() }
+    package var isOwn: Bool { status.st_uid == geteuid() }
     var hasOneName: Bool { status.st_nlink == 1 }
 
     /// Whether this is a folder that only this user can use.
-    var isPrivateFolder: Bool { isFolder && isOwn && permissions & 0o077 == 0 }
+    package var isPrivateFolder: Bool { isFolder && isOwn && permissions & 0o077 == 0 }
 
     func isSameFile(as other: FileStatus) -> Bool {
         status.st_ino == other.status.st_ino && status.st_dev == other.status.st_dev

@@ -2,16 +2,16 @@
 import Foundation
 
 /// Folders that only their user can read.
-enum PrivateFolder {
+package enum PrivateFolder {
     /// Creates a folder with mode 0700, and those above it that are missing.
-    static func create(_ folder: URL) throws {
+    package static func create(_ folder: URL) throws {
         let attributes: [FileAttributeKey: Any] = [.posixPermissions: 0o700]
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true, attributes: attributes)
     }
 
     /// The user's folder with a name in the caches directory, or else in the temporary one; `nil` if neither can be
     /// private, for example because another user has created the folder in a shared directory.
-    static func standard(named name: String) -> URL? {
+    package static func standard(named name: String) -> URL? {
         let manager = FileManager.default
         let places: [URL?] = [
             manager.urls(for: .cachesDirectory, in: .userDomainMask).first, manager.temporaryDirectory,

@@ -21,6 +21,8 @@ final class PluginChain: Sendable {
     /// The hooks in which a plugin may wait.
     let waitingHooks: Set<PluginHook>
     private let admitting: [any AdmittingPlugin]
+    /// The plugin that takes part in each exchange, if there is one.
+    let exchange: (any ExchangePlugin)?
 
     /// The plugins that a hook visits.
     private struct Rounds: Sendable {
@@ -55,7 +57,8 @@ final class PluginChain: Sendable {
             isEmpty: plugins.isEmpty,
             repeatedType: Self.repeatedType(in: plugins),
             secretHeaders: plugins.reduce(HeaderRedaction.standard.secretNames) { $0.union($1.secretHeaders) },
-            admitting: inOrder.compactMap { $0 as? any AdmittingPlugin }
+            admitting: inOrder.compactMap { $0 as? any AdmittingPlugin },
+            exchange: inOrder.lazy.compactMap { $0 as? any ExchangePlugin }.first
         )
     }
 
@@ -64,9 +67,11 @@ final class PluginChain: Sendable {
         isEmpty: Bool,
         repeatedType: String?,
         secretHeaders: Set<HTTPHeaderName>,
-        admitting: [any AdmittingPlugin]
+        admitting: [any AdmittingPlugin],
+        exchange: (any ExchangePlugin)?
     ) {
         self.rounds = rounds
+        self.exchange = exchange
         self.admitting = admitting
         self.isEmpty = isEmpty
         self.repeatedType = repeatedType
@@ -125,7 +130,8 @@ final class PluginChain: Sendable {
             isEmpty: isEmpty,
             repeatedType: repeatedType,
             secretHeaders: secretHeaders,
-            admitting: admitting
+            admitting: admitting,
+            exchange: exchange
         )
     }
 
@@ -140,6 +146,21 @@ final class PluginChain: Sendable {
     func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
         var request = request
         for plugin in rounds.preparing { request = try await plugin.prepare(request, context: context) }
+        return request
+    }
+
+    /// Prepares and signs a request without the network, as far as the plugins can.
+    func prepareOffline(_ request: URLRequest, context: RequestContext) async -> URLRequest {
+        var request = request
+        for plugin in rounds.preparing + rounds.signing where plugin.place.changesRequests {
+            let prepared =
+                if let plugin = plugin as? any OfflinePreparingPlugin {
+                    try? await plugin.prepareOffline(request, context: context)
+                } else {
+                    try? await plugin.prepare(request, context: context)
+                }
+            request = prepared ?? request
+        }
         return request
     }
 

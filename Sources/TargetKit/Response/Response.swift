@@ -24,6 +24,7 @@ public struct Response: Sendable {
         let body: ResponseBody?
         let decoder: JSONDecoder?
         let isSample: Bool
+        let origin: Origin
 
         init(
             head: ResponseHead,
@@ -34,7 +35,8 @@ public struct Response: Sendable {
             target: (any TargetType)?,
             body: ResponseBody? = nil,
             decoder: JSONDecoder? = nil,
-            isSample: Bool = false
+            isSample: Bool = false,
+            origin: Origin = .network
         ) {
             self.head = head
             self.request = request
@@ -45,6 +47,7 @@ public struct Response: Sendable {
             self.body = body
             self.decoder = decoder
             self.isSample = isSample
+            self.origin = origin
         }
     }
 
@@ -99,7 +102,8 @@ public struct Response: Sendable {
             target: target,
             body: stream,
             decoder: decoder,
-            isSample: response.isSample
+            isSample: response.isSample,
+            origin: response.origin
         )
     }
 
@@ -120,7 +124,8 @@ public struct Response: Sendable {
             target: target,
             body: body,
             decoder: decoder,
-            isSample: response.isSample
+            isSample: response.isSample,
+            origin: response.origin
         )
     }
 
@@ -151,6 +156,9 @@ public struct Response: Sendable {
 
     /// The redirects that were followed.
     public var redirects: [Redirect] { exchange.redirects }
+
+    /// Whether the response is from the network or from a cache.
+    public var origin: Origin { exchange.origin }
 
     /// The file with the body, if the task downloads to a file and the response is an accepted success.
     public var file: URL? { exchange.file }

@@ -116,8 +116,8 @@ extension CallOptions {
     /// Whether the call shares one exchange with identical calls that are in flight; default `false`.
     ///
     /// Two calls are identical if these are equal after the plugins' `prepare`: method, URL, header fields, body (files
-    /// are compared by path), destination of the response, exchange timeout, validation, and responder (the transport
-    /// or the same sample). Changes by plugins at ``PluginPlace/signing`` and later places are ignored. Each call has
+    /// are compared by path), cache policy, destination of the response, exchange timeout, validation, and responder
+    /// (the transport or the same sample). Changes by plugins at ``PluginPlace/signing`` and later places are ignored. Each call has
     /// its own `prepare`, `process`, decoding and progress, and is cancelled separately. The exchange has its own
     /// ``RequestContext`` for `willSend`, `didReceive` and `retry`, and is cancelled with the last of its calls.
     /// Streams are never shared.

@@ -18,6 +18,7 @@ public struct TransportResponse: Sendable {
         var body: Body
         var metrics: TransportMetrics?
         var isSample = false
+        var origin = Response.Origin.network
     }
 
     private var fields: Boxed<Fields>
@@ -41,6 +42,12 @@ public struct TransportResponse: Sendable {
     var isSample: Bool {
         get { fields.value.isSample }
         set { fields.value.isSample = newValue }
+    }
+
+    /// Whether the response is from the network or from a cache.
+    package var origin: Response.Origin {
+        get { fields.value.origin }
+        set { fields.value.origin = newValue }
     }
 
     /// Creates a response.

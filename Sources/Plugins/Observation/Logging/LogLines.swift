@@ -50,7 +50,8 @@ struct LogLines {
             return
         }
         let warning = response.metrics?.trustedBlindly == true ? ", the server's certificate was NOT CHECKED" : ""
-        write("← \(response.statusCode) \(event.target), \(size)\(time)\(warning)")
+        let origin = response.origin == .network ? "" : ", from \(response.origin)"
+        write("← \(response.statusCode) \(event.target), \(size)\(origin)\(time)\(warning)")
     }
 
     private func writeFailure() {

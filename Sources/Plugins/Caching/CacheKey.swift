@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// What a stored response is found by: the URL and the user. The method is always GET.
+struct CacheKey: Sendable, Hashable {
+    /// The URL without its fragment.
+    let url: String
+    /// A digest that identifies the user; `nil` for a request without credentials.
+    let user: String?
+
+    init(url: URL, user: String?) {
+        self.init(url: Self.text(of: url), user: user)
+    }
+
+    init(url: String, user: String?) {
+        self.url = url
+        self.user = user
+    }
+
+    /// The text of a URL without its fragment, which is not sent.
+    static func text(of url: URL) -> String {
+        let text = url.absoluteString
+        guard let end = text.utf8.firstIndex(of: UInt8(ascii: "#")) else { return text }
+        return String(text[..<end])
+    }
+}
+
+/// A secret number of a cache, so that its digests cannot be compared with those of guessed texts.
+struct CacheSalt: Sendable {
+    static let size = 32
+    let bytes: [UInt8]
+
+    init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+    static func random() -> CacheSalt {
+        var random = SystemRandomNumberGenerator()
+        return CacheSalt((0..<size).map { _ in UInt8.random(in: .min ... .max, using: &random) })
+    }
+
+    /// The digest of texts, of 64 hexadecimal digits. Texts that differ in number or limits have different digests.
+    func digest(of texts: [String]) -> String {
+        var hasher = SHA256Hasher()
+        bytes.withUnsafeBytes { hasher.update($0) }
+        for text in texts {
+            withUnsafeBytes(of: UInt64(text.utf8.count).littleEndian) { hasher.update($0) }
+            var text = text
+            text.withUTF8 { hasher.update(UnsafeRawBufferPointer($0)) }
+        }
+        return MessageDigest.hexadecimal(hasher.finalize())
+    }
+}
+
+/// The fields of a request by which its response was selected (RFC 9111 §4.1).
+struct CacheVariant: Sendable, Hashable {
+    /// The names in the response's `Vary`, in lowercase and sorted.
+    let names: [String]
+    /// The digest of the request's values; `nil` if it has none of the fields.
+    let digest: String?
+
+    /// The variant of a response without `Vary`.
+    static let only = CacheVariant(names: [], digest: nil)
+
+    /// The variant that a request selects with these names.
+    init(names: [String], of fields: [String: String], _ salt: CacheSalt) {
+        self.names = names
+        digest = Self.digest(names, fields, salt)
+    }
+
+    init(names: [String], digest: String?) {
+        self.names = names
+        self.digest = digest
+    }
+
+    /// Whether a request selects this variant.
+    func matches(_ fields: [String: String], _ salt: CacheSalt) -> Bool {
+        names.isEmpty || Self.digest(names, fields, salt) == digest
+    }
+
+    private static func digest(_ names: [String], _ fields: [String: String], _ salt: CacheSalt) -> String? {
+        var texts: [String] = []
+        for name in names {
+            guard let value = fields.first(where: { $0.key.equalsIgnoringASCIICase(name) })?.value else { continue }
+            texts += [name, normalized(value)]
+        }
+        return texts.isEmpty ? nil : salt.digest(of: texts)
+    }
+
+    /// A value without optional whitespace around its commas.
+    private static func normalized(_ value: String) -> String {
+        let parts = value.split(separator: ",", omittingEmptySubsequences: false)
+        return parts.map { $0.trimmingCharacters(in: .whitespaces) }.joined(separator: ",")
+    }
+
+    /// The names in `Vary`; `nil` for `*`, which no request matches.
+    static func names(in headers: HTTPHeaders) -> [String]? {
+        var names: Set<String> = []
+        for value in headers.values(for: "Vary") {
+            for part in value.split(separator: ",") {
+                let name = part.trimmingCharacters(in: .whitespaces)
+                if name == "*" { return nil }
+                if !name.isEmpty { names.insert(name.lowercased()) }
+            }
+        }
+        return names.sorted()
+    }
+}

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// How a call uses the cache of its provider's ``ResponseCachePlugin``.
+///
+/// The policies that use a response whatever its age do so even if the server has asked for its revalidation. A response
+/// that the server does not allow to be stored is never in the cache.
+public enum CachePolicy: Sendable, Hashable {
+    /// Follows the server's caching fields (RFC 9111), or the request's `cachePolicy` if a closure or a plugin has set
+    /// it. The default.
+    case useProtocol
+    /// Loads the response from the server, and stores it.
+    case reload
+    /// Uses a cached response, whatever its age; loads it if there is none.
+    case cachedElseLoad
+    /// Uses a cached response, whatever its age; fails with `URLError(.resourceUnavailable)` if there is none.
+    case onlyCached
+    /// Follows the server's caching fields, and uses a cached response, whatever its age, if the call fails: without a
+    /// response, before it is sent, or with status 408, 429 or 5xx.
+    case staleOnFailure
+
+    /// The policy of a request.
+    init(_ policy: URLRequest.CachePolicy) {
+        switch policy {
+        case .reloadIgnoringLocalCacheData, .reloadIgnoringLocalAndRemoteCacheData: self = .reload
+        case .returnCacheDataElseLoad: self = .cachedElseLoad
+        case .returnCacheDataDontLoad: self = .onlyCached
+        default: self = .useProtocol
+        }
+    }
+
+    /// The policy of `URLRequest` with the same effect on an exchange.
+    var ofRequest: URLRequest.CachePolicy {
+        switch self {
+        case .useProtocol, .staleOnFailure: .useProtocolCachePolicy
+        case .reload: .reloadIgnoringLocalCacheData
+        case .cachedElseLoad: .returnCacheDataElseLoad
+        case .onlyCached: .returnCacheDataDontLoad
+        }
+    }
+
+    /// Whether a call that has failed may get a cached response.
+    var allowsFallback: Bool {
+        switch self {
+        case .useProtocol, .reload: false
+        case .cachedElseLoad, .onlyCached, .staleOnFailure: true
+        }
+    }
+}
+
+extension CallOptions {
+    /// How the call uses the cache; default ``CachePolicy/useProtocol``. Another value overrides the `cachePolicy` of
+    /// the request. It has no effect without a ``ResponseCachePlugin``.
+    public var cachePolicy: CachePolicy {
+        get { self[CachePolicyKey.self] }
+        set { self[CachePolicyKey.self] = newValue }
+    }
+}
+
+private enum CachePolicyKey: CallOptionKey { static let defaultValue = CachePolicy.useProtocol }

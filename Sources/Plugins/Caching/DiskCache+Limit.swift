@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+
+/// The number of bytes on the disk, about: what was found when the files were counted, and what was written since.
+struct DiskUsage: Sendable {
+    /// `nil` until the files have been counted.
+    var counted: Int?
+    var written = 0
+    var isChecking = false
+
+    /// Whether the files must be counted. Other processes write, too, so this happens after an eighth of the limit at
+    /// the latest.
+    mutating func isCheckDue(limit: Int) -> Bool {
+        guard !isChecking, let counted else { return false }
+        return counted + written > limit || written > limit / 8
+    }
+}
+
+extension DiskCache {
+    private struct StoredFile {
+        let path: String
+        let size: Int
+        let use: Double
+    }
+
+    /// Counts the files later, removes what killed processes have left behind, and removes the least recently used
+    /// responses if there are too many.
+    func maintain() {
+        let begins = usage.withLock { usage in
+            defer { usage.isChecking = true }
+            return !usage.isChecking
+        }
+        guard begins else { return }
+        maintenanceQueue.async { [self] in
+            layout.removeLeftovers()
+            checkLimit()
+        }
+    }
+
+    /// The number of bytes of all files.
+    func size() async -> Int {
+        await Self.run(on: maintenanceQueue) { self.files().reduce(0) { $0 + $1.size } }
+    }
+
+    private func checkLimit() {
+        let before = usage.withLock(\.written)
+        let files = files()
+        var size = files.reduce(0) { $0 + $1.size }
+        var removed = 0
+        if size > limit {
+            for file in files.sorted(by: { $0.use < $1.use }) where size > limit - limit / 8 {
+                size -= file.size
+                if CacheEntryFile.remove(file.path) { removed += 1 }
+            }
+        }
+        usage.withLock { [size] usage in
+            usage.counted = size
+            usage.written -= before
+            usage.isChecking = false
+        }
+        if removed > 0 { report(.removed(count: removed)) }
+    }
+
+    private func files() -> [StoredFile] {
+        var files: [StoredFile] = []
+        for folder in 0..<Self.folderCount {
+            for name in layout.names(in: folder) {
+                let path = layout.path(folder, name)
+                guard let status = FileStatus(of: path), status.isOwn else { continue }
+                files.append(StoredFile(path: path, size: Int(status.size), use: status.modificationTime))
+            }
+        }
+        return files
+    }
+
+    /// Removes responses whose file names a closure accepts.
+    ///
+    /// - Returns: Their number.
+    func remove(ofUser user: String) async -> Int {
+        let part = "-\(Self.name(ofUser: user))-"
+        return await remove { _, name in name.contains(part) }
+    }
+
+    /// Removes the responses whose heads a closure accepts.
+    ///
+    /// - Returns: Their number.
+    func remove(where isMeant: @escaping @Sendable (ResponseCache.Entry) -> Bool) async -> Int {
+        await remove { path, _ in CacheFile.entry(at: path).map(isMeant) ?? true }
+    }
+
+    private func remove(_ isMeant: @escaping @Sendable (_ path: String, _ name: String) -> Bool) async -> Int {
+        let counts = await onEachQueue { [layout] folders in
+            var count = 0
+            for folder in folders {
+                for name in layout.names(in: folder) {
+                    let path = layout.path(folder, name)
+                    if isMeant(path, name), CacheEntryFile.remove(path) { count += 1 }
+                }
+            }
+            return count
+        }
+        return counts.reduce(0, +)
+    }
+}

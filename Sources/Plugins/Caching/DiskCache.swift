@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+
+/// The responses in a folder, a file for each.
+///
+/// A file's name consists of digests of the URL, the user and the variant, so a response is found by listing one of 1,024
+/// folders; there is no index that could be wrong, and opening the cache reads none of the files. A file is written
+/// under a temporary name, and renamed; its checksum finds damage. Therefore any number of processes can use the folder,
+/// and each can end at any moment. Files are not flushed: after a loss of power, those that are incomplete count as
+/// missing.
+///
+/// Its methods access the disk, so they run on the queues of ``onQueue(of:_:)``.
+final class DiskCache: Sendable {
+    /// The number of responses of one URL and user.
+    static let variantLimit = 16
+    static let folderCount = 1024
+    /// How often the use of a file is noted in its modification time, in seconds.
+    private static let useInterval: Double = 60
+
+    let layout: DiskCacheLayout
+    let salt: CacheSalt
+    let limit: Int
+    private let usesHeuristics: Bool
+    private let queues = (0..<4).map { DispatchQueue(label: "TargetKit.cache.\($0)") }
+    let maintenanceQueue = DispatchQueue(label: "TargetKit.cache.maintenance", qos: .utility)
+    let usage = Locked(DiskUsage())
+    let report: @Sendable (ResponseCache.Event) -> Void
+
+    /// Opens a folder, and creates what is missing.
+    init(
+        _ folder: URL,
+        limit: Int,
+        usesHeuristics: Bool,
+        report: @escaping @Sendable (ResponseCache.Event) -> Void
+    ) throws(CacheFailure) {
+        layout = DiskCacheLayout(folder)
+        salt = try layout.open()
+        self.limit = max(0, limit)
+        self.usesHeuristics = usesHeuristics
+        self.report = report
+        maintain()
+    }
+
+    /// Runs work on the queue of a URL's files. Work for one URL runs in order.
+    func onQueue<Value: Sendable>(of url: String, _ work: @escaping @Sendable () -> Value) async -> Value {
+        await Self.run(on: queue(of: url), work)
+    }
+
+    /// Begins work on the queue of a URL's files.
+    func begin(for url: String, _ work: @escaping @Sendable () -> Void) {
+        queue(of: url).async(execute: work)
+    }
+
+    /// Runs work on each queue, after the work that was begun before.
+    func onEachQueue<Value: Sendable>(_ work: @escaping @Sendable (_ folders: [Int]) -> Value) async -> [Value] {
+        var values: [Value] = []
+        for (index, queue) in queues.enumerated() {
+            let folders = (0..<Self.folderCount).filter { $0 % queues.count == index }
+            values.append(await Self.run(on: queue) { work(folders) })
+        }
+        return values
+    }
+
+    private func queue(of url: String) -> DispatchQueue {
+        queues[layout.folderNumber(of: salt.digest(of: [url])) % queues.count]
+    }
+
+    static func run<Value: Sendable>(on queue: DispatchQueue, _ work: @escaping @Sendable () -> Value) async -> Value {
+        await withCheckedContinuation { continuation in
+            queue.async { continuation.resume(returning: work()) }
+        }
+    }
+
+    // MARK: - Files
+
+    /// The latest response for a key that a request with these fields selects.
+    func response(for key: CacheKey, _ fields: [String: String]) -> CachedResponse? {
+        let (folder, prefix) = place(of: key)
+        var latest: CachedResponse?
+        for name in layout.names(in: folder) where name.hasPrefix(prefix) {
+            guard let response = read(layout.path(folder, name)), response.key == key,
+                response.variant.matches(fields, salt), response.responseTime >= latest?.responseTime ?? .distantPast
+            else { continue }
+            latest = response
+        }
+        return latest
+    }
+
+    /// Reads a file. One that is not a complete response is removed.
+    private func read(_ path: String) -> CachedResponse? {
+        switch CacheEntryFile.contents(of: path, noteUseAfter: Self.useInterval) {
+        case .contents(let bytes):
+            let response = bytes.withUnsafeBytes { CacheFile.response(in: $0, usesHeuristics: usesHeuristics) }
+            if response == nil { CacheEntryFile.remove(path) }
+            return response
+        case .notAFile:
+            CacheEntryFile.remove(path)
+            return nil
+        case .unavailable: return nil
+        }
+    }
+
+    /// Writes a response, which replaces the one of the same key and variant.
+    func write(_ response: CachedResponse) throws(CacheFailure) {
+        let data = CacheFile.data(of: response)
+        guard data.count <= limit / 4 else { return remove(response) }
+        let (folder, prefix) = place(of: response.key)
+        let path = layout.path(folder, prefix + name(of: response.variant))
+        try CacheEntryFile.write(data, to: path, in: layout, folder)
+        if response.variant != .only { limitVariants(in: folder, prefix) }
+        let isFull = usage.withLock { usage in
+            usage.written += data.count
+            return usage.isCheckDue(limit: limit)
+        }
+        if isFull { maintain() }
+    }
+
+    func remove(_ response: CachedResponse) {
+        let (folder, prefix) = place(of: response.key)
+        CacheEntryFile.remove(layout.path(folder, prefix + name(of: response.variant)))
+    }
+
+    /// Removes the responses of a URL, those of all users.
+    ///
+    /// - Returns: Their number.
+    func remove(url: String) -> Int {
+        let digest = salt.digest(of: [url])
+        let folder = layout.folderNumber(of: digest)
+        let names = layout.names(in: folder).filter { $0.hasPrefix(digest.prefix(32)) }
+        return names.filter { CacheEntryFile.remove(layout.path(folder, $0)) }.count
+    }
+
+    private func limitVariants(in folder: Int, _ prefix: String) {
+        let names = layout.names(in: folder).filter { $0.hasPrefix(prefix) }
+        guard names.count > Self.variantLimit else { return }
+        let paths = names.map { layout.path(folder, $0) }
+        let byAge = paths.sorted { CacheEntryFile.modificationTime(of: $0) < CacheEntryFile.modificationTime(of: $1) }
+        for path in byAge.dropLast(Self.variantLimit) { CacheEntryFile.remove(path) }
+    }
+
+    // MARK: - Names
+
+    /// The folder of a key's files, and the beginning of their names.
+    private func place(of key: CacheKey) -> (folder: Int, prefix: String) {
+        let digest = salt.digest(of: [key.url])
+        return (layout.folderNumber(of: digest), "\(digest.prefix(32))-\(Self.name(ofUser: key.user))-")
+    }
+
+    /// The part of a name that identifies a user.
+    static func name(ofUser user: String?) -> String { user.map { String($0.prefix(16)) } ?? nobody }
+
+    private static let nobody = String(repeating: "0", count: 16)
+
+    private func name(of variant: CacheVariant) -> String {
+        guard !variant.names.isEmpty else { return Self.nobody }
+        return String(salt.digest(of: variant.names + [variant.digest ?? ""]).prefix(16))
+    }
+}
+
+/// A failed operation of a cache's folder.
+struct CacheFailure: Error, Sendable, Hashable {
+    let message: String
+
+    init(_ what: String, _ path: String, code: Int32 = errno) {
+        message = "\(what) \(path): \(String(cString: strerror(code)))"
+    }
+
+    init(message: String) {
+        self.message = message
+    }
+}

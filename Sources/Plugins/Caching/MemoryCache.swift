@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+
+/// The responses in memory. The least recently used ones are removed when they exceed a limit.
+final class MemoryCache: Sendable {
+    private struct Slot: Sendable {
+        let response: CachedResponse
+        /// The number of the last use.
+        var use: UInt64
+    }
+
+    private struct State: Sendable {
+        /// By URL, so that all responses of one can be removed.
+        var slots: [String: [Slot]] = [:]
+        var size = 0
+        var lastUse: UInt64 = 0
+
+        mutating func nextUse() -> UInt64 {
+            lastUse += 1
+            return lastUse
+        }
+    }
+
+    private let limit: Int
+    private let state = Locked(State())
+
+    init(limit: Int) {
+        self.limit = max(0, limit)
+    }
+
+    /// The number of bytes, about.
+    var size: Int { state.withLock(\.size) }
+
+    /// The latest response that a closure accepts, of those for the key.
+    func response(for key: CacheKey, where isSelected: (CachedResponse) -> Bool) -> CachedResponse? {
+        // The closure computes digests, so it runs outside the lock.
+        let candidates = state.withLock { state -> [CachedResponse] in
+            guard let slots = state.slots[key.url] else { return [] }
+            if slots.count == 1, slots[0].response.key.user == key.user {
+                let use = state.nextUse()
+                state.slots[key.url]?[0].use = use
+                return [slots[0].response]
+            }
+            return slots.lazy.map(\.response).filter { $0.key.user == key.user }
+        }
+        guard let found = candidates.last(where: isSelected) else { return nil }
+        if candidates.count > 1 { use(found) }
+        return found
+    }
+
+    private func use(_ response: CachedResponse) {
+        state.withLock { state in
+            guard let index = state.slots[response.key.url]?.firstIndex(where: { $0.response === response }) else {
+                return
+            }
+            let use = state.nextUse()
+            state.slots[response.key.url]?[index].use = use
+        }
+    }
+
+    /// Stores a response, which replaces the one of the same key and variant. A response of more than a quarter of the
+    /// limit is not kept.
+    ///
+    /// - Returns: The number of responses that were removed to make room.
+    @discardableResult
+    func store(_ response: CachedResponse) -> Int {
+        let fits = response.size <= limit / 4
+        return state.withLock { state in
+            var slots = state.slots[response.key.url] ?? []
+            slots.removeAll { slot in
+                let isReplaced = slot.response.key == response.key && slot.response.variant == response.variant
+                if isReplaced { state.size -= slot.response.size }
+                return isReplaced
+            }
+            if fits {
+                slots.append(Slot(response: response, use: state.nextUse()))
+                state.size += response.size
+            }
+            while slots.count > DiskCache.variantLimit, let oldest = slots.first {
+                state.size -= oldest.response.size
+                slots.removeFirst()
+            }
+            state.slots[response.key.url] = slots.isEmpty ? nil : slots
+            return state.size > limit ? makeRoom(in: &state) : 0
+        }
+    }
+
+    /// Removes the least recently used responses until an eighth of the limit is free.
+    private func makeRoom(in state: inout State) -> Int {
+        let slots = state.slots.values.joined().sorted { $0.use < $1.use }
+        var removed: Set<ObjectIdentifier> = []
+        for slot in slots where state.size > limit - limit / 8 {
+            removed.insert(ObjectIdentifier(slot.response))
+            state.size -= slot.response.size
+        }
+        state.slots = state.slots.compactMapValues { slots in
+            let rest = slots.filter { !removed.contains(ObjectIdentifier($0.response)) }
+            return rest.isEmpty ? nil : rest
+        }
+        return removed.count
+    }
+
+    /// Removes the responses that a closure accepts, of one URL or of all.
+    ///
+    /// - Returns: Their number.
+    @discardableResult
+    func remove(url: String? = nil, where isMeant: (CachedResponse) -> Bool = { _ in true }) -> Int {
+        let responses = state.withLock { state in
+            if let url { state.slots[url]?.map(\.response) ?? [] } else { state.slots.values.flatMap { $0.map(\.response) } }
+        }
+        let removed = responses.filter(isMeant)
+        return state.withLock { state in
+            var count = 0
+            for response in removed {
+                guard let index = state.slots[response.key.url]?.firstIndex(where: { $0.response === response }) else {
+                    continue
+                }
+                state.slots[response.key.url]?.remove(at: index)
+                if state.slots[response.key.url]?.isEmpty == true { state.slots[response.key.url] = nil }
+                state.size -= response.size
+                count += 1
+            }
+            return count
+        }
+    }
+}

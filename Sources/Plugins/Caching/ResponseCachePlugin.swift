@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Answers calls from a ``ResponseCache``, and stores responses in it, as RFC 9111 specifies for a private cache.
+///
+/// ```swift
+/// let provider = Provider<Catalog>(plugins: [ResponseCachePlugin(cache)])
+/// let list = try await provider.request(.list, options: .setting(\.cachePolicy, .staleOnFailure))
+/// if case .stale(let age) = list.origin { showAge(age) }
+/// ```
+///
+/// The cache is between the redirects and the transport: each request of a redirected call is cached by itself. Stubbed
+/// calls do not use it, nor do requests with a body, downloads to files, streams, and requests with `Range`, `If-Range`,
+/// `If-Match` or `If-Unmodified-Since`. All of them invalidate stored responses as RFC 9111 §4.4 specifies if their method
+/// is not safe.
+///
+/// - `max-age`, `Expires`, `no-store`, `no-cache`, `must-revalidate`, `must-understand`, `Vary`, `Age` and the directives of
+///   requests are honored, and so are `stale-while-revalidate` and `stale-if-error` (RFC 5861). `s-maxage` and
+///   `proxy-revalidate` are for shared caches, and ignored.
+/// - A stale response is validated with its `ETag` and `Last-Modified`; a `304` refreshes it.
+/// - A request with `only-if-cached` that the cache cannot answer gets the status 504 (RFC 9111 §5.2.1.7).
+/// - A cached response does not set cookies. `Response.origin` says that it is from the cache, and its `Age` field how old
+///   it is.
+/// - **Credentials.** Responses to requests with credentials (`Plugin.secretHeaders`, `Authorization`, `Cookie`) are kept
+///   apart for each credential. A session of an ``AuthenticationPlugin`` keeps its responses when its credential is
+///   refreshed, and they are removed when it ends. For other credentials that change, or to keep the responses between
+///   launches, pass `user`.
+///
+/// A provider can have only one of these plugins.
+public struct ResponseCachePlugin: ExchangePlugin, ImmediatePlugin {
+    /// After the plugins that prepare requests, so that a call's policy overrides theirs.
+    public var place: PluginPlace { .caching }
+
+    private let cache: ResponseCache
+    private let user: (@Sendable (RequestContext) -> String?)?
+
+    /// Creates a plugin.
+    ///
+    /// - Parameters:
+    ///   - cache: The cache, which several plugins can use.
+    ///   - user: Identifies the user of a call, for example by the number of the account, so that responses outlive a
+    ///     change of the credential. `nil`: the credential identifies the user. It is called for each request.
+    public init(_ cache: ResponseCache, user: (@Sendable (RequestContext) -> String?)? = nil) {
+        self.cache = cache
+        self.user = user
+    }
+
+    /// Sets the `cachePolicy` of the request if the call has a policy of its own.
+    public func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
+        let policy = context.options.cachePolicy
+        guard policy != .useProtocol, request.cachePolicy != policy.ofRequest else { return request }
+        var request = request
+        request.cachePolicy = policy.ofRequest
+        return request
+    }
+
+    package func exchange(_ request: TransportRequest, over network: NetworkExchange) async throws -> TransportResponse {
+        let context = network.context
+        if context.options.cachePolicy.allowsFallback, context[FirstRequestKey.self] == nil {
+            context[FirstRequestKey.self] = request
+        }
+        let storage = await cache.open()
+        guard let exchange = exchange(of: request, context, storage, network) else {
+            let response = try await network.send(request)
+            await cache.invalidate(after: request.urlRequest, response.head, in: storage)
+            return response
+        }
+        return try await exchange.response()
+    }
+
+    package func response(
+        insteadOf error: TargetKitError,
+        context: RequestContext,
+        unsent: @Sendable () async -> TransportRequest?
+    ) async -> (request: TransportRequest, response: TransportResponse)? {
+        let policy = context.options.cachePolicy
+        guard policy.allowsFallback, error.allowsCachedResponse else { return nil }
+        let first = context[FirstRequestKey.self]
+        if policy != .staleOnFailure, first != nil { return nil }
+        guard let request = if let first { first } else { await unsent() } else { return nil }
+        let storage = await cache.open()
+        guard let exchange = exchange(of: request, context, storage, nil),
+            let response = await exchange.storedResponse()
+        else { return nil }
+        return (request, response)
+    }
+
+    /// Returns `nil` for a request that goes past the cache.
+    private func exchange(
+        of request: TransportRequest,
+        _ context: RequestContext,
+        _ storage: ResponseCache.Storage,
+        _ network: NetworkExchange?
+    ) -> CacheExchange? {
+        let urlRequest = request.urlRequest
+        guard case .none = request.body, case .memory(let limit) = request.destination, let url = urlRequest.url else {
+            return nil
+        }
+        let method = urlRequest.httpMethod ?? "GET"
+        guard method == "GET" || method == "HEAD" else { return nil }
+        let fields = urlRequest.allHTTPHeaderFields ?? [:]
+        if !fields.isEmpty, fields.keys.contains(where: \.isForOrigin) { return nil }
+        let session = context[CredentialSessionKey.self]
+        return CacheExchange(
+            cache: cache,
+            storage: storage,
+            network: network,
+            request: request,
+            url: url,
+            fields: fields,
+            isHead: method == "HEAD",
+            bodyLimit: limit,
+            key: CacheKey(url: url, user: user(fields, context, session, storage.salt)),
+            session: session,
+            generation: cache.generation
+        )
+    }
+
+    /// The digest that identifies the user; `nil` for a request without credentials.
+    private func user(
+        _ fields: [String: String],
+        _ context: RequestContext,
+        _ session: CredentialSession?,
+        _ salt: CacheSalt
+    ) -> String? {
+        if let user = user?(context) { return salt.digest(of: ["user", user]) }
+        if fields.isEmpty { return nil }
+        let secrets = context.secretHeaders
+        let credentials = fields.filter { secrets.contains(HTTPHeaderName(rawValue: $0.key)) }
+        if credentials.isEmpty { return nil }
+        let digest = {
+            let sorted = credentials.map { ($0.key.lowercased(), $0.value) }.sorted { $0 < $1 }
+            return salt.digest(of: ["credentials"] + sorted.flatMap { [$0.0, $0.1] })
+        }
+        guard let session else { return digest() }
+        return session.user(of: cache, digest) { [cache] user in cache.remove(user: user) }
+    }
+}
+
+private enum FirstRequestKey: RequestContextKey { typealias Value = TransportRequest }
+
+extension PluginPlace {
+    /// Sets the cache policy, after the plugins that prepare requests. 585.
+    fileprivate static let caching = PluginPlace(rawValue: 585)
+}
+
+extension String {
+    /// Whether a field of that name asks for something that a stored response cannot decide (RFC 9111 §4.3.2).
+    fileprivate var isForOrigin: Bool {
+        switch utf8.count {
+        case 5: equalsIgnoringASCIICase("Range")
+        case 8: equalsIgnoringASCIICase("If-Range") || equalsIgnoringASCIICase("If-Match")
+        case 19: equalsIgnoringASCIICase("If-Unmodified-Since")
+        default: false
+        }
+    }
+}
+
+extension TargetKitError {
+    /// Whether a cached response may be returned instead: the server has not answered, or cannot answer now.
+    fileprivate var allowsCachedResponse: Bool {
+        switch stage {
+        case .cancelled, .shutDown, .endpoint, .decoding, .envelope: false
+        case .request, .transport, .status:
+            response.map { [408, 429].contains($0.statusCode) || $0.statusCode >= 500 } ?? (kind != .unauthorized)
+        }
+    }
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// A plugin that takes part in each single exchange, between the redirects and the transport: a cache.
+///
+/// It is called once for each request that would be sent, with its cookies and its signature, and not for stubbed calls.
+/// A provider has at most one.
+package protocol ExchangePlugin: SinglePlugin {
+    /// Returns the response to a request, from the network or instead of it.
+    func exchange(_ request: TransportRequest, over network: NetworkExchange) async throws -> TransportResponse
+
+    /// Returns a response for a call that has failed; `nil` if there is none.
+    ///
+    /// - Parameter unsent: Builds the request as it would be sent, without waiting for the network; `nil` if it cannot be
+    ///   built.
+    func response(
+        insteadOf error: TargetKitError,
+        context: RequestContext,
+        unsent: @Sendable () async -> TransportRequest?
+    ) async -> (request: TransportRequest, response: TransportResponse)?
+}
+
+/// A plugin that may need the network to prepare a request.
+package protocol OfflinePreparingPlugin: Plugin {
+    /// Prepares a request with what is known without the network.
+    func prepareOffline(_ request: URLRequest, context: RequestContext) async throws -> URLRequest
+}
+
+/// Sends the requests of an ``ExchangePlugin`` over the network, and stores the cookies of the responses.
+package struct NetworkExchange: Sendable {
+    let call: Call
+    let target: Call.Resolved
+
+    /// The context of the call.
+    package var context: RequestContext { call.context }
+
+    /// Performs one exchange, which is cancelled with the call.
+    package func send(_ request: TransportRequest) async throws -> TransportResponse {
+        try await call.sendOverNetwork(request, to: target)
+    }
+
+    /// Performs one exchange that does not end with the call. It belongs to the call's scope, which can cancel it and
+    /// waits for it when it is shut down.
+    ///
+    /// - Returns: Whether the exchange begins; otherwise the scope is shut down, and `finish` is not called.
+    package func sendInBackground(
+        _ request: TransportRequest,
+        finish: @escaping @Sendable (Result<TransportResponse, any Error>) async -> Void
+    ) -> Bool {
+        let handle = RequestHandle(deadline: nil)
+        let context = context.ofExchange(handle)
+        let scope = context.scope
+        guard scope.insert(context, owner: handle, handle: handle) else { return false }
+        var request = request
+        request.progress = nil
+        let task = Task { [call, target, request] in
+            let result: Result<TransportResponse, any Error>
+            do {
+                result = .success(try await call.sendOverNetwork(request, to: target, inOwnTask: true))
+            } catch {
+                result = .failure(error)
+            }
+            await finish(result)
+            handle.releaseAtEnd()
+            scope.remove(context.id)
+        }
+        handle.attach(task)
+        return true
+    }
+}
+
+extension Call {
+    /// Asks the exchange plugin for a response to a call that has failed.
+    func recovered(
+        _ result: Result<Response, TargetKitError>,
+        _ original: URLRequest?,
+        to target: Resolved?,
+        _ context: RequestContext
+    ) async -> Result<Response, TargetKitError> {
+        guard case .failure(let error) = result, let plugin = plugins.exchange, let original, let target,
+            target.stub == .never, interruption == nil, !delivery.isStream, target.endpoint.task.download == nil
+        else { return result }
+        let unsent = { @Sendable [self] () async -> TransportRequest? in
+            let prepared = await plugins.prepareOffline(original, context: context)
+            guard var request = try? transportRequest(prepared, to: target) else { return nil }
+            if let cookies = configuration.cookies { cookies.add(to: &request) }
+            return request
+        }
+        guard let found = await plugin.response(insteadOf: error, context: context, unsent: unsent),
+            let response = try? Response(
+                ExchangeResult(response: found.response, request: found.request, redirects: []),
+                target: context.target,
+                decoder: context.options.decoder
+            )
+            .filter(context.target.validation)
+        else { return result }
+        return decoded(.success(response))
+    }
+}

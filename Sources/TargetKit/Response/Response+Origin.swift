@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT
+
+extension Response {
+    /// Where a response is from.
+    public enum Origin: Sendable, Hashable {
+        /// The server, or a stub.
+        case network
+        /// A cache, after the server has confirmed that the stored response is current.
+        case revalidated
+        /// A cache: a fresh response. Its age is the time since the server has created or confirmed it (RFC 9111
+        /// §4.2.3).
+        case cache(age: Duration)
+        /// A cache: a response that is no longer fresh (RFC 9111 §4.2.4).
+        case stale(age: Duration)
+    }
+}
+
+extension Response.Origin: CustomStringConvertible {
+    /// The origin, and the age in whole seconds.
+    public var description: String {
+        switch self {
+        case .network: "network"
+        case .revalidated: "revalidated"
+        case .cache(let age): "cache, \(age.components.seconds) s old"
+        case .stale(let age): "cache, stale, \(age.components.seconds) s old"
+        }
+    }
+}
