@@ -38,6 +38,7 @@ let package = Package(
             name: "calls",
             dependencies: [
                 "Measuring", "Allocations", "PluginSets", .product(name: "TargetKit", package: "TargetKit"),
+                .product(name: "TargetKitPlugins", package: "TargetKit"),
                 .product(name: "TargetKitTesting", package: "TargetKit"),
             ]
         ),

@@ -45,7 +45,9 @@ struct CacheControl: Sendable {
         return result
     }
 
-    private static func seconds(in argument: String) -> Seconds { deltaSeconds(argument).map(Seconds.seconds) ?? .invalid }
+    private static func seconds(in argument: String) -> Seconds {
+        deltaSeconds(argument).map(Seconds.seconds) ?? .invalid
+    }
 
     /// A `delta-seconds` (RFC 9111 §1.2.2): digits only; a greater number than 2³¹ counts as 2³¹.
     static func deltaSeconds(_ text: some StringProtocol) -> Int? {

@@ -30,7 +30,10 @@ struct CacheExchange: Sendable {
         case .onlyCached:
             if let stored = await stored() { return serve(stored) }
             cache.report(.miss(url))
-            throw URLError(.resourceUnavailable, userInfo: [NSLocalizedDescriptionKey: "the response is not in the cache"])
+            throw URLError(
+                .resourceUnavailable,
+                userInfo: [NSLocalizedDescriptionKey: "the response is not in the cache"]
+            )
         case .cachedElseLoad:
             if let stored = await stored() { return serve(stored) }
             cache.report(.miss(url))
@@ -72,7 +75,9 @@ struct CacheExchange: Sendable {
         let now = cache.now()
         let age = stored.freshness.age(at: now) ?? stored.freshness.initialAge
         let origin: Response.Origin =
-            if isValidated { .revalidated } else if stored.freshness.isFresh(at: now) { .cache(age: .seconds(Int(age))) } else {
+            if isValidated { .revalidated } else if stored.freshness.isFresh(at: now) {
+                .cache(age: .seconds(Int(age)))
+            } else {
                 .stale(age: .seconds(Int(age)))
             }
         if !isValidated { cache.report(.hit(url, origin)) }
@@ -105,7 +110,9 @@ extension CacheExchange {
     /// Loads the response, and stores it.
     ///
     /// - Parameter stored: The response that the request's own conditions may confirm.
-    private func load(_ directives: RequestDirectives, _ stored: CachedResponse? = nil) async throws -> TransportResponse {
+    private func load(_ directives: RequestDirectives, _ stored: CachedResponse? = nil) async throws
+        -> TransportResponse
+    {
         guard let network else { throw CancellationError() }
         let requestTime = cache.now()
         do {

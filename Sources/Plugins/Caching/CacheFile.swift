@@ -67,7 +67,8 @@ enum CacheFile {
 
     /// The description of the response in a file, which is not checked; `nil` if it cannot be read.
     static func entry(at path: String) -> ResponseCache.Entry? {
-        guard case .contents(let start) = CacheEntryFile.contents(of: path, limit: 4096), start.count > prefixSize else {
+        guard case .contents(let start) = CacheEntryFile.contents(of: path, limit: 4096), start.count > prefixSize
+        else {
             return nil
         }
         let headSize = start.withUnsafeBytes {

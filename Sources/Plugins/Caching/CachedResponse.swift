@@ -157,7 +157,9 @@ struct Validators: Sendable {
         let new = Validators(headers)
         if let entityTag = new.entityTag, entityTag != stored.entityTag { return false }
         if let modified = new.lastModified, modified != stored.lastModified { return false }
-        if let length = headers[.contentLength], let old = stored.headers[.contentLength], length != old { return false }
+        if let length = headers[.contentLength], let old = stored.headers[.contentLength], length != old {
+            return false
+        }
         return true
     }
 

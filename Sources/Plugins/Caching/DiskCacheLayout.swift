@@ -179,7 +179,11 @@ enum CacheEntryFile {
             count = 0
             while count < size {
                 let piece = Foundation.read(descriptor, buffer.baseAddress?.advanced(by: count), size - count)
-                if piece > 0 { count += piece } else if piece == 0 { break } else if errno != EINTR {
+                if piece > 0 {
+                    count += piece
+                } else if piece == 0 {
+                    break
+                } else if errno != EINTR {
                     isRead = false
                     break
                 }

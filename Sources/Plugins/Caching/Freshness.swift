@@ -25,7 +25,8 @@ struct Freshness: Sendable {
         let date = headers.date("Date", now: responseTime) ?? responseTime
         self.responseTime = responseTime
         let apparentAge = max(0, responseTime.timeIntervalSince(date))
-        let age = headers.values(for: "Age").first
+        let age =
+            headers.values(for: "Age").first
             .flatMap { $0.split(separator: ",").first }
             .flatMap { CacheControl.deltaSeconds($0.trimmingCharacters(in: .whitespaces)) } ?? 0
         let delay = max(0, responseTime.timeIntervalSince(requestTime))
@@ -55,7 +56,9 @@ struct Freshness: Sendable {
     /// §5.3 and §4.2.1).
     private static func lifetime(_ headers: HTTPHeaders, from date: Date, _ now: Date) -> Double {
         let values = Set(headers.values(for: "Expires"))
-        guard values.count == 1, let value = values.first, let expires = HTTPDate.parse(value, now: now) else { return 0 }
+        guard values.count == 1, let value = values.first, let expires = HTTPDate.parse(value, now: now) else {
+            return 0
+        }
         return max(0, expires.timeIntervalSince(date))
     }
 
@@ -95,7 +98,9 @@ struct Freshness: Sendable {
 
     /// Whether the response may be used after its validation has failed (RFC 5861 §4).
     func isUsableOnError(for request: RequestDirectives, at now: Date) -> Bool {
-        guard !requiresValidation, !mustRevalidate, !request.isRevalidating, let age = age(at: now) else { return false }
+        guard !requiresValidation, !mustRevalidate, !request.isRevalidating, let age = age(at: now) else {
+            return false
+        }
         if let maxAge = request.maxAge, age > Double(maxAge) { return false }
         let limit = max(staleIfError, Double(request.staleIfError ?? 0))
         return limit > 0 && age - lifetime <= limit

@@ -107,7 +107,11 @@ final class MemoryCache: Sendable {
     @discardableResult
     func remove(url: String? = nil, where isMeant: (CachedResponse) -> Bool = { _ in true }) -> Int {
         let responses = state.withLock { state in
-            if let url { state.slots[url]?.map(\.response) ?? [] } else { state.slots.values.flatMap { $0.map(\.response) } }
+            if let url {
+                state.slots[url]?.map(\.response) ?? []
+            } else {
+                state.slots.values.flatMap { $0.map(\.response) }
+            }
         }
         let removed = responses.filter(isMeant)
         return state.withLock { state in

@@ -59,7 +59,8 @@ public struct ResponseCachePlugin: ExchangePlugin, ImmediatePlugin {
         return request
     }
 
-    package func exchange(_ request: TransportRequest, over network: NetworkExchange) async throws -> TransportResponse {
+    package func exchange(_ request: TransportRequest, over network: NetworkExchange) async throws -> TransportResponse
+    {
         let context = network.context
         if context.options.cachePolicy.allowsFallback, context[FirstRequestKey.self] == nil {
             context[FirstRequestKey.self] = request

@@ -35,6 +35,7 @@
 /// | `DefaultHeadersPlugin` | ``standard`` |
 /// | `RetryPlugin` | ``retrying`` |
 /// | `AccessTokenPlugin`, `AuthenticationPlugin`, `CredentialsPlugin` | ``authentication``, in this order |
+/// | `ResponseCachePlugin` | after ``authentication``, to set the request's cache policy; it answers after all places |
 /// | `RateLimitPlugin`, `ConcurrencyLimitPlugin` | before ``signing``, in this order, once for each exchange |
 /// | `RequestSigningPlugin` | ``signing`` |
 /// | `TraceContextPlugin` | after ``signing``: servers on the way may change its fields |
@@ -42,8 +43,8 @@
 /// | `NetworkLoggerPlugin`, `EventLogPlugin`, `NetworkActivityPlugin`, `ErrorPresentationPlugin` | ``observation`` |
 /// | `ServerClockPlugin`, `SignpostPlugin` | ``observation`` |
 ///
-/// A provider can have only one `RetryPlugin` and one `WaitsForConnectivityPlugin`; with two of a type, each call fails
-/// and its error says so.
+/// A provider can have only one `RetryPlugin`, one `WaitsForConnectivityPlugin` and one `ResponseCachePlugin`; with two of
+/// a type, each call fails and its error says so.
 ///
 /// To create a place between two others, choose a raw value between theirs:
 ///
