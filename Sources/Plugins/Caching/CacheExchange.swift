@@ -255,7 +255,9 @@ extension CacheExchange {
         guard !directives.isUnstorable, session?.isEnded != true, case .data(let body) = response.body,
             headers.isStorable(statusCode: head.statusCode), let names = CacheVariant.names(in: headers)
         else {
-            if let stored, head.statusCode < 500, head.statusCode != 206 { cache.remove(stored, in: storage) }
+            // An error of the server or of the request says nothing about the stored response.
+            let isAboutResource = (200...399).contains(head.statusCode) || [404, 410].contains(head.statusCode)
+            if let stored, isAboutResource { cache.remove(stored, in: storage) }
             return
         }
         let new = CachedResponse(

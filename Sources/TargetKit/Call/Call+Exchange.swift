@@ -188,35 +188,35 @@ extension Call {
         after redirects: [Redirect],
         before deadline: ContinuousClock.Instant?
     ) async throws -> TransportResponse {
-        if redirects.isEmpty { return try await send(request, to: target) }
+        if redirects.isEmpty { return try await send(request, to: target, through: plugins.exchange) }
         do {
             var request = request
             request.timeout = try deadline?.remainingTime
-            return try await send(request, to: target)
+            return try await send(request, to: target, through: plugins.exchange)
         } catch let error as URLError {
             throw error.after(redirects, of: request.urlRequest)
         }
     }
 
-    /// Performs one exchange.
-    private func send(_ request: TransportRequest, to target: Resolved) async throws -> TransportResponse {
-        // A plugin's `willSend` may have cancelled the call before its task was attached to the handle.
-        try checkCancellation()
-        if let plugin = plugins.exchange, target.stub == .never {
-            return try await plugin.exchange(request, over: NetworkExchange(call: self, target: target))
-        }
-        return try await sendOverNetwork(request, to: target)
-    }
-
-    /// Performs one exchange with the transport, and stores the cookies of the response.
-    func sendOverNetwork(
+    /// Performs one exchange, and stores the cookies of the response.
+    ///
+    /// - Parameters:
+    ///   - plugin: The plugin that takes part in it, if there is one.
+    ///   - isInBackground: Whether it has a task of its own, which ends after the call.
+    func send(
         _ request: TransportRequest,
         to target: Resolved,
-        inOwnTask: Bool = false
+        through plugin: (any ExchangePlugin)?,
+        isInBackground: Bool = false
     ) async throws -> TransportResponse {
+        // A plugin's `willSend` may have cancelled the call before its task was attached to the handle.
+        if !isInBackground { try checkCancellation() }
+        if let plugin, target.stub == .never {
+            return try await plugin.exchange(request, over: NetworkExchange(call: self, target: target))
+        }
         let transport = transport(for: target)
         let response =
-            hasOwnTask || inOwnTask
+            hasOwnTask || isInBackground
             ? try await transport.send(request) : try await transport.send(request, cancelledBy: handle)
         if target.stub == .never, let cookies = configuration.cookies { cookies.store(response.head, of: request) }
         return response

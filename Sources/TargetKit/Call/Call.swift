@@ -108,24 +108,23 @@ final class Call: Sendable {
     func run(_ resolve: () throws -> Resolved) async -> Result<Response, TargetKitError> {
         var context = context
         var result: Result<Response, TargetKitError>
-        var (target, request): (Resolved?, URLRequest?)
+        var recovery: Recovery?
         do {
             try context.options.timeout.check()
-            let resolved = try resolved(resolve)
-            target = resolved
-            let original = try await originalRequest(of: resolved.endpoint)
-            request = original
+            let target = try resolved(resolve)
+            let request = try await originalRequest(of: target.endpoint)
+            if plugins.exchange != nil { recovery = Recovery(self, target, request) }
             result =
-                if let upload = resolved.resumableUpload {
-                    await attempts(of: original, to: resolved, resuming: upload, &context)
+                if let upload = target.resumableUpload {
+                    await attempts(of: request, to: target, resuming: upload, &context)
                 } else {
-                    await attempts(of: original, to: resolved, &context)
+                    await attempts(of: request, to: target, &context)
                 }
             if case .success = result { meter?.finish() }
         } catch {
             result = .failure(failure(error, at: .request))
         }
-        if plugins.exchange != nil { result = await recovered(result, request, to: target, context) }
+        if let recovery { result = await recovered(result, recovery, context) }
         return await process(mapped(ended(result)), context)
     }
 

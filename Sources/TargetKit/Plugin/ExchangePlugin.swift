@@ -40,7 +40,7 @@ package struct NetworkExchange: Sendable {
 
     /// Performs one exchange, which is cancelled with the call.
     package func send(_ request: TransportRequest) async throws -> TransportResponse {
-        try await call.sendOverNetwork(request, to: target)
+        try await call.send(request, to: target, through: nil)
     }
 
     /// Performs one exchange that does not end with the call. It belongs to the call's scope, which can cancel it and
@@ -60,7 +60,7 @@ package struct NetworkExchange: Sendable {
         let task = Task { [call, target, request] in
             let result: Result<TransportResponse, any Error>
             do {
-                result = .success(try await call.sendOverNetwork(request, to: target, inOwnTask: true))
+                result = .success(try await call.send(request, to: target, through: nil, isInBackground: true))
             } catch {
                 result = .failure(error)
             }
@@ -74,16 +74,31 @@ package struct NetworkExchange: Sendable {
 }
 
 extension Call {
+    /// What a call was to send, if an exchange plugin may answer it when it has failed. It is an object, so that it costs
+    /// nothing without such a plugin.
+    final class Recovery: Sendable {
+        let target: Resolved
+        let original: URLRequest
+
+        init?(_ call: Call, _ target: Resolved, _ original: URLRequest) {
+            guard target.stub == .never, !call.delivery.isStream, target.endpoint.task.download == nil else {
+                return nil
+            }
+            self.target = target
+            self.original = original
+        }
+    }
+
     /// Asks the exchange plugin for a response to a call that has failed.
     func recovered(
         _ result: Result<Response, TargetKitError>,
-        _ original: URLRequest?,
-        to target: Resolved?,
+        _ recovery: Recovery,
         _ context: RequestContext
     ) async -> Result<Response, TargetKitError> {
-        guard case .failure(let error) = result, let plugin = plugins.exchange, let original, let target,
-            target.stub == .never, interruption == nil, !delivery.isStream, target.endpoint.task.download == nil
-        else { return result }
+        guard case .failure(let error) = result, let plugin = plugins.exchange, interruption == nil else {
+            return result
+        }
+        let (target, original) = (recovery.target, recovery.original)
         let unsent = { @Sendable [self] () async -> TransportRequest? in
             let prepared = await plugins.prepareOffline(original, context: context)
             guard var request = try? transportRequest(prepared, to: target) else { return nil }

@@ -98,12 +98,14 @@ final class CacheWorld: Sendable {
             usesHeuristics: usesHeuristics,
             now: { time.withLock { $0 } }
         )
+        var identify: (@Sendable (RequestContext) -> String?)?
+        if let user { identify = { _ in user.withLock { $0 } } }
         provider = Provider(
             transport: StubTransport { [requests] request in
                 requests.append(request.urlRequest)
                 return try await answers.withLock { $0 }(request.urlRequest)
             },
-            plugins: [ResponseCachePlugin(cache, user: user.map { user in { _ in user.withLock(\.self) } })] + plugins,
+            plugins: [ResponseCachePlugin(cache, user: identify)] + plugins,
             cookies: cookies,
             scope: scope
         )

@@ -138,7 +138,7 @@ struct CachePolicyTests {
         let world = CacheWorld(plugins: [
             RefusingPlugin(refuses: refuses, place: place), AccessTokenPlugin { _ in "secret" },
             DefaultHeadersPlugin(others: ["X-Language": "de"]),
-        ]) { _ in .cacheable("first", ["Vary": "Accept-Language"]) }
+        ]) { _ in .cacheable("first", ["Vary": "X-Language"]) }
         let target = CachedTarget().with(.staleOnFailure)
         _ = try await world.provider.request(target)
         refuses.withLock { $0 = true }

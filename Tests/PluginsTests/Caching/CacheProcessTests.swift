@@ -130,8 +130,9 @@ struct CacheProcessTests {
         var seed: UInt64 = 1
         while ContinuousClock.now < end {
             try Task.checkCancellation()
-            async let one = ChildProcess.finished("/usr/bin/env", Self.words(folder, seed: seed, rounds: 3000))
-            async let two = ChildProcess.finished("/usr/bin/env", Self.words(folder, seed: seed + 1, rounds: 3000))
+            let words = [seed, seed + 1].map { Self.words(folder, seed: $0, rounds: 3000) }
+            async let one = ChildProcess.finished("/usr/bin/env", words[0])
+            async let two = ChildProcess.finished("/usr/bin/env", words[1])
             let world = Self.world(folder.url, seed: seed + 2)
             for number in 0..<2000 {
                 let policy: CachePolicy = number % 2 == 0 ? .reload : .cachedElseLoad
