@@ -132,6 +132,8 @@ enum RecordFile {
             close(descriptor)
             throw .unusable(path: file.path, reason: "not a regular file")
         }
+        // A new file is lost with its records if its folder is not flushed before the system crashes.
+        if status.size == 0 { AtomicFile.synchronize(file.deletingLastPathComponent()) }
         return descriptor
     }
 }
