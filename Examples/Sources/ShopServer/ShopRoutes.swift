@@ -58,7 +58,10 @@ struct ShopRoutes: Sendable {
         let tags = request.query.filter { $0.name == "tags[]" }.map(\.value)
         let found = stock.products(containing: request.query["q"] ?? "", tags: tags)
         let limit = request.query["limit"].flatMap { Int($0) } ?? found.count
-        return try .json(ProductList(total: found.count, items: Array(found.prefix(max(0, limit)))))
+        let list = ProductList(total: found.count, items: Array(found.prefix(max(0, limit))))
+        var response = try HTTPResponse.json(list)
+        response.headers[HTTPHeader("Cache-Control")] = "max-age=2"
+        return response
     }
 
     private func product(_ request: HTTPRequest) throws -> HTTPResponse {

@@ -19,15 +19,19 @@ public struct ShopServer: Sendable {
     /// Where the server listens.
     public let baseURL: URL
     private let server: HTTPServer
+    private let shop: ShopRoutes
     private let running: Task<Void, any Error>
 
     /// Starts a server and waits until it listens.
     ///
     /// - Parameter port: default 0: a free one, which the system chooses.
     public static func start(port: UInt16 = 0) async throws -> ShopServer {
+        try await start(ShopRoutes(), port: port)
+    }
+
+    private static func start(_ shop: ShopRoutes, port: UInt16) async throws -> ShopServer {
         let logger: some Logging = .disabled
         let server = HTTPServer(address: try .inet(ip4: "127.0.0.1", port: port), timeout: 60, logger: logger)
-        let shop = ShopRoutes()
         for route in shop.routes {
             await server.appendRoute(HTTPRoute(method: route.method, path: route.path)) { request in
                 await route.answer(to: request)
@@ -43,12 +47,17 @@ public struct ShopServer: Sendable {
         guard case .ip4(let host, let port) = await server.listeningAddress,
             let baseURL = URL(string: "http://\(host):\(port)")
         else { throw ShopServerError.cannotListen(port: port) }
-        return ShopServer(baseURL: baseURL, server: server, running: running)
+        return ShopServer(baseURL: baseURL, server: server, shop: shop, running: running)
     }
 
     /// Waits until the server has ended.
     public func waitUntilStopped() async {
         _ = await running.result
+    }
+
+    /// Starts a server that was stopped again, at the same address, with its sessions and orders.
+    public func startAgain() async throws -> ShopServer {
+        try await Self.start(shop, port: UInt16(baseURL.port ?? 0))
     }
 
     /// Ends the server, and every answer that is still being made.

@@ -38,8 +38,4 @@ extension Tour {
         let gap = String(repeating: " ", count: max(1, 28 - product.name.count - price.count))
         return product.name + gap + price
     }
-
-    func euros(_ cents: Int) -> String {
-        String(format: "%.2f €", Double(cents) / 100)
-    }
 }

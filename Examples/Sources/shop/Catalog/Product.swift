@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+import Foundation
 
 /// A thing that the shop sells.
 struct Product: Decodable, Sendable {
@@ -13,4 +14,9 @@ struct Search: Encodable, Sendable {
     var q: String?
     var tags: [String] = []
     var limit: Int?
+}
+
+/// A price as it is shown.
+func euros(_ cents: Int) -> String {
+    String(format: "%.2f €", Double(cents) / 100)
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 
 /// An order as it is sent.
-struct NewOrder: Encodable, Sendable {
-    struct Line: Encodable, Sendable {
+struct NewOrder: Codable, Sendable {
+    struct Line: Codable, Sendable {
         let product: String
         let count: Int
     }
