@@ -82,7 +82,10 @@ extension OfflineOutbox {
                 content.sending = item.id
                 return true
             }
-            guard isCurrent else { return nil }
+            guard isCurrent else {
+                try transaction.write([OutboxRecord(change: .waiting, id: item.id)])
+                return nil
+            }
             report(item.id)
             return item
         }
@@ -120,7 +123,7 @@ extension OfflineOutbox {
         if !isWanted { task.cancel() }
         start.settle(())
         let result = await task.value
-        let outcome = OutboxOutcome(result, policy: item.call.policy, now: now())
+        let outcome = isWanted ? OutboxOutcome(result, policy: item.call.policy, now: now()) : .unanswered
         // It does not throw, because what cannot be written is written later.
         try? await store.transaction(isRequired: false) { [self] transaction throws(OutboxError) in
             try end(item, outcome, &transaction)

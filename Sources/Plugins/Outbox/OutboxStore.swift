@@ -122,12 +122,9 @@ struct OutboxTransaction<Target: TargetType & Codable> {
         let unwritten = unwritten.withLock(\.self)
         let isChanged = session.isReplaced || !session.records.isEmpty
         if isChanged || session.unreadableCount != current.damagedCount {
-            content.update { content in
-                content.damagedCount = session.unreadableCount
-                if session.isReplaced { content.items = OutboxItems() }
-                for record in session.records { content.items.apply(record) }
-                if session.isReplaced { for record in unwritten { content.items.apply(record) } }
-            }
+            let records = session.records + (session.isReplaced ? unwritten : [])
+            apply(records, to: session.isReplaced ? OutboxItems() : current.items)
+            content.update { $0.damagedCount = session.unreadableCount }
         }
         if !unwritten.isEmpty, (try? append(unwritten)) != nil { self.unwritten.withLock { $0 = [] } }
     }
@@ -152,12 +149,17 @@ struct OutboxTransaction<Target: TargetType & Codable> {
             failure = error
             unwritten.withLock { $0 += records }
         }
-        content.update { content in
-            for record in records { content.items.apply(record) }
-            content.storageError = failure
-        }
+        apply(records, to: current.items)
+        content.update { $0.storageError = failure }
         compactIfLong()
         return failure
+    }
+
+    /// Changes the entries, without a lock because targets are decoded: only the queue of the store changes them.
+    private func apply(_ records: [OutboxRecord], to items: OutboxItems<Target>) {
+        var items = items
+        for record in records { items.apply(record) }
+        content.update { $0.items = items }
     }
 
     private mutating func append(_ records: [OutboxRecord]) throws(OutboxError) {
@@ -189,10 +191,7 @@ struct OutboxTransaction<Target: TargetType & Codable> {
             content.update { $0.compactionLimit *= 2 }
             return false
         }
-        content.update { content in
-            content.items = OutboxItems()
-            for record in records { content.items.apply(record) }
-        }
+        apply(records, to: OutboxItems())
         return true
     }
 }
