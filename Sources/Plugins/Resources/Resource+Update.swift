@@ -22,12 +22,12 @@ extension Resource {
     /// - Returns: The result of the call.
     /// - Throws: The error of the call.
     @discardableResult
-    public func update<Result, Failure: Error>(
+    public func update<Result>(
         optimistically change: @escaping @Sendable (inout Value) -> Void,
-        _ call: () async throws(Failure) -> Result
-    ) async throws(Failure) -> Result {
+        _ call: () async throws -> Result
+    ) async rethrows -> Result {
         let number = update { $0.begin(change) }
-        do throws(Failure) {
+        do {
             let result = try await call()
             update { $0.end(number, isConfirmed: true) }
             return result
