@@ -143,10 +143,13 @@ struct Validators: Sendable {
     var isEmpty: Bool { entityTag == nil && lastModified == nil }
 
     /// Whether a 304 response with these validators confirms a stored response (RFC 9111 §4.3.4).
+    ///
+    /// Entity tags are compared weakly, as the server compares those of `If-None-Match` (RFC 9110 §13.1.2): nginx adds
+    /// `W/` to the tag of a response that it compresses, and not to that of a 304.
     func confirm(_ stored: Validators) -> Bool {
         if let entityTag {
             guard let other = stored.entityTag else { return false }
-            return Self.isWeak(entityTag) ? Self.areWeaklyEqual(entityTag, other) : entityTag == other
+            return Self.areWeaklyEqual(entityTag, other)
         }
         if let lastModified, let other = stored.lastModified { return lastModified == other }
         return lastModified == nil || stored.lastModified == nil

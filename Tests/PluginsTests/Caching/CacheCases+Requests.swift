@@ -118,6 +118,12 @@ extension CacheCase {
         CacheCase("4.3.1", "a weak ETag", ["ETag": "W/\"1\""], .validated) {
             ($0.second, $0.secondFields) = (304, ["ETag": "W/\"1\""])
         },
+        CacheCase("4.3.4", "a weak ETag that the 304 has without W/", ["ETag": "W/\"1\""], .validated) {
+            ($0.second, $0.secondFields) = (304, ["ETag": "\"1\""])
+        },
+        CacheCase("4.3.4", "an ETag that the 304 has with W/", ["ETag": "\"1\""], .validated) {
+            ($0.second, $0.secondFields) = (304, ["ETag": "W/\"1\""])
+        },
         CacheCase("4.3.1", "no validator", ["X": "1"], .loaded),
         CacheCase("4.3.2", "If-None-Match that matches", minute, .notModified) {
             $0.fields = ["If-None-Match": "\"1\""]
