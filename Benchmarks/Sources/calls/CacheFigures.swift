@@ -4,7 +4,8 @@ import Measuring
 import TargetKit
 import TargetKitPlugins
 
-/// What a call costs that a cache answers, with a body of 1 KB, and how long a cache of 100,000 responses takes to open.
+/// What a call costs that a cache answers, with a body of 1 KB, and how long a cache of 100,000 responses takes to
+/// open.
 struct CacheFigures {
     private struct Server: Transport {
         func send(_ request: TransportRequest) async throws -> TransportResponse {

@@ -143,7 +143,8 @@ extension CurrentCredential {
         return .ended(error)
     }
 
-    /// Ends the session; `nil` if it has ended already, or there is a newer credential. Returns the number of the change.
+    /// Ends the session; `nil` if it has ended already, or there is a newer credential. Returns the number of the
+    /// change.
     private func end(_ refresh: Refresh, _ error: any Error) -> Int? {
         let ended = state.withLock { state -> (change: Int, owner: CredentialSession)? in
             guard state.session == refresh.session, state.generation == refresh.generation, case .held = state.status

@@ -3,8 +3,9 @@ import TargetKit
 
 /// The credential of a session and its refresh, of which there is one at a time.
 ///
-/// Each refresh, sign-in and sign-out begins a new generation of the credential, as does a credential of another process
-/// that is found in the store. Sessions are numbered, too: a refresh that began in one has no effect on the next.
+/// Each refresh, sign-in and sign-out begins a new generation of the credential, as does a credential of another
+/// process that is found in the store. Sessions are numbered, too: a refresh that began in one has no effect on the
+/// next.
 final class CurrentCredential<A: Authenticator>: Sendable {
     typealias Credential = A.Credential
 
@@ -79,8 +80,8 @@ final class CurrentCredential<A: Authenticator>: Sendable {
         var storedChange = 0
         /// Whether the latest change could not be stored.
         var isUnsaved = false
-        /// Whether the store has contained a credential of the session. Some stores keep none, for users who do not want
-        /// to stay signed in.
+        /// Whether the store has contained a credential of the session. Some stores keep none, for users who do not
+        /// want to stay signed in.
         var wasInStore = false
 
         mutating func read(_ stored: Credential?) {

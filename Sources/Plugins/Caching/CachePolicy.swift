@@ -8,8 +8,8 @@ import FoundationNetworking
 
 /// How a call uses the cache of its provider's ``ResponseCachePlugin``.
 ///
-/// The policies that use a response whatever its age do so even if the server has asked for its revalidation. A response
-/// that the server does not allow to be stored is never in the cache.
+/// The policies that use a response whatever its age do so even if the server has asked for its revalidation. A
+/// response that the server does not allow to be stored is never in the cache.
 public enum CachePolicy: Sendable, Hashable {
     /// Follows the server's caching fields (RFC 9111), or the request's `cachePolicy` if a closure or a plugin has set
     /// it. The default.

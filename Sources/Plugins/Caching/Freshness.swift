@@ -67,8 +67,8 @@ struct Freshness: Sendable {
         [200, 203, 204, 300, 301, 308, 404, 405, 410, 414, 501].contains(statusCode)
     }
 
-    /// The current age (RFC 9111 §4.2.3). `nil` if the clock was set back since the response arrived, so that its age is
-    /// not known.
+    /// The current age (RFC 9111 §4.2.3). `nil` if the clock was set back since the response arrived, so that its age
+    /// is not known.
     func age(at now: Date) -> Double? {
         let residentTime = now.timeIntervalSince(responseTime)
         return residentTime < 0 ? nil : initialAge + residentTime

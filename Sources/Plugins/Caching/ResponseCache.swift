@@ -11,11 +11,11 @@ import TargetKit
 ///
 /// - Several providers, and several processes, can use one folder. A process does not notice at once what another one
 ///   removes: its own memory may still have the response.
-/// - The folder has mode 0700 and its files 0600. The files contain URLs, header fields without `Set-Cookie`, and bodies
-///   in plain text; their names are digests. Credentials are not stored, only digests of them with a number that is
-///   secret and random.
-/// - Responses are written after the call has its own, without a flush. A file that a crash, a full disk or somebody else
-///   has damaged counts as missing and is removed.
+/// - The folder has mode 0700 and its files 0600. The files contain URLs, header fields without `Set-Cookie`, and
+///   bodies in plain text; their names are digests. Credentials are not stored, only digests of them with a number that
+///   is secret and random.
+/// - Responses are written after the call has its own, without a flush. A file that a crash, a full disk or somebody
+///   else has damaged counts as missing and is removed.
 /// - If the folder cannot be used, the cache works in memory only, and ``events`` has the reason.
 public final class ResponseCache: Sendable {
     /// A stored response, for ``ResponseCache/removeAll(where:)``.

@@ -15,21 +15,21 @@ import FoundationNetworking
 /// ```
 ///
 /// The cache is between the redirects and the transport: each request of a redirected call is cached by itself. Stubbed
-/// calls do not use it, nor do requests with a body, downloads to files, streams, and requests with `Range`, `If-Range`,
-/// `If-Match` or `If-Unmodified-Since`. All of them invalidate stored responses as RFC 9111 §4.4 specifies if their method
-/// is not safe.
+/// calls do not use it, nor do requests with a body, downloads to files, streams, and requests with `Range`,
+/// `If-Range`, `If-Match` or `If-Unmodified-Since`. All of them invalidate stored responses as RFC 9111 §4.4 specifies
+/// if their method is not safe.
 ///
-/// - `max-age`, `Expires`, `no-store`, `no-cache`, `must-revalidate`, `must-understand`, `Vary`, `Age` and the directives of
-///   requests are honored, and so are `stale-while-revalidate` and `stale-if-error` (RFC 5861). `s-maxage` and
-///   `proxy-revalidate` are for shared caches, and ignored.
+/// - `max-age`, `Expires`, `no-store`, `no-cache`, `must-revalidate`, `must-understand`, `Vary`, `Age` and the
+///   directives of requests are honored, and so are `stale-while-revalidate` and `stale-if-error` (RFC 5861).
+///   `s-maxage` and `proxy-revalidate` are for shared caches, and ignored.
 /// - A stale response is validated with its `ETag` and `Last-Modified`; a `304` refreshes it.
 /// - A request with `only-if-cached` that the cache cannot answer gets the status 504 (RFC 9111 §5.2.1.7).
-/// - A cached response does not set cookies. `Response.origin` says that it is from the cache, and its `Age` field how old
-///   it is.
-/// - **Credentials.** Responses to requests with credentials (`Plugin.secretHeaders`, `Authorization`, `Cookie`) are kept
-///   apart for each credential. A session of an ``AuthenticationPlugin`` keeps its responses when its credential is
-///   refreshed, and they are removed when it ends. For other credentials that change, or to keep the responses between
-///   launches, pass `user`.
+/// - A cached response does not set cookies. `Response.origin` says that it is from the cache, and its `Age` field how
+///   old it is.
+/// - **Credentials.** Responses to requests with credentials (`Plugin.secretHeaders`, `Authorization`, `Cookie`) are
+///   kept apart for each credential. A session of an ``AuthenticationPlugin`` keeps its responses when its credential
+///   is refreshed, and they are removed when it ends. For other credentials that change, or to keep the responses
+///   between launches, pass `user`.
 ///
 /// A provider can have only one of these plugins.
 public struct ResponseCachePlugin: ExchangePlugin, ImmediatePlugin {

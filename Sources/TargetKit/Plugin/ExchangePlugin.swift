@@ -7,16 +7,16 @@ import FoundationNetworking
 
 /// A plugin that takes part in each single exchange, between the redirects and the transport: a cache.
 ///
-/// It is called once for each request that would be sent, with its cookies and its signature, and not for stubbed calls.
-/// A provider has at most one.
+/// It is called once for each request that would be sent, with its cookies and its signature, and not for stubbed
+/// calls. A provider has at most one.
 package protocol ExchangePlugin: SinglePlugin {
     /// Returns the response to a request, from the network or instead of it.
     func exchange(_ request: TransportRequest, over network: NetworkExchange) async throws -> TransportResponse
 
     /// Returns a response for a call that has failed; `nil` if there is none.
     ///
-    /// - Parameter unsent: Builds the request as it would be sent, without waiting for the network; `nil` if it cannot be
-    ///   built.
+    /// - Parameter unsent: Builds the request as it would be sent, without waiting for the network; `nil` if it cannot
+    ///   be built.
     func response(
         insteadOf error: TargetKitError,
         context: RequestContext,
@@ -74,8 +74,8 @@ package struct NetworkExchange: Sendable {
 }
 
 extension Call {
-    /// What a call was to send, if an exchange plugin may answer it when it has failed. It is an object, so that it costs
-    /// nothing without such a plugin.
+    /// What a call was to send, if an exchange plugin may answer it when it has failed. It is an object, so that it
+    /// costs nothing without such a plugin.
     final class Recovery: Sendable {
         let target: Resolved
         let original: URLRequest

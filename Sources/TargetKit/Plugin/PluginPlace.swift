@@ -43,8 +43,8 @@
 /// | `NetworkLoggerPlugin`, `EventLogPlugin`, `NetworkActivityPlugin`, `ErrorPresentationPlugin` | ``observation`` |
 /// | `ServerClockPlugin`, `SignpostPlugin` | ``observation`` |
 ///
-/// A provider can have only one `RetryPlugin`, one `WaitsForConnectivityPlugin` and one `ResponseCachePlugin`; with two of
-/// a type, each call fails and its error says so.
+/// A provider can have only one `RetryPlugin`, one `WaitsForConnectivityPlugin` and one `ResponseCachePlugin`; with two
+/// of a type, each call fails and its error says so.
 ///
 /// To create a place between two others, choose a raw value between theirs:
 ///

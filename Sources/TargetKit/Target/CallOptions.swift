@@ -117,10 +117,10 @@ extension CallOptions {
     ///
     /// Two calls are identical if these are equal after the plugins' `prepare`: method, URL, header fields, body (files
     /// are compared by path), cache policy, destination of the response, exchange timeout, validation, and responder
-    /// (the transport or the same sample). Changes by plugins at ``PluginPlace/signing`` and later places are ignored. Each call has
-    /// its own `prepare`, `process`, decoding and progress, and is cancelled separately. The exchange has its own
-    /// ``RequestContext`` for `willSend`, `didReceive` and `retry`, and is cancelled with the last of its calls.
-    /// Streams are never shared.
+    /// (the transport or the same sample). Changes by plugins at ``PluginPlace/signing`` and later places are ignored.
+    /// Each call has its own `prepare`, `process`, decoding and progress, and is cancelled separately. The exchange has
+    /// its own ``RequestContext`` for `willSend`, `didReceive` and `retry`, and is cancelled with the last of its
+    /// calls. Streams are never shared.
     public var sharesInFlight: Bool {
         get { self[SharesInFlightKey.self] }
         set { self[SharesInFlightKey.self] = newValue }

@@ -97,8 +97,8 @@ public struct ResponseHead: Sendable {
 
     /// The header fields in the order received, including repeated names.
     ///
-    /// Parsed at each access, so store the value to read several fields. Bytes that are not UTF-8 are read as ISO-8859-1
-    /// (RFC 9110 §5.5).
+    /// Parsed at each access, so store the value to read several fields. Bytes that are not UTF-8 are read as
+    /// ISO-8859-1 (RFC 9110 §5.5).
     public var headers: HTTPHeaders {
         switch storage {
         case .fields(let headers): headers

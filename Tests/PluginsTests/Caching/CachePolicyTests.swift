@@ -130,7 +130,7 @@ struct CachePolicyTests {
     }
 
     @Test(
-        "A cached response answers a call that fails before it is sent, with the other plugins' changes and credentials",
+        "A cached response answers a call that fails before it is sent, with the changes of the other plugins",
         arguments: [PluginPlace.connectivity, .admission, .signing, .init(rawValue: 590)]
     )
     func unsent(_ place: PluginPlace) async throws {

@@ -13,7 +13,8 @@ import FoundationNetworking
 
 /// Several processes with one folder. `TARGETKIT_CACHE_FOLDER` makes this program one of them.
 ///
-/// `TARGETKIT_CACHE_KILLS` sets how many processes are killed, and `TARGETKIT_CACHE_SECONDS` how long two processes run.
+/// `TARGETKIT_CACHE_KILLS` sets how many processes are killed, and `TARGETKIT_CACHE_SECONDS` how long two processes
+/// run.
 @Suite("Cache: processes", .serialized, .timeLimit(.minutes(15)))
 struct CacheProcessTests {
     private static let environment = ProcessInfo.processInfo.environment
