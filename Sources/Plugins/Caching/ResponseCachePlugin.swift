@@ -52,6 +52,11 @@ public struct ResponseCachePlugin: ExchangePlugin, ImmediatePlugin {
 
     /// Sets the `cachePolicy` of the request if the call has a policy of its own.
     public func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
+        // A signature is added later. It differs for each request, and identifies nobody.
+        if let fields = request.allHTTPHeaderFields {
+            let names = fields.keys.map(HTTPHeaderName.init(rawValue:)).filter(context.secretHeaders.contains)
+            if !names.isEmpty { context[CredentialNamesKey.self] = names }
+        }
         let policy = context.options.cachePolicy
         guard policy != .useProtocol, request.cachePolicy != policy.ofRequest else { return request }
         var request = request
@@ -131,8 +136,8 @@ public struct ResponseCachePlugin: ExchangePlugin, ImmediatePlugin {
     ) -> String? {
         if let user = user?(context) { return salt.digest(of: ["user", user]) }
         if fields.isEmpty { return nil }
-        let secrets = context.secretHeaders
-        let credentials = fields.filter { secrets.contains(HTTPHeaderName(rawValue: $0.key)) }
+        let names = [.authorization, .cookie] + (context[CredentialNamesKey.self] ?? [])
+        let credentials = fields.filter { names.contains(HTTPHeaderName(rawValue: $0.key)) }
         if credentials.isEmpty { return nil }
         let digest = {
             let sorted = credentials.map { ($0.key.lowercased(), $0.value) }.sorted { $0 < $1 }
@@ -143,6 +148,8 @@ public struct ResponseCachePlugin: ExchangePlugin, ImmediatePlugin {
     }
 }
 
+/// The names of the fields that identify the user, apart from `Authorization` and `Cookie`.
+private enum CredentialNamesKey: RequestContextKey { typealias Value = [HTTPHeaderName] }
 private enum FirstRequestKey: RequestContextKey { typealias Value = TransportRequest }
 
 extension PluginPlace {

@@ -188,11 +188,11 @@ extension Call {
         after redirects: [Redirect],
         before deadline: ContinuousClock.Instant?
     ) async throws -> TransportResponse {
-        if redirects.isEmpty { return try await send(request, to: target, through: plugins.exchange) }
+        if redirects.isEmpty { return try await send(request, to: target) }
         do {
             var request = request
             request.timeout = try deadline?.remainingTime
-            return try await send(request, to: target, through: plugins.exchange)
+            return try await send(request, to: target)
         } catch let error as URLError {
             throw error.after(redirects, of: request.urlRequest)
         }
@@ -201,19 +201,17 @@ extension Call {
     /// Performs one exchange, and stores the cookies of the response.
     ///
     /// - Parameters:
-    ///   - plugin: The plugin that takes part in it, if there is one.
+    ///   - isFromPlugin: Whether the exchange plugin sends it.
     ///   - isInBackground: Whether it has a task of its own, which ends after the call.
     func send(
         _ request: TransportRequest,
         to target: Resolved,
-        through plugin: (any ExchangePlugin)?,
+        isFromPlugin: Bool = false,
         isInBackground: Bool = false
     ) async throws -> TransportResponse {
         // A plugin's `willSend` may have cancelled the call before its task was attached to the handle.
         if !isInBackground { try checkCancellation() }
-        if let plugin, target.stub == .never {
-            return try await plugin.exchange(request, over: NetworkExchange(call: self, target: target))
-        }
+        if plugins.exchanges, !isFromPlugin, target.stub == .never { return try await exchange(request, to: target) }
         let transport = transport(for: target)
         let response =
             hasOwnTask || isInBackground

@@ -113,7 +113,7 @@ final class Call: Sendable {
             try context.options.timeout.check()
             let target = try resolved(resolve)
             let request = try await originalRequest(of: target.endpoint)
-            if plugins.exchange != nil { recovery = Recovery(self, target, request) }
+            if plugins.exchanges { recovery = Recovery(self, target, request) }
             result =
                 if let upload = target.resumableUpload {
                     await attempts(of: request, to: target, resuming: upload, &context)

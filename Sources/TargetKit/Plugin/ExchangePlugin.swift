@@ -40,7 +40,7 @@ package struct NetworkExchange: Sendable {
 
     /// Performs one exchange, which is cancelled with the call.
     package func send(_ request: TransportRequest) async throws -> TransportResponse {
-        try await call.send(request, to: target, through: nil)
+        try await call.send(request, to: target, isFromPlugin: true)
     }
 
     /// Performs one exchange that does not end with the call. It belongs to the call's scope, which can cancel it and
@@ -60,7 +60,7 @@ package struct NetworkExchange: Sendable {
         let task = Task { [call, target, request] in
             let result: Result<TransportResponse, any Error>
             do {
-                result = .success(try await call.send(request, to: target, through: nil, isInBackground: true))
+                result = .success(try await call.send(request, to: target, isFromPlugin: true, isInBackground: true))
             } catch {
                 result = .failure(error)
             }
@@ -74,6 +74,13 @@ package struct NetworkExchange: Sendable {
 }
 
 extension Call {
+    /// Performs one exchange with the exchange plugin. It keeps the plugin off the frame of calls without one.
+    @inline(never)
+    func exchange(_ request: TransportRequest, to target: Resolved) async throws -> TransportResponse {
+        guard let plugin = plugins.exchange else { return try await send(request, to: target, isFromPlugin: true) }
+        return try await plugin.exchange(request, over: NetworkExchange(call: self, target: target))
+    }
+
     /// What a call was to send, if an exchange plugin may answer it when it has failed. It is an object, so that it
     /// costs nothing without such a plugin.
     final class Recovery: Sendable {

@@ -23,6 +23,8 @@ final class PluginChain: Sendable {
     private let admitting: [any AdmittingPlugin]
     /// The plugin that takes part in each exchange, if there is one.
     let exchange: (any ExchangePlugin)?
+    /// Whether there is such a plugin.
+    let exchanges: Bool
 
     /// The plugins that a hook visits.
     private struct Rounds: Sendable {
@@ -72,6 +74,7 @@ final class PluginChain: Sendable {
     ) {
         self.rounds = rounds
         self.exchange = exchange
+        exchanges = exchange != nil
         self.admitting = admitting
         self.isEmpty = isEmpty
         self.repeatedType = repeatedType

@@ -149,6 +149,38 @@ struct CachePolicyTests {
         #expect(await world.provider.result(CachedTarget()).failure != nil)
     }
 
+    /// A signature that differs for each request.
+    private static let signing = RequestSigningPlugin(fields: ["X-Signature"]) { _, context in
+        ["X-Signature": "\(context.id)"]
+    }
+
+    @Test("The order of the plugins has no effect, and a signature is not a credential", arguments: [false, true])
+    func pluginOrder(isReversed: Bool) async throws {
+        let server = ScriptedTransport(.cacheable("first", ["Vary": "X-Language, Authorization"]))
+        let plugins: [any Plugin] = [
+            ResponseCachePlugin(ResponseCache()), AccessTokenPlugin { _ in "secret" },
+            DefaultHeadersPlugin(others: ["X-Language": "de"]), RetryPlugin(), Self.signing,
+        ]
+        let provider = Provider<CachedTarget>(
+            transport: server.transport,
+            plugins: isReversed ? plugins.reversed() : plugins
+        )
+        _ = try await provider.request(CachedTarget())
+        guard case .cache = try await provider.request(CachedTarget()).origin else {
+            Issue.record("not from the cache")
+            return
+        }
+        #expect(server.requests.count == 1)
+    }
+
+    @Test("A provider can have only one cache")
+    func twoCaches() async throws {
+        let plugins = [ResponseCachePlugin(ResponseCache()), ResponseCachePlugin(ResponseCache())]
+        let provider = Provider<CachedTarget>(transport: ScriptedTransport(.cacheable()).transport, plugins: plugins)
+        let error = await provider.result(CachedTarget()).failure
+        #expect(error?.description.contains("ResponseCachePlugin") == true)
+    }
+
     @Test("Stubbed calls do not use the cache")
     func stubs() async throws {
         let cache = ResponseCache()
