@@ -18,6 +18,7 @@ let package = Package(
         .library(name: "TargetKit", targets: ["TargetKit"]),
         .library(name: "TargetKitPlugins", targets: ["TargetKitPlugins"]),
         .library(name: "TargetKitTesting", targets: ["TargetKitTesting"]),
+        .library(name: "TargetKitMoya", targets: ["TargetKitMoya"]),
     ],
     targets: [
         // TargetKit's own declarations, so that a build does not need libcurl's development package.
@@ -37,6 +38,11 @@ let package = Package(
         ),
         .target(name: "TargetKitTesting", dependencies: ["TargetKit"], path: "Sources/Testing"),
         .target(
+            name: "TargetKitMoya",
+            dependencies: ["TargetKit", "TargetKitPlugins"],
+            path: "Sources/MoyaCompatibility"
+        ),
+        .target(
             name: "Fixtures",
             dependencies: ["TargetKitTesting"],
             path: "Fixtures",
@@ -53,6 +59,7 @@ let package = Package(
             name: "PluginsTests",
             dependencies: ["TargetKitPlugins", "TargetKitTesting", "TestSupport", "Fixtures"]
         ),
+        .testTarget(name: "MoyaTests", dependencies: ["TargetKitMoya", "TargetKitTesting", "TestSupport"]),
         .testTarget(
             name: "TestingTests",
             dependencies: ["TargetKitTesting", "TestSupport", "Fixtures"],

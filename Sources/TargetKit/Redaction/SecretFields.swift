@@ -48,7 +48,7 @@ package enum SecretFields {
     }
 
     /// The escaped query, with the values of secret items redacted.
-    static func redacted(query: Substring) -> String {
+    package static func redacted(query: Substring) -> String {
         query.split(separator: "&", omittingEmptySubsequences: false).map { item in
             let name = item.prefix { $0 != "=" }
             guard name.endIndex != item.endIndex, isSecretParameter(PercentEncoding.decode(String(name))) else {

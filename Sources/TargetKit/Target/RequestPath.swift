@@ -18,7 +18,7 @@ import Foundation
 ///   (RFC 3986 §5.2.4).
 public struct RequestPath: Sendable, Hashable, ExpressibleByStringInterpolation {
     /// Path and query, escaped.
-    let escaped: String
+    package let escaped: String
 
     /// Creates a path from a literal without interpolations.
     public init(stringLiteral value: String) {

@@ -4,7 +4,7 @@ import Foundation
 /// The public key of a certificate in the form that pins use: its `SubjectPublicKeyInfo` (RFC 5280 §4.1).
 ///
 /// Security returns a key without its header, so it is parsed from the certificate.
-enum CertificateKey {
+package enum CertificateKey {
     /// The `SubjectPublicKeyInfo` of a certificate in DER; `nil` when the bytes are not a certificate.
     static func subjectPublicKeyInfo(ofCertificate der: Data) -> Data? {
         var certificate = DERReader(Array(der))
@@ -14,6 +14,11 @@ enum CertificateKey {
         // Serial number, signature, issuer, validity, subject.
         for _ in 0..<5 { fields.skip() }
         return fields.nextTag == 0x30 ? fields.take() : nil
+    }
+
+    /// The pin of a certificate in DER: the Base64 of the SHA-256 of its key; `nil` when the bytes are not a certificate.
+    package static func pin(ofCertificate der: Data) -> String? {
+        subjectPublicKeyInfo(ofCertificate: der).map { Data(SHA256Hasher.digest(of: $0)).base64EncodedString() }
     }
 
     /// The certificates in PEM text (RFC 7468 §5.1), as DER; other blocks are ignored.

@@ -105,8 +105,7 @@ struct URLSessionTrust: Sendable {
         guard let chain = SecTrustCopyCertificateChain(trust) as? [SecCertificate], let leaf = chain.first else {
             return nil
         }
-        return CertificateKey.subjectPublicKeyInfo(ofCertificate: SecCertificateCopyData(leaf) as Data)
-            .map { Data(SHA256Hasher.digest(of: $0)).base64EncodedString() }
+        return CertificateKey.pin(ofCertificate: SecCertificateCopyData(leaf) as Data)
     }
 
     private func answerClientCertificate(for url: URL) -> Answer {

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+
+/// The failure of a request below Moya, with the cases of Alamofire 5.
+///
+/// It is the error in ``MoyaError/underlying(_:_:)``: ``sessionTaskFailed(error:)`` with a `URLError` if there is no
+/// response, ``responseValidationFailed(reason:)`` for a status code that the target does not accept,
+/// ``explicitlyCancelled`` after ``Cancellable/cancel()``.
+public enum AFError: Error {
+    /// Why a multipart body could not be created.
+    public enum MultipartEncodingFailureReason: Sendable {
+        /// The URL is not that of a file.
+        case bodyPartURLInvalid(url: URL)
+        /// The URL has no file name.
+        case bodyPartFilenameInvalid(in: URL)
+        /// The file does not exist.
+        case bodyPartFileNotReachable(at: URL)
+        /// The system cannot read the file.
+        case bodyPartFileNotReachableWithError(atURL: URL, error: any Error)
+        /// The URL is that of a folder.
+        case bodyPartFileIsDirectory(at: URL)
+        /// The size of the file is unknown.
+        case bodyPartFileSizeNotAvailable(at: URL)
+        /// The system cannot read the size of the file.
+        case bodyPartFileSizeQueryFailedWithError(forURL: URL, error: any Error)
+        /// The file cannot be opened.
+        case bodyPartInputStreamCreationFailed(for: URL)
+        /// The file for the body cannot be created.
+        case outputStreamCreationFailed(for: URL)
+        /// The file for the body exists.
+        case outputStreamFileAlreadyExists(at: URL)
+        /// The URL for the body is not that of a file.
+        case outputStreamURLInvalid(url: URL)
+        /// Writing the body failed.
+        case outputStreamWriteFailed(error: any Error)
+        /// Reading a part failed.
+        case inputStreamReadFailed(error: any Error)
+    }
+
+    /// Why parameters could not be encoded.
+    public enum ParameterEncodingFailureReason: Sendable {
+        /// The request has no URL.
+        case missingURL
+        /// The parameters are not JSON values.
+        case jsonEncodingFailed(error: any Error)
+        /// An encoding of the app failed.
+        case customEncodingFailed(error: any Error)
+    }
+
+    /// Why an `Encodable` value could not be encoded.
+    public enum ParameterEncoderFailureReason: Sendable {
+        /// A part of the request that the encoder needs.
+        public enum RequiredComponent: Sendable {
+            /// The URL.
+            case url
+            /// The method.
+            case httpMethod(rawValue: String)
+        }
+
+        /// The request lacks a part.
+        case missingRequiredComponent(RequiredComponent)
+        /// The encoder failed.
+        case encoderFailed(error: any Error)
+    }
+
+    /// Why a response was not accepted.
+    public enum ResponseValidationFailureReason: Sendable {
+        /// The downloaded file does not exist.
+        case dataFileNil
+        /// The downloaded file cannot be read.
+        case dataFileReadFailed(at: URL)
+        /// The response has no content type.
+        case missingContentType(acceptableContentTypes: [String])
+        /// The response has another content type.
+        case unacceptableContentType(acceptableContentTypes: [String], responseContentType: String)
+        /// The response has a status code that the target does not accept.
+        case unacceptableStatusCode(code: Int)
+        /// A validation of the app failed.
+        case customValidationFailed(error: any Error)
+    }
+
+    /// Why a response could not be decoded.
+    public enum ResponseSerializationFailureReason: Sendable {
+        /// The response has no body.
+        case inputDataNilOrZeroLength
+        /// The downloaded file does not exist.
+        case inputFileNil
+        /// The downloaded file cannot be read.
+        case inputFileReadFailed(at: URL)
+        /// The body is not text of the encoding.
+        case stringSerializationFailed(encoding: String.Encoding)
+        /// The body is not JSON.
+        case jsonSerializationFailed(error: any Error)
+        /// The body could not be decoded.
+        case decodingFailed(error: any Error)
+        /// A serializer of the app failed.
+        case customSerializationFailed(error: any Error)
+        /// The type has no empty value.
+        case invalidEmptyResponse(type: String)
+    }
+
+    /// Why a server was not trusted.
+    public enum ServerTrustFailureReason: Sendable {
+        /// The session's manager has no evaluator for the host.
+        case noRequiredEvaluator(host: String)
+        /// There are no certificates to compare with.
+        case noCertificatesFound
+        /// There are no public keys to compare with.
+        case noPublicKeysFound
+        /// The system does not trust the server.
+        case trustEvaluationFailed(error: (any Error)?)
+        /// An evaluator of the app cannot be used or failed.
+        case customEvaluationFailed(error: any Error)
+    }
+
+    /// Why a request cannot be sent.
+    public enum URLRequestValidationFailureReason: Sendable {
+        /// A GET has a body.
+        case bodyDataInGETRequest(Data)
+    }
+
+    /// The body of an upload could not be created.
+    case createUploadableFailed(error: any Error)
+    /// The request could not be created.
+    case createURLRequestFailed(error: any Error)
+    /// A downloaded file could not be moved to its destination.
+    case downloadedFileMoveFailed(error: any Error, source: URL, destination: URL)
+    /// The request was cancelled.
+    case explicitlyCancelled
+    /// The value is not a URL.
+    case invalidURL(url: any URLConvertible)
+    /// A multipart body could not be created.
+    case multipartEncodingFailed(reason: MultipartEncodingFailureReason)
+    /// Parameters could not be encoded.
+    case parameterEncodingFailed(reason: ParameterEncodingFailureReason)
+    /// An `Encodable` value could not be encoded.
+    case parameterEncoderFailed(reason: ParameterEncoderFailureReason)
+    /// A ``RequestAdapter`` failed.
+    case requestAdaptationFailed(error: any Error)
+    /// A ``RequestRetrier`` failed.
+    case requestRetryFailed(retryError: any Error, originalError: any Error)
+    /// The response was not accepted.
+    case responseValidationFailed(reason: ResponseValidationFailureReason)
+    /// The response could not be decoded.
+    case responseSerializationFailed(reason: ResponseSerializationFailureReason)
+    /// The server was not trusted.
+    case serverTrustEvaluationFailed(reason: ServerTrustFailureReason)
+    /// The session was released.
+    case sessionDeinitialized
+    /// The session was invalidated.
+    case sessionInvalidated(error: (any Error)?)
+    /// There is no response, or it is incomplete: the error is a `URLError`.
+    case sessionTaskFailed(error: any Error)
+    /// The request cannot be sent.
+    case urlRequestValidationFailed(reason: URLRequestValidationFailureReason)
+}
+
+extension Error {
+    /// This error as an ``AFError``; `nil` if it is another one.
+    public var asAFError: AFError? { self as? AFError }
+
+    /// This error as an ``AFError``, or the one that a closure returns.
+    func asAFError(or defaultError: @autoclosure () -> AFError) -> AFError { asAFError ?? defaultError() }
+}
+
+extension AFError {
+    /// Whether the session was released.
+    public var isSessionDeinitializedError: Bool { if case .sessionDeinitialized = self { true } else { false } }
+    /// Whether the session was invalidated.
+    public var isSessionInvalidatedError: Bool { if case .sessionInvalidated = self { true } else { false } }
+    /// Whether the request was cancelled.
+    public var isExplicitlyCancelledError: Bool { if case .explicitlyCancelled = self { true } else { false } }
+    /// Whether a value was not a URL.
+    public var isInvalidURLError: Bool { if case .invalidURL = self { true } else { false } }
+    /// Whether parameters could not be encoded.
+    public var isParameterEncodingError: Bool { if case .parameterEncodingFailed = self { true } else { false } }
+    /// Whether an `Encodable` value could not be encoded.
+    public var isParameterEncoderError: Bool { if case .parameterEncoderFailed = self { true } else { false } }
+    /// Whether a multipart body could not be created.
+    public var isMultipartEncodingError: Bool { if case .multipartEncodingFailed = self { true } else { false } }
+    /// Whether an adapter failed.
+    public var isRequestAdaptationError: Bool { if case .requestAdaptationFailed = self { true } else { false } }
+    /// Whether the response was not accepted.
+    public var isResponseValidationError: Bool { if case .responseValidationFailed = self { true } else { false } }
+    /// Whether the response could not be decoded.
+    public var isResponseSerializationError: Bool { if case .responseSerializationFailed = self { true } else { false } }
+    /// Whether the server was not trusted.
+    public var isServerTrustEvaluationError: Bool { if case .serverTrustEvaluationFailed = self { true } else { false } }
+    /// Whether a retrier failed.
+    public var isRequestRetryError: Bool { if case .requestRetryFailed = self { true } else { false } }
+    /// Whether the body of an upload could not be created.
+    public var isCreateUploadableError: Bool { if case .createUploadableFailed = self { true } else { false } }
+    /// Whether the request could not be created.
+    public var isCreateURLRequestError: Bool { if case .createURLRequestFailed = self { true } else { false } }
+    /// Whether a downloaded file could not be moved.
+    public var isDownloadedFileMoveError: Bool { if case .downloadedFileMoveFailed = self { true } else { false } }
+    /// Whether there is no response, or it is incomplete.
+    public var isSessionTaskError: Bool { if case .sessionTaskFailed = self { true } else { false } }
+}
+
+extension AFError {
+    /// The value that was not a URL; `nil` for other errors.
+    public var urlConvertible: (any URLConvertible)? { if case .invalidURL(let url) = self { url } else { nil } }
+
+    /// The file of a multipart body that could not be created; `nil` for other errors.
+    public var url: URL? {
+        guard case .multipartEncodingFailed(let reason) = self else { return nil }
+        return reason.url
+    }
+
+    /// The error that caused this one; `nil` if there is none.
+    public var underlyingError: (any Error)? {
+        switch self {
+        case .multipartEncodingFailed(let reason): reason.underlyingError
+        case .parameterEncodingFailed(let reason): reason.underlyingError
+        case .parameterEncoderFailed(.encoderFailed(let error)): error
+        case .requestAdaptationFailed(let error): error
+        case .requestRetryFailed(let retryError, _): retryError
+        case .responseValidationFailed(.customValidationFailed(let error)): error
+        case .responseSerializationFailed(let reason): reason.underlyingError
+        case .serverTrustEvaluationFailed(let reason): reason.underlyingError
+        case .sessionInvalidated(let error): error
+        case .createUploadableFailed(let error): error
+        case .createURLRequestFailed(let error): error
+        case .downloadedFileMoveFailed(let error, _, _): error
+        case .sessionTaskFailed(let error): error
+        case .parameterEncoderFailed, .responseValidationFailed, .explicitlyCancelled, .invalidURL,
+            .sessionDeinitialized, .urlRequestValidationFailed:
+            nil
+        }
+    }
+
+    /// The content types that a response could have; `nil` for other errors.
+    public var acceptableContentTypes: [String]? {
+        switch self {
+        case .responseValidationFailed(.missingContentType(let types)): types
+        case .responseValidationFailed(.unacceptableContentType(let types, _)): types
+        default: nil
+        }
+    }
+
+    /// The content type of a response that was not accepted; `nil` for other errors.
+    public var responseContentType: String? {
+        guard case .responseValidationFailed(.unacceptableContentType(_, let type)) = self else { return nil }
+        return type
+    }
+
+    /// The status code of a response that was not accepted; `nil` for other errors.
+    public var responseCode: Int? {
+        guard case .responseValidationFailed(.unacceptableStatusCode(let code)) = self else { return nil }
+        return code
+    }
+
+    /// The encoding that the body did not have; `nil` for other errors.
+    public var failedStringEncoding: String.Encoding? {
+        guard case .responseSerializationFailed(.stringSerializationFailed(let encoding)) = self else { return nil }
+        return encoding
+    }
+
+    /// The downloaded file that could not be moved; `nil` for other errors.
+    public var sourceURL: URL? {
+        if case .downloadedFileMoveFailed(_, let source, _) = self { source } else { nil }
+    }
+
+    /// The destination to which a downloaded file could not be moved; `nil` for other errors.
+    public var destinationURL: URL? {
+        if case .downloadedFileMoveFailed(_, _, let destination) = self { destination } else { nil }
+    }
+}

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// The settings with which a ``MoyaProvider`` sends its requests.
+///
+/// TargetKit's transport sends the requests, not a `URLSession`. The session determines which one, and with what:
+///
+/// | setting | effect |
+/// |---|---|
+/// | `timeoutIntervalForRequest` | the time without a byte after which a request times out |
+/// | `timeoutIntervalForResource` | the time after which a call times out |
+/// | `httpAdditionalHeaders` | fields of each request that does not have them |
+/// | `httpMaximumConnectionsPerHost` | the connections to a host |
+/// | `httpCookieStorage`, `httpShouldSetCookies` | the cookies that are sent and stored |
+/// | `protocolClasses` | with a class of the app's own, a `URLSession` sends the requests |
+/// | `allowsCellularAccess` | whether cellular networks are used |
+/// | the interceptor | changes and retries requests |
+/// | the server trust manager | which servers are trusted |
+/// | the redirect handler | whether redirects are followed |
+///
+/// Others have no effect: see <doc:DifferencesFromMoya>.
+open class Session: @unchecked Sendable {
+    // `@unchecked`, because the class is open and its settings predate `Sendable`; none of them changes.
+
+    /// A session with the default settings.
+    public static let `default` = Session()
+
+    /// The configuration.
+    public let sessionConfiguration: URLSessionConfiguration
+    /// The delegate, which is not called.
+    public let delegate: SessionDelegate
+    /// The queue that Alamofire would use.
+    public let rootQueue: DispatchQueue
+    /// Whether requests start at once. Moya starts them itself.
+    public let startRequestsImmediately: Bool
+    /// Changes and retries requests; `nil` if there is none.
+    public let interceptor: (any RequestInterceptor)?
+    /// Determines which servers are trusted; `nil`: those that the system trusts.
+    public let serverTrustManager: ServerTrustManager?
+    /// Determines whether redirects are followed; `nil`: yes.
+    public let redirectHandler: Redirector?
+    /// Responses are not cached.
+    public let cachedResponseHandler: ResponseCacher?
+
+    let additionalHeaders: [String: String]
+
+    /// Creates a session.
+    ///
+    /// - Parameters:
+    ///   - configuration: The configuration; default: the system's, with ``HTTPHeaders/default``.
+    ///   - delegate: Has no effect.
+    ///   - rootQueue: Has no effect.
+    ///   - startRequestsImmediately: Has no effect.
+    ///   - requestQueue: Has no effect.
+    ///   - serializationQueue: Has no effect.
+    ///   - interceptor: Changes and retries requests; default: none.
+    ///   - serverTrustManager: Determines which servers are trusted; default: those that the system trusts.
+    ///   - redirectHandler: Determines whether redirects are followed; default: yes.
+    ///   - cachedResponseHandler: Has no effect: responses are not cached.
+    public init(
+        configuration: URLSessionConfiguration = URLSessionConfiguration.af.default,
+        delegate: SessionDelegate = SessionDelegate(),
+        rootQueue: DispatchQueue = DispatchQueue(label: "TargetKitMoya.Session"),
+        startRequestsImmediately: Bool = true,
+        requestQueue: DispatchQueue? = nil,
+        serializationQueue: DispatchQueue? = nil,
+        interceptor: (any RequestInterceptor)? = nil,
+        serverTrustManager: ServerTrustManager? = nil,
+        redirectHandler: Redirector? = nil,
+        cachedResponseHandler: ResponseCacher? = nil
+    ) {
+        sessionConfiguration = configuration
+        self.delegate = delegate
+        self.rootQueue = rootQueue
+        self.startRequestsImmediately = startRequestsImmediately
+        self.interceptor = interceptor
+        self.serverTrustManager = serverTrustManager
+        self.redirectHandler = redirectHandler
+        self.cachedResponseHandler = cachedResponseHandler
+        additionalHeaders = configuration.headers.dictionary
+    }
+
+    /// Creates a session with the configuration of a `URLSession`, which itself is not used.
+    public convenience init(
+        session: URLSession,
+        delegate: SessionDelegate,
+        rootQueue: DispatchQueue,
+        startRequestsImmediately: Bool = true,
+        requestQueue: DispatchQueue? = nil,
+        serializationQueue: DispatchQueue? = nil,
+        interceptor: (any RequestInterceptor)? = nil,
+        serverTrustManager: ServerTrustManager? = nil,
+        redirectHandler: Redirector? = nil,
+        cachedResponseHandler: ResponseCacher? = nil
+    ) {
+        self.init(
+            configuration: session.configuration,
+            delegate: delegate,
+            rootQueue: rootQueue,
+            startRequestsImmediately: startRequestsImmediately,
+            interceptor: interceptor,
+            serverTrustManager: serverTrustManager,
+            redirectHandler: redirectHandler,
+            cachedResponseHandler: cachedResponseHandler
+        )
+    }
+}
+
+/// The delegate of a session. It is not called.
+open class SessionDelegate: NSObject {
+    /// Creates a delegate.
+    ///
+    /// - Parameter fileManager: Has no effect.
+    public init(fileManager: FileManager = .default) {}
+}
+
+/// Whether redirects are followed.
+public struct Redirector: Sendable {
+    /// Whether redirects are followed.
+    public enum Behavior: Sendable {
+        /// Redirects are followed.
+        case follow
+        /// A redirect is the response.
+        case doNotFollow
+    }
+
+    /// Redirects are followed.
+    public static let follow = Redirector(behavior: .follow)
+    /// A redirect is the response.
+    public static let doNotFollow = Redirector(behavior: .doNotFollow)
+
+    /// Whether redirects are followed.
+    public let behavior: Behavior
+
+    /// Creates a handler.
+    public init(behavior: Behavior) {
+        self.behavior = behavior
+    }
+}
+
+/// Whether responses are cached. They are not.
+public struct ResponseCacher: Sendable {
+    /// Whether responses are cached.
+    public enum Behavior: Sendable {
+        /// Responses are cached. Has no effect.
+        case cache
+        /// Responses are not cached.
+        case doNotCache
+    }
+
+    /// Responses are cached. Has no effect.
+    public static let cache = ResponseCacher(behavior: .cache)
+    /// Responses are not cached.
+    public static let doNotCache = ResponseCacher(behavior: .doNotCache)
+
+    /// Whether responses are cached.
+    public let behavior: Behavior
+
+    /// Creates a handler.
+    public init(behavior: Behavior) {
+        self.behavior = behavior
+    }
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+extension Endpoint {
+    /// Returns the request of the endpoint. The contents of a file and the parts of a form are not in it.
+    ///
+    /// - Throws: ``MoyaError/requestMapping(_:)`` if the URL is not valid, ``MoyaError/parameterEncoding(_:)`` if the
+    ///   parameters cannot be encoded, ``MoyaError/encodableMapping(_:)`` if an `Encodable` value cannot be encoded.
+    public func urlRequest() throws -> URLRequest {
+        guard let requestURL = URL(string: url) else { throw MoyaError.requestMapping(url) }
+        var request = URLRequest(url: requestURL)
+        request.httpMethod = method.rawValue
+        if let httpHeaderFields { request.allHTTPHeaderFields = httpHeaderFields }
+        switch task {
+        case .requestPlain, .uploadFile, .uploadMultipart, .downloadDestination:
+            return request
+        case .requestData(let data):
+            request.httpBody = data
+            return request
+        case .requestJSONEncodable(let value):
+            return try request.encoding(value, with: JSONEncoder())
+        case .requestCustomJSONEncodable(let value, let encoder):
+            return try request.encoding(value, with: encoder)
+        case .requestParameters(let parameters, let encoding), .downloadParameters(let parameters, let encoding, _):
+            return try request.encoding(parameters, by: encoding)
+        case .uploadCompositeMultipart(_, let urlParameters):
+            return try request.encoding(urlParameters, by: URLEncoding.queryString)
+        case .requestCompositeData(let bodyData, let urlParameters):
+            request.httpBody = bodyData
+            return try request.encoding(urlParameters, by: URLEncoding.queryString)
+        case .requestCompositeParameters(let bodyParameters, let bodyEncoding, let urlParameters):
+            if let encoding = bodyEncoding as? URLEncoding, encoding.destination != .httpBody {
+                throw MoyaError.parameterEncoding(BodyEncodingError())
+            }
+            return try request.encoding(bodyParameters, by: bodyEncoding)
+                .encoding(urlParameters, by: URLEncoding.queryString)
+        }
+    }
+}
+
+/// The encoding for the body of a composite task writes into the query.
+struct BodyEncodingError: LocalizedError {
+    var errorDescription: String? {
+        "The bodyEncoding of requestCompositeParameters must be URLEncoding.httpBody or another encoding into the body."
+    }
+}
+
+extension URLRequest {
+    fileprivate func encoding(_ value: any Encodable, with encoder: JSONEncoder) throws -> URLRequest {
+        var request = self
+        do {
+            request.httpBody = try encoder.encode(value)
+        } catch {
+            throw MoyaError.encodableMapping(error)
+        }
+        request.setContentType("application/json")
+        return request
+    }
+
+    fileprivate func encoding(_ parameters: Parameters, by encoding: any ParameterEncoding) throws -> URLRequest {
+        do {
+            return try encoding.encode(self, with: parameters)
+        } catch {
+            throw MoyaError.parameterEncoding(error)
+        }
+    }
+}

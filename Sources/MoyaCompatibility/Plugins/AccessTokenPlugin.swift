@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// A target whose calls carry a token.
+public protocol AccessTokenAuthorizable {
+    /// The scheme of the token; `nil`: the call carries none.
+    var authorizationType: AuthorizationType? { get }
+}
+
+/// The scheme of a token in `Authorization`.
+public enum AuthorizationType: Sendable, Equatable {
+    /// `Basic` (RFC 7617).
+    case basic
+    /// `Bearer` (RFC 6750).
+    case bearer
+    /// Another scheme.
+    case custom(String)
+
+    /// The scheme as it is sent.
+    public var value: String {
+        switch self {
+        case .basic: "Basic"
+        case .bearer: "Bearer"
+        case .custom(let value): value
+        }
+    }
+}
+
+/// Adds a token to the calls of ``AccessTokenAuthorizable`` targets: `Authorization: Bearer …`.
+public struct AccessTokenPlugin: PluginType {
+    /// Returns the token for a target.
+    public typealias TokenClosure = (any TargetType) -> String
+
+    /// Returns the token for a target.
+    public let tokenClosure: TokenClosure
+
+    /// Creates a plugin.
+    ///
+    /// - Parameter tokenClosure: Returns the token for a target; for a ``MultiTarget``, for the wrapped one.
+    public init(tokenClosure: @escaping TokenClosure) {
+        self.tokenClosure = tokenClosure
+    }
+
+    /// Adds the token, if the target has a scheme.
+    public func prepare(_ request: URLRequest, target: any TargetType) -> URLRequest {
+        guard let type = (target as? any AccessTokenAuthorizable)?.authorizationType else { return request }
+        let token = tokenClosure((target as? MultiTarget)?.target ?? target)
+        var request = request
+        request.addValue("\(type.value) \(token)", forHTTPHeaderField: "Authorization")
+        return request
+    }
+}

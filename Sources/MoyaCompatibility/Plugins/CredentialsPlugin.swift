@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Answers servers' challenges for the schemes `Basic` and `Digest` with a user name and a password.
+public final class CredentialsPlugin: PluginType {
+    /// Returns the credential for a target; `nil` for none.
+    public typealias CredentialClosure = (any TargetType) -> URLCredential?
+
+    private let credentialsClosure: CredentialClosure
+
+    /// Creates a plugin.
+    ///
+    /// - Parameter credentialsClosure: Returns the credential for a target; `nil` for none.
+    public init(credentialsClosure: @escaping CredentialClosure) {
+        self.credentialsClosure = credentialsClosure
+    }
+
+    /// Gives the credential to the request.
+    public func willSend(_ request: any RequestType, target: any TargetType) {
+        if let credential = credentialsClosure(target) { _ = request.authenticate(with: credential) }
+    }
+}
+
+/// Whether a request has begun or ended.
+public enum NetworkActivityChangeType: Sendable {
+    /// The request has begun.
+    case began
+    /// The request has ended.
+    case ended
+}
+
+/// Reports when requests begin and end.
+public final class NetworkActivityPlugin: PluginType {
+    /// Called when a request begins and when it ends.
+    public typealias NetworkActivityClosure = (_ change: NetworkActivityChangeType, _ target: any TargetType) -> Void
+
+    private let networkActivityClosure: NetworkActivityClosure
+
+    /// Creates a plugin.
+    public init(networkActivityClosure: @escaping NetworkActivityClosure) {
+        self.networkActivityClosure = networkActivityClosure
+    }
+
+    /// Reports the beginning.
+    public func willSend(_ request: any RequestType, target: any TargetType) {
+        networkActivityClosure(.began, target)
+    }
+
+    /// Reports the end.
+    public func didReceive(_ result: Result<Response, MoyaError>, target: any TargetType) {
+        networkActivityClosure(.ended, target)
+    }
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// Logs requests and responses, without the values of fields with secrets.
+public final class NetworkLoggerPlugin: PluginType {
+    /// What is logged, and where.
+    public var configuration: Configuration
+
+    /// Creates a plugin.
+    ///
+    /// - Parameter configuration: What is logged, and where; default: the method and the header fields, to standard
+    ///   output.
+    public init(configuration: Configuration = Configuration()) {
+        self.configuration = configuration
+    }
+
+    /// A plugin that logs the method and the header fields.
+    public class var `default`: NetworkLoggerPlugin { NetworkLoggerPlugin() }
+
+    /// A plugin that logs everything.
+    public class var verbose: NetworkLoggerPlugin {
+        NetworkLoggerPlugin(configuration: Configuration(logOptions: .verbose))
+    }
+
+    /// Logs the request.
+    public func willSend(_ request: any RequestType, target: any TargetType) {
+        if configuration.logOptions.contains(.formatRequestAscURL) {
+            _ = request.cURLDescription { [configuration] command in
+                configuration.output(target, [configuration.formatter.entry("Request", command, target)])
+            }
+        } else {
+            configuration.output(target, lines(of: request, target))
+        }
+    }
+
+    /// Logs the response or the error.
+    public func didReceive(_ result: Result<Response, MoyaError>, target: any TargetType) {
+        switch result {
+        case .success(let response):
+            configuration.output(target, lines(of: response, target, logsBody: .successResponseBody))
+        case .failure(let error):
+            guard let response = error.response else {
+                return configuration.output(target, [entry("Error", "Error calling \(target) : \(error)", target)])
+            }
+            let bodyOptions: Configuration.LogOptions = [.successResponseBody, .errorResponseBody]
+            configuration.output(target, lines(of: response, target, logsBody: bodyOptions))
+        }
+    }
+
+    private func entry(_ identifier: String, _ message: String, _ target: any TargetType) -> String {
+        configuration.formatter.entry(identifier, message, target)
+    }
+
+    private func lines(of request: any RequestType, _ target: any TargetType) -> [String] {
+        guard let urlRequest = request.request else { return [entry("Request", "(invalid request)", target)] }
+        let options = configuration.logOptions
+        var lines = [entry("Request", urlRequest.url?.loggedText ?? "no URL", target)]
+        if options.contains(.requestHeaders) {
+            let fields = request.sessionHeaders.merging(urlRequest.allHTTPHeaderFields ?? [:]) { $1 }
+            lines.append(entry("Request Headers", HeaderRedaction.standard.loggedText(of: fields), target))
+        }
+        if options.contains(.requestBody), let body = urlRequest.httpBody {
+            lines.append(entry("Request Body", configuration.formatter.requestData(body), target))
+        }
+        if options.contains(.requestMethod), let method = urlRequest.httpMethod {
+            lines.append(entry("HTTP Request Method", method, target))
+        }
+        return lines
+    }
+
+    private func lines(
+        of response: Response,
+        _ target: any TargetType,
+        logsBody options: Configuration.LogOptions
+    ) -> [String] {
+        var lines = [
+            entry(
+                "Response",
+                response.response.map(\.loggedText) ?? "Received empty network response for \(target).",
+                target
+            )
+        ]
+        if !configuration.logOptions.isDisjoint(with: options) {
+            lines.append(entry("Response Body", configuration.formatter.responseData(response.data), target))
+        }
+        return lines
+    }
+}
+
+extension HeaderRedaction {
+    fileprivate func loggedText(of fields: [String: String]) -> String {
+        let fields = fields.map { ($0.key, value($0.value, for: HTTPHeaderName(rawValue: $0.key))) }
+        return Dictionary(fields) { $1 }.description
+    }
+}
+
+extension HTTPURLResponse {
+    /// The status, the URL and the header fields, without secrets.
+    fileprivate var loggedText: String {
+        let fields = HeaderRedaction.standard.loggedText(of: headers.dictionary)
+        return "\(url?.loggedText ?? "no URL") { Status Code: \(statusCode), Headers \(fields) }"
+    }
+}
+
+extension URL {
+    /// The URL without user and password, and without the values of secret query items.
+    var loggedText: String {
+        let text = RedactedURL(self).description
+        guard let query = query(percentEncoded: true) else { return text }
+        return "\(text)?\(SecretFields.redacted(query: query[...]))"
+    }
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+
+/// A call that can be cancelled.
+public protocol Cancellable {
+    /// Whether the call was cancelled.
+    var isCancelled: Bool { get }
+
+    /// Cancels the call. Its completion receives an error, unless it has ended.
+    func cancel()
+}
+
+/// Cancels a call by an action.
+public final class CancellableToken: Cancellable, CustomDebugStringConvertible, Sendable {
+    private let action: Unchecked<() -> Void>
+    private let request: Request?
+    private let isCancelledFlag = Locked(false)
+
+    /// Creates a token.
+    ///
+    /// - Parameter action: Cancels the call; called once at most.
+    public init(action: @escaping () -> Void) {
+        self.action = Unchecked(action)
+        request = nil
+    }
+
+    init(request: Request) {
+        self.request = request
+        action = Unchecked { request.cancel() }
+    }
+
+    /// Whether the call was cancelled.
+    public var isCancelled: Bool { isCancelledFlag.withLock { $0 } }
+
+    /// Cancels the call.
+    public func cancel() {
+        let wasCancelled = isCancelledFlag.withLock { isCancelled in
+            defer { isCancelled = true }
+            return isCancelled
+        }
+        if !wasCancelled { action.value() }
+    }
+
+    /// The request as a cURL command, without the values of fields with secrets; `Empty Request` if there is none.
+    public var debugDescription: String { request?.cURLDescription() ?? "Empty Request" }
+}
+
+/// A call before its request is known: the request closure may take long.
+final class PendingCall: Cancellable, Sendable {
+    private struct State: Sendable {
+        var isCancelled = false
+        var hasBegun = false
+        var call: Unchecked<any Cancellable>?
+    }
+
+    private let state = Locked(State())
+
+    var isCancelled: Bool {
+        let (isCancelled, call) = state.withLock { ($0.isCancelled, $0.call) }
+        return isCancelled || call?.value.isCancelled == true
+    }
+
+    func cancel() {
+        let call = state.withLock { state in
+            state.isCancelled = true
+            return state.call
+        }
+        call?.value.cancel()
+    }
+
+    /// Returns whether this is the first time: a request closure must not send two requests.
+    func begin() -> Bool {
+        state.withLock { state in
+            defer { state.hasBegun = true }
+            return !state.hasBegun
+        }
+    }
+
+    func attach(_ call: any Cancellable) {
+        let call = Unchecked(call)
+        let isCancelled = state.withLock { state in
+            state.call = call
+            return state.isCancelled
+        }
+        if isCancelled { call.value.cancel() }
+    }
+}

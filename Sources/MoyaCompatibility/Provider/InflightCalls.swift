@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+
+/// The calls that share a request with others of an equal endpoint.
+///
+/// Joining is atomic. A call that is cancelled leaves the others alone; the request is cancelled with the last one. An
+/// entry is removed however its call ends: also if there is no request.
+final class InflightCalls: Sendable {
+    private struct Waiter: Sendable {
+        let id: Int
+        let completion: Unchecked<Completion>
+    }
+
+    private struct Entry: Sendable {
+        let call: PendingCall
+        let endpoint: Unchecked<Endpoint>
+        var waiters: [Waiter]
+    }
+
+    private struct State: Sendable {
+        var entries: [Endpoint.Content: Entry] = [:]
+        var lastID = 0
+    }
+
+    private let state = Locked(State())
+
+    /// The completions that wait, by endpoint.
+    var completions: [Endpoint: [Completion]] {
+        let entries = state.withLock(\.entries)
+        return Dictionary(
+            entries.values.map { ($0.endpoint.value, $0.waiters.map(\.completion.value)) },
+            uniquingKeysWith: { first, _ in first }
+        )
+    }
+
+    /// Adds a call, and starts its request unless one for an equal endpoint is in flight.
+    func join(
+        _ endpoint: Endpoint,
+        on queue: DispatchQueue?,
+        _ completion: @escaping Completion,
+        _ start: (PendingCall, @escaping Completion) -> Void
+    ) -> any Cancellable {
+        // Encoding a request may take long or call the app, so it is not done under the lock.
+        let (key, shared) = (endpoint.content, Unchecked(endpoint))
+        let completion = Unchecked(completion)
+        let new = PendingCall()
+        let (call, id) = state.withLock { state -> (PendingCall, Int) in
+            state.lastID += 1
+            let waiter = Waiter(id: state.lastID, completion: completion)
+            state.entries[key, default: Entry(call: new, endpoint: shared, waiters: [])].waiters.append(waiter)
+            return (state.entries[key]?.call ?? new, waiter.id)
+        }
+        if call === new {
+            start(call) { result in
+                for waiter in self.remove(key) { waiter.completion.value(result) }
+            }
+        }
+        return CancellableToken { self.cancel(id, of: call, key, on: queue) }
+    }
+
+    private func remove(_ key: Endpoint.Content) -> [Waiter] {
+        state.withLock { $0.entries.removeValue(forKey: key)?.waiters ?? [] }
+    }
+
+    private func cancel(_ id: Int, of call: PendingCall, _ key: Endpoint.Content, on queue: DispatchQueue?) {
+        let (waiter, isLast) = state.withLock { state -> (Waiter?, Bool) in
+            guard let entry = state.entries[key], entry.call === call,
+                let index = entry.waiters.firstIndex(where: { $0.id == id })
+            else { return (nil, false) }
+            guard entry.waiters.count > 1 else { return (nil, true) }
+            return (state.entries[key]?.waiters.remove(at: index), false)
+        }
+        if isLast { call.cancel() }
+        guard let waiter else { return }
+        (queue ?? .main).async { waiter.completion.value(.failure(.underlying(AFError.explicitlyCancelled, nil))) }
+    }
+}

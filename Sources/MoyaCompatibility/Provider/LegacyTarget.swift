@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// A target of Moya as a target of TargetKit, for calls with ``MoyaProvider/targetKit``.
+///
+/// ```swift
+/// let user = try await provider.targetKit.request(LegacyTarget(.userProfile("ann")), as: User.self)
+/// ```
+public struct LegacyTarget<Target: TargetType>: TargetKit.TargetType {
+    private let box: Unchecked<Target>
+    let call: MoyaCall?
+
+    /// Wraps a target. An object must not change while a call uses it.
+    public init(_ target: Target) {
+        self.init(target, call: nil)
+    }
+
+    init(_ target: Target, call: MoyaCall?) {
+        box = Unchecked(target)
+        self.call = call
+    }
+
+    /// The target.
+    public var target: Target { box.value }
+    /// The target's base URL.
+    public var baseURL: URL { target.baseURL }
+    /// The target's path.
+    public var path: RequestPath { RequestPath(raw: target.path) }
+    /// The target's method.
+    public var method: TargetKit.HTTPMethod { TargetKit.HTTPMethod(rawValue: target.method.rawValue) }
+    /// The target's task, without its parameters.
+    public var task: HTTPTask { HTTPTask(target.task, for: baseURL) }
+    /// The target's header fields.
+    public var headers: TargetKit.HTTPHeaders { TargetKit.HTTPHeaders(target.headers ?? [:]) }
+    /// The target's validation.
+    public var validation: StatusValidation {
+        let codes = target.validationType.statusCodes
+        return codes.isEmpty ? .none : .codes(codes)
+    }
+    /// The target's sample.
+    public var sampleData: Data { target.sampleData }
+}
+
+/// A ``LegacyTarget`` of any target.
+protocol LegacyTargetValue {
+    var moyaTarget: any TargetType { get }
+    var call: MoyaCall? { get }
+}
+
+extension LegacyTarget: LegacyTargetValue {
+    var moyaTarget: any TargetType { target }
+}
+
+/// What the plugins of Moya know of a call.
+final class MoyaCall: Sendable {
+    let request: Request
+    /// The request before the plugins; `nil` for a call that TargetKit has started.
+    let urlRequest: URLRequest?
+    let endpoint: Unchecked<Endpoint>?
+    let stub: TargetKit.StubBehavior
+
+    /// Creates a call that TargetKit has started.
+    init(_ request: Request) {
+        self.request = request
+        urlRequest = nil
+        endpoint = nil
+        stub = .never
+    }
+
+    /// Creates a call that a ``MoyaProvider`` has started.
+    init(_ request: Request, _ urlRequest: URLRequest, _ endpoint: Endpoint, _ stub: TargetKit.StubBehavior) {
+        self.request = request
+        self.urlRequest = urlRequest
+        self.endpoint = Unchecked(endpoint)
+        self.stub = stub
+    }
+
+    /// Whether the ``MoyaProvider`` passes the result to the plugins, on its callback queue.
+    var endsOnCallbackQueue: Bool { urlRequest != nil }
+}
+
+extension TargetKit.Endpoint {
+    /// The parts of an endpoint that are not in its request, and the request's URL and method.
+    init(_ endpoint: Endpoint, request: URLRequest?, isStubbed: Bool) throws {
+        guard let url = request?.url ?? URL(string: endpoint.url) else {
+            throw MoyaError.requestMapping(endpoint.url)
+        }
+        self.init(
+            url: url,
+            method: TargetKit.HTTPMethod(rawValue: request?.httpMethod ?? endpoint.method.rawValue),
+            task: HTTPTask(endpoint.task, for: url),
+            // A sample may be read from a file.
+            sampleResponse: isStubbed ? SampleResponse(endpoint.sampleResponseClosure) : .status(200)
+        )
+    }
+}
+
+extension SampleResponse {
+    fileprivate init(_ sample: Endpoint.SampleResponseClosure) {
+        switch sample() {
+        case .networkResponse(let status, let data): self = .response(status: status, data: data)
+        case .response(let head, let data):
+            let headers = TargetKit.HTTPHeaders(head.headers.dictionary)
+            self = .response(status: head.statusCode, headers: headers, data: data)
+        case .networkError(let error): self = .failure(error)
+        }
+    }
+}
+
+extension HTTPTask {
+    /// The file, the form and the destination of a task. Parameters and bodies in memory are in the request.
+    fileprivate init(_ task: Task, for url: URL) {
+        self = .plain
+        if let file = task.file { self = upload(file: file) }
+        if let parts = task.parts { self = multipart(MultipartForm(parts: parts.map(MultipartForm.Part.init))) }
+        if let destination = task.destination { self = download(to: .choosing(destination, for: url)) }
+    }
+}

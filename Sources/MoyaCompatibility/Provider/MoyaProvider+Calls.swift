@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+extension MoyaProvider {
+    /// Starts a call: target → endpoint → request → plugins → network or sample → plugins → completion.
+    public func requestNormal(
+        _ target: Target,
+        callbackQueue: DispatchQueue?,
+        progress: ProgressBlock?,
+        completion: @escaping Completion
+    ) -> any Cancellable {
+        let endpoint = endpoint(target)
+        let stubBehavior = stubClosure(target)
+        let processing: Completion = { [plugins] result in
+            completion(plugins.reduce(result) { $1.process($0, target: target) })
+        }
+        let start: (PendingCall, @escaping Completion) -> Void = { call, ending in
+            self.start(call, target, endpoint, stubBehavior, callbackQueue, progress, ending)
+        }
+        guard trackInflights else {
+            let call = PendingCall()
+            start(call, processing)
+            return call
+        }
+        return inflightCalls.join(endpoint, on: callbackQueue, processing, start)
+    }
+
+    private func start(
+        _ call: PendingCall,
+        _ target: Target,
+        _ endpoint: Endpoint,
+        _ stubBehavior: StubBehavior,
+        _ callbackQueue: DispatchQueue?,
+        _ progress: ProgressBlock?,
+        _ completion: @escaping Completion
+    ) {
+        requestClosure(endpoint) { result in
+            guard call.begin() else { return }
+            guard !call.isCancelled else { return self.cancelCompletion(completion, target: target) }
+            switch result {
+            case .failure(let error):
+                completion(.failure(error))
+            case .success(let request):
+                switch stubBehavior {
+                case .never:
+                    let sent = MoyaCall(Request(session: self.session), request, endpoint, .never)
+                    call.attach(
+                        self.send(
+                            sent,
+                            target,
+                            callbackQueue: callbackQueue,
+                            progress: progress,
+                            completion: completion
+                        )
+                    )
+                case .immediate, .delayed:
+                    call.attach(
+                        self.stubRequest(
+                            target,
+                            request: request,
+                            callbackQueue: callbackQueue,
+                            completion: completion,
+                            endpoint: endpoint,
+                            stubBehavior: stubBehavior
+                        )
+                    )
+                }
+            }
+        }
+    }
+
+    /// Makes a call with TargetKit's pipeline. The plugins of Moya receive the result on the callback queue.
+    func send(
+        _ call: MoyaCall,
+        _ target: Target,
+        callbackQueue: DispatchQueue?,
+        progress: ProgressBlock?,
+        completion: @escaping Completion
+    ) -> CancellableToken {
+        let steps = progress.map { CallProgress($0, ofUpload: call.endpoint?.value.task.isUpload ?? false) }
+        let ending = Unchecked<(Result<TargetKit.Response, TargetKitError>) -> Void> { [plugins] result in
+            let result = result.moyaResult
+            for plugin in plugins { plugin.didReceive(result, target: target) }
+            steps?.finish(result)
+            completion(result)
+        }
+        let handle = targetKit.request(
+            LegacyTarget(target, call: call),
+            on: callbackQueue ?? .main,
+            progress: steps.map { steps in { @Sendable in steps.receive($0) } },
+            completion: { ending.value($0) }
+        )
+        call.request.attach(handle)
+        return CancellableToken(request: call.request)
+    }
+}
+
+/// Passes the progress of a call to its caller.
+private final class CallProgress: Sendable {
+    private let block: Unchecked<ProgressBlock>
+    private let object = Unchecked(Progress(totalUnitCount: 0))
+    private let direction: TransferProgress.Direction
+
+    init(_ block: @escaping ProgressBlock, ofUpload isUpload: Bool) {
+        self.block = Unchecked(block)
+        direction = isUpload ? .upload : .download
+    }
+
+    func receive(_ progress: TransferProgress) {
+        guard progress.direction == direction else { return }
+        object.value.totalUnitCount = progress.total ?? -1
+        object.value.completedUnitCount = progress.completed
+        block.value(ProgressResponse(progress: object.value))
+    }
+
+    func finish(_ result: Result<Response, MoyaError>) {
+        block.value(ProgressResponse(progress: object.value, response: try? result.get()))
+    }
+}

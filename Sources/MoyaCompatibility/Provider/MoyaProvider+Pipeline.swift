@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+import TargetKitPlugins
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+extension MoyaProvider {
+    /// Creates the provider below.
+    func makePipeline() -> Provider<LegacyTarget<Target>> {
+        let closures = Unchecked((endpoint: endpointClosure, stub: stubClosure))
+        // An override of `endpoint(_:)` is called as long as this provider exists.
+        let endpoint = Unchecked<(Target) -> Endpoint> { [weak self] target in
+            self?.endpoint(target) ?? closures.value.endpoint(target)
+        }
+        let stub: @Sendable (LegacyTarget<Target>) -> TargetKit.StubBehavior = { target in
+            target.call?.stub ?? closures.value.stub(target.target).targetKitBehavior
+        }
+        var plugins: [any Plugin] = [
+            RequestPlugin<Target>(session: session, endpoint: endpoint, request: Unchecked(requestClosure))
+        ]
+        plugins += self.plugins.map { LegacyPlugin($0) }
+        plugins.append(SessionPlugin(session: session))
+        plugins.append(
+            TargetKitPlugins.CredentialsPlugin { target in (target as? any LegacyTargetValue)?.call?.request.credential }
+        )
+        return Provider(
+            endpointClosure: { target in
+                let moyaEndpoint = target.call?.endpoint?.value ?? endpoint.value(target.target)
+                let request = target.call?.urlRequest
+                return try TargetKit.Endpoint(moyaEndpoint, request: request, isStubbed: stub(target) != .never)
+            },
+            stubClosure: stub,
+            transport: session.makeTransport(),
+            plugins: plugins + targetKitPlugins,
+            options: session.options,
+            redirects: session.redirectHandler?.behavior == .doNotFollow ? .none : .follow()
+        )
+    }
+}
+
+/// Replaces the request of a call by that of the ``MoyaProvider``'s request closure, before all other plugins.
+private struct RequestPlugin<Target: TargetType>: Plugin {
+    let session: Session
+    let endpoint: Unchecked<(Target) -> Endpoint>
+    let request: Unchecked<MoyaProvider<Target>.RequestClosure>
+
+    var place: PluginPlace { PluginPlace(rawValue: 0) }
+
+    func prepare(_ original: URLRequest, context: RequestContext) async throws -> URLRequest {
+        guard let target = context.target as? LegacyTarget<Target> else { return original }
+        let call = target.call
+        if call == nil { context[MoyaCallKey.self] = MoyaCall(Request(session: session)) }
+        let moyaEndpoint = call?.endpoint ?? Unchecked(endpoint.value(target.target))
+        try moyaEndpoint.value.checkParts()
+        var request: URLRequest
+        if let known = call?.urlRequest { request = known } else { request = try await urlRequest(of: moyaEndpoint) }
+        let task = moyaEndpoint.value.task
+        if task.parts != nil {
+            request.httpBody = original.httpBody
+            request.setValue(original.value(forHTTPHeaderField: "Content-Type"), forHTTPHeaderField: "Content-Type")
+        }
+        // The limit of a transfer is the time without a byte, which the transport measures.
+        if task.isUpload || task.destination != nil { request.timeoutInterval = 60 }
+        request.setValue(nil, forHTTPHeaderField: "Content-Length")
+        return request
+    }
+
+    /// Waits for the request closure.
+    private func urlRequest(of endpoint: Unchecked<Endpoint>) async throws -> URLRequest {
+        try await OneTimeContinuation<URLRequest>.wait { continuation in
+            request.value(endpoint.value) { result in continuation.resume(with: result.mapError { $0 as any Error }) }
+        }
+    }
+}
+
+/// Adapts and retries requests with the session's interceptor, adds the session's header fields, and checks that the
+/// session trusts the server.
+private struct SessionPlugin: Plugin {
+    let session: Session
+
+    var place: PluginPlace { .authentication }
+
+    func prepare(_ original: URLRequest, context: RequestContext) async throws -> URLRequest {
+        var request = original
+        if let interceptor = session.interceptor {
+            let state = RequestAdapterState(requestID: context.moyaCall.request.id, session: session)
+            let adapting = Unchecked(interceptor)
+            do {
+                request = try await OneTimeContinuation<URLRequest>.wait { continuation in
+                    adapting.value.adapt(original, using: state) { continuation.resume(with: $0) }
+                }
+            } catch {
+                throw AFError.requestAdaptationFailed(error: error)
+            }
+        }
+        if let manager = session.serverTrustManager, request.url?.scheme == "https" {
+            try manager.check(request.url?.host ?? "")
+        }
+        // The transports have an `Accept-Encoding` of their own, and decode what they ask for.
+        for (name, value) in session.additionalHeaders where request.value(forHTTPHeaderField: name) == nil {
+            if name != "Accept-Encoding" || value != HTTPHeader.defaultAcceptEncoding.value {
+                request.setValue(value, forHTTPHeaderField: name)
+            }
+        }
+        return request
+    }
+
+    func retry(
+        _ result: Result<TargetKit.Response, TargetKitError>,
+        context: RequestContext
+    ) async -> RetryDecision {
+        guard let interceptor = session.interceptor, case .failure(let failure) = result, failure.stage != .cancelled
+        else { return .doNotRetry }
+        let (request, error) = (context.moyaCall.request, failure.afError)
+        request.didReceive(failure.response?.httpResponse, error)
+        let retrying = Unchecked(interceptor)
+        let decision = try? await OneTimeContinuation<RetryResult>.wait { continuation in
+            retrying.value.retry(request, for: session, dueTo: error) { continuation.resume(with: .success($0)) }
+        }
+        switch decision {
+        case .retry: return .retry(after: .zero)
+        case .retryWithDelay(let seconds): return .retry(after: .seconds(min(max(0, seconds), 1e9)))
+        case .doNotRetryWithError(let retryError):
+            var failure = failure
+            failure.underlying = AFError.requestRetryFailed(retryError: retryError, originalError: error)
+            return .fail(failure)
+        case .doNotRetry, nil: return .doNotRetry
+        }
+    }
+}
+
+/// Waits for a closure of the app, which may call back twice, or not at all if its task is cancelled.
+private final class OneTimeContinuation<Value: Sendable>: Sendable {
+    private let continuation: Locked<CheckedContinuation<Value, any Error>?>
+
+    private init() {
+        continuation = Locked(nil)
+    }
+
+    func resume(with result: Result<Value, any Error>) {
+        let waiting = continuation.withLock { continuation in
+            defer { continuation = nil }
+            return continuation
+        }
+        waiting?.resume(with: result)
+    }
+
+    static func wait(_ work: (OneTimeContinuation) -> Void) async throws -> Value {
+        let own = OneTimeContinuation()
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                own.continuation.withLock { $0 = continuation }
+                if _Concurrency.Task.isCancelled { return own.resume(with: .failure(CancellationError())) }
+                work(own)
+            }
+        } onCancel: {
+            own.resume(with: .failure(CancellationError()))
+        }
+    }
+}

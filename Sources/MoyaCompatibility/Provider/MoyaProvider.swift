@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// The part of a provider on which extensions are built.
+public protocol MoyaProviderType: AnyObject {
+    /// The type of the targets.
+    associatedtype Target: TargetType
+
+    /// Starts a call.
+    func request(
+        _ target: Target,
+        callbackQueue: DispatchQueue?,
+        progress: ProgressBlock?,
+        completion: @escaping Completion
+    ) -> any Cancellable
+}
+
+/// Makes the calls of one target type, with the interface of Moya and the pipeline of TargetKit.
+///
+/// ```swift
+/// let provider = MoyaProvider<GitHub>(plugins: [NetworkLoggerPlugin()])
+/// provider.request(.zen) { result in
+///     print((try? result.get().mapString()) ?? "")
+/// }
+/// ```
+///
+/// The endpoint is created on the caller's thread. Progress and completion are called on the callback queue, by default
+/// the main queue. ``targetKit`` makes the same calls with TargetKit's interface.
+open class MoyaProvider<Target: TargetType>: MoyaProviderType, @unchecked Sendable {
+    // `@unchecked`, because the class is open and Moya's closures predate `Sendable`. Its properties do not change, or
+    // are locked; the closures are called on the thread of a caller, as they were by Moya.
+
+    /// Creates the endpoint of a target.
+    public typealias EndpointClosure = (Target) -> Endpoint
+    /// Receives the request of an endpoint, or an error.
+    public typealias RequestResultClosure = (Result<URLRequest, MoyaError>) -> Void
+    /// Creates the request of an endpoint, now or later, and passes it to the closure.
+    public typealias RequestClosure = (Endpoint, @escaping RequestResultClosure) -> Void
+    /// Decides whether a call is stubbed.
+    public typealias StubClosure = (Target) -> StubBehavior
+
+    /// Creates the endpoint of a target.
+    public let endpointClosure: EndpointClosure
+    /// Creates the request of an endpoint.
+    public let requestClosure: RequestClosure
+    /// Decides whether a call is stubbed.
+    public let stubClosure: StubClosure
+    /// The settings with which requests are sent.
+    public let session: Session
+    /// The plugins, in order.
+    public let plugins: [any PluginType]
+    /// Whether calls with equal endpoints share one request.
+    public let trackInflights: Bool
+
+    let callbackQueue: DispatchQueue?
+    let targetKitPlugins: [any Plugin]
+    let inflightCalls = InflightCalls()
+    private let pipeline = Locked<Provider<LegacyTarget<Target>>?>(nil)
+
+    /// The completions that wait for a shared request, by endpoint; empty unless ``trackInflights`` is set.
+    open var inflightRequests: [Endpoint: [Completion]] { inflightCalls.completions }
+
+    /// Creates a provider.
+    ///
+    /// - Parameters:
+    ///   - endpointClosure: Creates the endpoint of a target; default: the one that the target describes.
+    ///   - requestClosure: Creates the request of an endpoint, now or later; default: ``Endpoint/urlRequest()``.
+    ///   - stubClosure: Decides whether a call is stubbed; default: never.
+    ///   - callbackQueue: The queue of progress and completion; default `nil`: the main queue.
+    ///   - session: The settings with which requests are sent; default: ``defaultAlamofireSession()``.
+    ///   - plugins: The plugins, in order; default: none.
+    ///   - trackInflights: Whether calls with equal endpoints share one request; default: no.
+    public init(
+        endpointClosure: @escaping EndpointClosure = MoyaProvider.defaultEndpointMapping,
+        requestClosure: @escaping RequestClosure = MoyaProvider.defaultRequestMapping,
+        stubClosure: @escaping StubClosure = MoyaProvider.neverStub,
+        callbackQueue: DispatchQueue? = nil,
+        session: Session = MoyaProvider<Target>.defaultAlamofireSession(),
+        plugins: [any PluginType] = [],
+        trackInflights: Bool = false
+    ) {
+        self.endpointClosure = endpointClosure
+        self.requestClosure = requestClosure
+        self.stubClosure = stubClosure
+        self.callbackQueue = callbackQueue
+        self.session = session
+        self.plugins = plugins
+        self.trackInflights = trackInflights
+        targetKitPlugins = []
+    }
+
+    /// Creates a provider with plugins of TargetKit besides those of Moya.
+    ///
+    /// - Parameters:
+    ///   - endpointClosure: Creates the endpoint of a target; default: the one that the target describes.
+    ///   - requestClosure: Creates the request of an endpoint, now or later; default: ``Endpoint/urlRequest()``.
+    ///   - stubClosure: Decides whether a call is stubbed; default: never.
+    ///   - callbackQueue: The queue of progress and completion; default `nil`: the main queue.
+    ///   - session: The settings with which requests are sent; default: ``defaultAlamofireSession()``.
+    ///   - plugins: The plugins of Moya, in order; default: none.
+    ///   - trackInflights: Whether calls with equal endpoints share one request; default: no.
+    ///   - targetKitPlugins: The plugins of TargetKit, which run in the order of their places. With them, a stubbed call
+    ///     ends asynchronously, because their hooks can wait.
+    public init(
+        endpointClosure: @escaping EndpointClosure = MoyaProvider.defaultEndpointMapping,
+        requestClosure: @escaping RequestClosure = MoyaProvider.defaultRequestMapping,
+        stubClosure: @escaping StubClosure = MoyaProvider.neverStub,
+        callbackQueue: DispatchQueue? = nil,
+        session: Session = MoyaProvider<Target>.defaultAlamofireSession(),
+        plugins: [any PluginType] = [],
+        trackInflights: Bool = false,
+        targetKitPlugins: [any Plugin]
+    ) {
+        self.endpointClosure = endpointClosure
+        self.requestClosure = requestClosure
+        self.stubClosure = stubClosure
+        self.callbackQueue = callbackQueue
+        self.session = session
+        self.plugins = plugins
+        self.trackInflights = trackInflights
+        self.targetKitPlugins = targetKitPlugins
+    }
+
+    /// Returns the endpoint of a target: the one of ``endpointClosure``.
+    open func endpoint(_ token: Target) -> Endpoint {
+        endpointClosure(token)
+    }
+
+    /// Starts a call.
+    ///
+    /// - Parameters:
+    ///   - target: The call.
+    ///   - callbackQueue: The queue of progress and completion; default `nil`: the provider's.
+    ///   - progress: Receives the progress; the last step has the response.
+    ///   - completion: Called exactly once. A call that is stubbed without delay and without a queue calls it before this
+    ///     method returns.
+    /// - Returns: A token that can cancel the call. Releasing it does not cancel the call.
+    @discardableResult
+    open func request(
+        _ target: Target,
+        callbackQueue: DispatchQueue? = .none,
+        progress: ProgressBlock? = .none,
+        completion: @escaping Completion
+    ) -> any Cancellable {
+        requestNormal(
+            target,
+            callbackQueue: callbackQueue ?? self.callbackQueue,
+            progress: progress,
+            completion: completion
+        )
+    }
+
+    /// Answers a call with its sample. An override calls ``notifyPluginsOfImpendingStub(for:target:)`` first.
+    ///
+    /// - Parameters:
+    ///   - target: The call.
+    ///   - request: The request, before the plugins have changed it.
+    ///   - callbackQueue: The queue of the completion; `nil`: the caller's thread, or the main queue after a delay.
+    ///   - completion: Called exactly once.
+    ///   - endpoint: The endpoint with the sample.
+    ///   - stubBehavior: Whether the call ends now or after a delay. ``StubBehavior/never`` ends it with an error.
+    @discardableResult
+    open func stubRequest(
+        _ target: Target,
+        request: URLRequest,
+        callbackQueue: DispatchQueue?,
+        completion: @escaping Completion,
+        endpoint: Endpoint,
+        stubBehavior: StubBehavior
+    ) -> CancellableToken {
+        let queue = callbackQueue ?? self.callbackQueue
+        guard targetKitPlugins.isEmpty else {
+            let call = MoyaCall(Request(session: session), request, endpoint, stubBehavior.targetKitBehavior)
+            return send(call, target, callbackQueue: queue, progress: nil, completion: completion)
+        }
+        let token = CancellableToken {}
+        let prepared = notifyPluginsOfImpendingStub(for: request, target: target)
+        let stub = createStubFunction(
+            token,
+            forTarget: target,
+            withCompletion: completion,
+            endpoint: endpoint,
+            plugins: plugins,
+            request: prepared
+        )
+        switch (stubBehavior, queue) {
+        case (.immediate, nil): stub()
+        case (.immediate, let queue?):
+            let stub = Unchecked(stub)
+            queue.async { stub.value() }
+        case (.delayed(let seconds), _):
+            let stub = Unchecked(stub)
+            (queue ?? .main).asyncAfter(deadline: .now() + max(0, seconds)) { stub.value() }
+        case (.never, _):
+            completion(.failure(.underlying(StubbingDisabledError(), nil)))
+        }
+        return token
+    }
+
+    /// The provider below, which makes the same calls with TargetKit's interface.
+    ///
+    /// ```swift
+    /// let response = try await provider.targetKit.request(LegacyTarget(.zen))
+    /// ```
+    ///
+    /// The closures, the session and the plugins apply to its calls. The plugins of Moya are not called on the main
+    /// queue for them.
+    public var targetKit: Provider<LegacyTarget<Target>> {
+        if let provider = pipeline.withLock({ $0 }) { return provider }
+        let new = makePipeline()
+        return pipeline.withLock { pipeline in
+            if let pipeline { return pipeline }
+            pipeline = new
+            return new
+        }
+    }
+}
+
+/// Whether and when a call is answered by its sample.
+public enum StubBehavior: Sendable {
+    /// The call uses the network.
+    case never
+    /// The sample is returned at once.
+    case immediate
+    /// The sample is returned after a delay in seconds.
+    case delayed(seconds: TimeInterval)
+}
+
+extension StubBehavior {
+    var targetKitBehavior: TargetKit.StubBehavior {
+        switch self {
+        case .never: .never
+        case .immediate: .immediate
+        case .delayed(let seconds): .delayed(.seconds(min(max(0, seconds), 1e9)))
+        }
+    }
+}
+
+/// `stubRequest` was called with the behavior `.never`.
+struct StubbingDisabledError: LocalizedError {
+    var errorDescription: String? { "The request is not stubbed: its stub behavior is never." }
+}

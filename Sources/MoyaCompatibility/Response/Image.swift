@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+
+#if canImport(UIKit)
+import UIKit.UIImage
+
+/// The system's image type.
+public typealias ImageType = UIImage
+#elseif canImport(AppKit)
+import AppKit.NSImage
+
+/// The system's image type.
+public typealias ImageType = NSImage
+#endif
+
+#if canImport(UIKit) || canImport(AppKit)
+/// The system's image type.
+public typealias Image = ImageType
+
+extension Moya {
+    /// ``TargetKitMoya/Image``.
+    public typealias Image = ImageType
+}
+
+extension Response {
+    /// Returns the image in the body.
+    ///
+    /// - Throws: ``MoyaError/imageMapping(_:)`` if the body is not an image.
+    public func mapImage() throws -> Image {
+        guard let image = Image(data: data) else { throw MoyaError.imageMapping(self) }
+        return image
+    }
+}
+#endif

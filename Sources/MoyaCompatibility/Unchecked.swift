@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT
+
+/// A value of Moya's world that TargetKit's calls carry.
+///
+/// It is `@unchecked Sendable` because Moya's protocols, closures and classes predate `Sendable`, so that the compiler
+/// cannot check them. The rules are Moya's own: a target is read on the caller's thread, the hooks of one call never
+/// run at the same time, and the closures of a caller run on its queue. A plugin that several calls share protects its
+/// own state, as it had to with Moya.
+struct Unchecked<Value>: @unchecked Sendable {
+    let value: Value
+
+    init(_ value: Value) {
+        self.value = value
+    }
+}
