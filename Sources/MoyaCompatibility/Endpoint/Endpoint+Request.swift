@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Foundation
+import TargetKit
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
@@ -11,7 +12,7 @@ extension Endpoint {
     /// - Throws: ``MoyaError/requestMapping(_:)`` if the URL is not valid, ``MoyaError/parameterEncoding(_:)`` if the
     ///   parameters cannot be encoded, ``MoyaError/encodableMapping(_:)`` if an `Encodable` value cannot be encoded.
     public func urlRequest() throws -> URLRequest {
-        guard let requestURL = URL(string: url) else { throw MoyaError.requestMapping(url) }
+        guard let requestURL = URL(escaped: url) else { throw MoyaError.requestMapping(url) }
         var request = URLRequest(url: requestURL)
         request.httpMethod = method.rawValue
         if let httpHeaderFields { request.allHTTPHeaderFields = httpHeaderFields }

@@ -7,16 +7,24 @@ import FoundationNetworking
 #endif
 
 /// Logs requests and responses, without the values of fields with secrets.
-public final class NetworkLoggerPlugin: PluginType {
+public final class NetworkLoggerPlugin: PluginType, Sendable {
+    private let settings: Locked<Unchecked<Configuration>>
+
     /// What is logged, and where.
-    public var configuration: Configuration
+    public var configuration: Configuration {
+        get { settings.withLock { $0 }.value }
+        set {
+            let new = Unchecked(newValue)
+            settings.withLock { $0 = new }
+        }
+    }
 
     /// Creates a plugin.
     ///
     /// - Parameter configuration: What is logged, and where; default: the method and the header fields, to standard
     ///   output.
     public init(configuration: Configuration = Configuration()) {
-        self.configuration = configuration
+        settings = Locked(Unchecked(configuration))
     }
 
     /// A plugin that logs the method and the header fields.

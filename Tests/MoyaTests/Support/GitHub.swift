@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT
+import TargetKitMoya
+
+/// The API of the examples. The file imports only the module under test, as apps import only Moya.
+enum GitHub {
+    case zen
+    case userProfile(String)
+}
+
+extension GitHub: TargetType {
+    var baseURL: URL { URL(string: "https://api.github.com")! }
+
+    var path: String {
+        switch self {
+        case .zen: return "/zen"
+        case .userProfile(let name): return "/users/\(name)"
+        }
+    }
+
+    var method: Moya.Method { .get }
+
+    var task: Task { .requestPlain }
+
+    var sampleData: Data {
+        switch self {
+        case .zen: return "Half measures are as bad as nothing at all.".data(using: .utf8)!
+        case .userProfile(let name): return "{\"login\": \"\(name)\", \"id\": 100}".data(using: .utf8)!
+        }
+    }
+
+    var headers: [String: String]? { nil }
+
+    var validationType: ValidationType { .successAndRedirectCodes }
+}
+
+/// A call whose every property the test sets.
+struct Call: TargetType, AccessTokenAuthorizable {
+    var baseURL = URL(string: "https://example.com")!
+    var path = "/endpoint"
+    var method = Moya.Method.get
+    var task = Task.requestPlain
+    var headers: [String: String]?
+    var validationType = ValidationType.none
+    var sampleData = Data("sample".utf8)
+    var authorizationType: AuthorizationType?
+}
+
+/// A user as GitHub describes one.
+struct User: Codable, Equatable {
+    var login: String
+    var id: Int
+}
+
+extension MoyaProvider {
+    /// Makes a call and waits for its result.
+    func result(of target: Target, on queue: DispatchQueue? = .global()) async -> Result<Response, MoyaError> {
+        await withCheckedContinuation { continuation in
+            request(target, callbackQueue: queue) { continuation.resume(returning: $0) }
+        }
+    }
+}
+
+extension Result where Success == Response, Failure == MoyaError {
+    var response: Response? { try? get() }
+
+    var error: MoyaError? {
+        if case .failure(let error) = self { error } else { nil }
+    }
+
+    /// The error below Moya's.
+    var afError: AFError? {
+        if case .underlying(let error, _) = error { error.asAFError } else { nil }
+    }
+}
+
+/// A plugin that records its hooks.
+final class RecordingPlugin: PluginType, Sendable {
+    let name: String
+    let log: Log
+
+    init(_ name: String = "", log: Log = Log()) {
+        self.name = name
+        self.log = log
+    }
+
+    func prepare(_ request: URLRequest, target: TargetType) -> URLRequest {
+        log.append("prepare\(name)")
+        var request = request
+        request.addValue("yes", forHTTPHeaderField: "X-Prepared\(name)")
+        return request
+    }
+
+    func willSend(_ request: RequestType, target: TargetType) { log.append("willSend\(name)") }
+
+    func didReceive(_ result: Result<Moya.Response, MoyaError>, target: TargetType) {
+        log.append("didReceive\(name)\(result.response == nil ? " error" : "")")
+    }
+
+    func process(_ result: Result<Moya.Response, MoyaError>, target: TargetType) -> Result<Moya.Response, MoyaError> {
+        log.append("process\(name)")
+        return result
+    }
+}
