@@ -183,9 +183,13 @@ extension AFError {
     /// Whether the response was not accepted.
     public var isResponseValidationError: Bool { if case .responseValidationFailed = self { true } else { false } }
     /// Whether the response could not be decoded.
-    public var isResponseSerializationError: Bool { if case .responseSerializationFailed = self { true } else { false } }
+    public var isResponseSerializationError: Bool {
+        if case .responseSerializationFailed = self { true } else { false }
+    }
     /// Whether the server was not trusted.
-    public var isServerTrustEvaluationError: Bool { if case .serverTrustEvaluationFailed = self { true } else { false } }
+    public var isServerTrustEvaluationError: Bool {
+        if case .serverTrustEvaluationFailed = self { true } else { false }
+    }
     /// Whether a retrier failed.
     public var isRequestRetryError: Bool { if case .requestRetryFailed = self { true } else { false } }
     /// Whether the body of an upload could not be created.

@@ -165,7 +165,9 @@ extension URLRequest {
             parts.append("-H \(Self.quoted("\(name): \(redaction.value(value, for: HTTPHeaderName(rawValue: name)))"))")
         }
         if let httpBody {
-            parts.append("-d \(Self.quoted(NetworkLoggerPlugin.Configuration.Formatter.defaultDataFormatter(httpBody)))")
+            parts.append(
+                "-d \(Self.quoted(NetworkLoggerPlugin.Configuration.Formatter.defaultDataFormatter(httpBody)))"
+            )
         }
         parts.append(Self.quoted(url.loggedText))
         return parts.joined(separator: " \\\n\t")

@@ -24,7 +24,8 @@ extension Session {
         let connections = sessionConfiguration.httpMaximumConnectionsPerHost
         return CurlTransport(
             idleTimeout: sessionConfiguration.idleTimeout,
-            maxConnectionsPerHost: connections == Self.standard.httpMaximumConnectionsPerHost ? 128 : max(1, connections),
+            maxConnectionsPerHost: connections == Self.standard.httpMaximumConnectionsPerHost
+                ? 128 : max(1, connections),
             tls: tls
         )
         #else

@@ -95,6 +95,11 @@ public struct MigratedTarget: TargetType {
     /// The target.
     public let target: any TargetKit.TargetType
 
+    /// Wraps a target, to test a plugin.
+    public init(target: any TargetKit.TargetType) {
+        self.target = target
+    }
+
     /// The target's base URL.
     public var baseURL: URL { target.baseURL }
     /// The target's path.

@@ -24,7 +24,8 @@ extension MoyaProvider {
         plugins += self.plugins.map { LegacyPlugin($0) }
         plugins.append(SessionPlugin(session: session))
         plugins.append(
-            TargetKitPlugins.CredentialsPlugin { target in (target as? any LegacyTargetValue)?.call?.request.credential }
+            TargetKitPlugins.CredentialsPlugin { target in (target as? any LegacyTargetValue)?.call?.request.credential
+            }
         )
         return Provider(
             endpointClosure: { target in

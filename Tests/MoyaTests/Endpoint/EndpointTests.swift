@@ -22,7 +22,11 @@ struct EndpointTests {
     @Test("Added header fields replace those of the same name, and leave the endpoint unchanged")
     func adding() {
         let endpoint = Self.endpoint()
-        #expect(endpoint.adding(newHTTPHeaderFields: ["A": "1", "Title": "New"]).httpHeaderFields == ["A": "1", "Title": "New"])
+        #expect(
+            endpoint.adding(newHTTPHeaderFields: ["A": "1", "Title": "New"]).httpHeaderFields == [
+                "A": "1", "Title": "New",
+            ]
+        )
         #expect(endpoint.adding(newHTTPHeaderFields: [:]).httpHeaderFields == ["Title": "Nominated"])
         #expect(endpoint.httpHeaderFields == ["Title": "Nominated"])
         #expect(Self.endpoint(headers: nil).adding(newHTTPHeaderFields: ["A": "1"]).httpHeaderFields == ["A": "1"])
@@ -49,7 +53,7 @@ struct EndpointTests {
 
     static let json = "application/json"
     static let form = "application/x-www-form-urlencoded; charset=utf-8"
-    static let part = MultipartFormData(provider: .data(Data([1])), name: "n")
+    static var part: MultipartFormData { MultipartFormData(provider: .data(Data([1])), name: "n") }
 
     static let encoded: [Encoded] = [
         Encoded(name: "requestPlain", task: { .requestPlain }),
@@ -168,9 +172,14 @@ struct EndpointTests {
             if case MoyaError.parameterEncoding(let cause) = error { cause is CocoaError } else { false }
         }
         #expect {
-            try Self.endpoint(.requestParameters(parameters: ["a": Date()], encoding: JSONEncoding.default)).urlRequest()
+            try Self.endpoint(.requestParameters(parameters: ["a": Date()], encoding: JSONEncoding.default))
+                .urlRequest()
         } throws: { error in
-            if case MoyaError.parameterEncoding(let cause) = error { cause.asAFError?.isParameterEncodingError ?? false } else { false }
+            if case MoyaError.parameterEncoding(let cause) = error {
+                cause.asAFError?.isParameterEncodingError ?? false
+            } else {
+                false
+            }
         }
         #expect {
             try Self.endpoint(.requestJSONEncodable(Unencodable())).urlRequest()
@@ -190,7 +199,7 @@ struct EndpointTests {
     )
     func bodyEncoding(encoding: URLEncoding, isError: Bool) {
         let task = Task.requestCompositeParameters(bodyParameters: [:], bodyEncoding: encoding, urlParameters: [:])
-        #expect((try? Self.endpoint(task).urlRequest()) == nil == isError)
+        #expect(((try? Self.endpoint(task).urlRequest()) == nil) == isError)
     }
 }
 

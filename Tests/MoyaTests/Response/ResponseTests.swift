@@ -35,10 +35,10 @@ struct ResponseTests {
     )
     func filters(status: Int, isSuccess: Bool, isRedirect: Bool, isInRange: Bool) throws {
         let response = Self.response("", status: status)
-        #expect((try? response.filterSuccessfulStatusCodes()) != nil == isSuccess)
-        #expect((try? response.filterSuccessfulStatusAndRedirectCodes()) != nil == isRedirect)
-        #expect((try? response.filter(statusCodes: 200..<300)) != nil == isInRange)
-        #expect((try? response.filter(statusCodes: ...299)) != nil == (status <= 299))
+        #expect(((try? response.filterSuccessfulStatusCodes()) != nil) == isSuccess)
+        #expect(((try? response.filterSuccessfulStatusAndRedirectCodes()) != nil) == isRedirect)
+        #expect(((try? response.filter(statusCodes: 200..<300)) != nil) == isInRange)
+        #expect(((try? response.filter(statusCodes: ...299)) != nil) == (status <= 299))
         #expect(try response.filter(statusCode: status) === response)
         #expect {
             try response.filter(statusCode: status + 1)
@@ -89,7 +89,9 @@ struct ResponseTests {
         #expect(try Self.response(#"{"count":3}"#).map(Int.self, atKeyPath: "count") == 3)
         #expect(try Self.response(#"{"name":"ann"}"#).map(String.self, atKeyPath: "name") == "ann")
         #expect(try Self.response(#"{"ok":true}"#).map(Bool.self, atKeyPath: "ok"))
-        #expect(try Self.response(#"{"users":[\#(Self.user)]}"#).map([String].self, atKeyPath: "users.login") == ["ann"])
+        #expect(
+            try Self.response(#"{"users":[\#(Self.user)]}"#).map([String].self, atKeyPath: "users.login") == ["ann"]
+        )
     }
 
     @Test("The given decoder is used")
@@ -142,7 +144,8 @@ struct ResponseTests {
         #expect(failure.afError?.responseCode == 401)
         #expect(convertResponseToResult(head, request: nil, data: nil, error: nil).response?.data == Data())
         #expect(convertResponseToResult(nil, request: nil, data: nil, error: cause).error?.response == nil)
-        guard case .underlying(let error, nil)? = convertResponseToResult(nil, request: nil, data: nil, error: nil).error
+        guard
+            case .underlying(let error, nil)? = convertResponseToResult(nil, request: nil, data: nil, error: nil).error
         else {
             Issue.record("not a failure")
             return

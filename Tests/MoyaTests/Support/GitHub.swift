@@ -8,7 +8,7 @@ enum GitHub {
 }
 
 extension GitHub: TargetType {
-    var baseURL: URL { URL(string: "https://api.github.com")! }
+    var baseURL: URL { URL.of("https://api.github.com") }
 
     var path: String {
         switch self {
@@ -23,8 +23,8 @@ extension GitHub: TargetType {
 
     var sampleData: Data {
         switch self {
-        case .zen: return "Half measures are as bad as nothing at all.".data(using: .utf8)!
-        case .userProfile(let name): return "{\"login\": \"\(name)\", \"id\": 100}".data(using: .utf8)!
+        case .zen: return Data("Half measures are as bad as nothing at all.".utf8)
+        case .userProfile(let name): return Data("{\"login\": \"\(name)\", \"id\": 100}".utf8)
         }
     }
 
@@ -35,7 +35,7 @@ extension GitHub: TargetType {
 
 /// A call whose every property the test sets.
 struct Call: TargetType, AccessTokenAuthorizable {
-    var baseURL = URL(string: "https://example.com")!
+    var baseURL = URL.of("https://example.com")
     var path = "/endpoint"
     var method = Moya.Method.get
     var task = Task.requestPlain
@@ -100,4 +100,9 @@ final class RecordingPlugin: PluginType, Sendable {
         log.append("process\(name)")
         return result
     }
+}
+
+extension URL {
+    /// The URL of a text; a file URL if it is not one, which no test expects.
+    static func of(_ text: String) -> URL { URL(string: text) ?? URL(fileURLWithPath: "/") }
 }

@@ -20,7 +20,7 @@ struct TargetTests {
     }
 
     struct Smallest: TargetType {
-        let baseURL = URL(string: "https://example.com")!
+        let baseURL = URL.of("https://example.com")
         let path = "/"
         let method = Moya.Method.get
         let task = Task.requestPlain

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: MIT
+import Testing
+import TargetKitMoya
+
+@Suite("Calls over the network", .timeLimit(.minutes(1)))
+struct NetworkTests {
+    let server: EchoServer
+
+    init() throws {
+        server = try EchoServer()
+    }
+
+    private func echo(_ response: Moya.Response?) throws -> EchoServer.Received {
+        try #require(response).map(EchoServer.Received.self)
+    }
+
+    @Test("The server receives the method, the query, the fields and the body of each task")
+    func requests() async throws {
+        let provider = MoyaProvider<Call>()
+        let call = Call(
+            baseURL: server.baseURL,
+            path: "/echo/a b",
+            method: .post,
+            task: .requestCompositeParameters(
+                bodyParameters: ["name": "ann"],
+                bodyEncoding: JSONEncoding.default,
+                urlParameters: ["page": 2]
+            ),
+            headers: ["X-Own": "1"]
+        )
+        let received = try echo(await provider.result(of: call).response)
+        #expect(received.method == "POST")
+        #expect(received.path == "/echo/a%20b")
+        #expect(received.query == "page=2")
+        #expect(received.body == #"{"name":"ann"}"#)
+        #expect(received.headers["content-type"] == "application/json")
+        #expect(received.headers["x-own"] == "1")
+    }
+
+    @Test("The session's header fields are sent, and those of the target replace them")
+    func sessionHeaders() async throws {
+        let configuration = URLSessionConfiguration.default
+        configuration.headers = ["X-App": "3.1", "X-Own": "session"]
+        let provider = MoyaProvider<Call>(session: Session(configuration: configuration))
+        let call = Call(baseURL: server.baseURL, headers: ["X-Own": "target"])
+        let received = try echo(await provider.result(of: call).response)
+        #expect(received.headers["x-app"] == "3.1")
+        #expect(received.headers["x-own"] == "target")
+        let standard = try echo(await MoyaProvider<Call>().result(of: call).response)
+        #expect(standard.headers["user-agent"]?.hasSuffix("TargetKit") == true)
+        #expect(standard.headers["accept-language"] != nil)
+    }
+
+    @Test("Without a validation, every status is a success", arguments: [200, 204, 404, 500])
+    func noValidation(status: Int) async {
+        let call = Call(baseURL: server.baseURL, path: "/status/\(status)")
+        #expect(await MoyaProvider<Call>().result(of: call).response?.statusCode == status)
+    }
+
+    @Test("A status that is not accepted is Alamofire's validation error, with the response", arguments: [401, 503])
+    func validation(status: Int) async {
+        let call = Call(baseURL: server.baseURL, path: "/status/\(status)", validationType: .successCodes)
+        let result = await MoyaProvider<Call>().result(of: call)
+        #expect(result.afError?.responseCode == status)
+        #expect(result.afError?.isResponseValidationError == true)
+        #expect(result.error?.response?.statusCode == status)
+        #expect(result.error?.response?.response?.statusCode == status)
+    }
+
+    @Test("A refused connection is Alamofire's task error with a URL error")
+    func refused() async throws {
+        let port = try RefusedPort()
+        let result = await MoyaProvider<Call>().result(of: Call(baseURL: port.baseURL))
+        #expect((result.afError?.underlyingError as? URLError)?.code == .cannotConnectToHost)
+        #expect(result.error?.response == nil)
+    }
+
+    @Test("The hooks run in order, and the completion comes last")
+    func hooks() async throws {
+        let log = Log()
+        let provider = MoyaProvider<Call>(plugins: [RecordingPlugin("1", log: log), RecordingPlugin("2", log: log)])
+        let result = await provider.result(of: Call(baseURL: server.baseURL))
+        #expect(
+            log.lines == [
+                "prepare1", "prepare2", "willSend1", "willSend2", "didReceive1", "didReceive2", "process1", "process2",
+            ]
+        )
+        #expect(try echo(result.response).headers["x-prepared2"] == "yes")
+    }
+
+    @Test("Without a queue, hooks and completion run on the main queue")
+    func mainQueue() async {
+        struct Plugin: PluginType {
+            let log: Log
+            func didReceive(_ result: Result<Moya.Response, MoyaError>, target: TargetType) {
+                log.append("didReceive \(Thread.isMainThread)")
+            }
+            func process(
+                _ result: Result<Moya.Response, MoyaError>,
+                target: TargetType
+            ) -> Result<Moya.Response, MoyaError> {
+                log.append("process \(Thread.isMainThread)")
+                return result
+            }
+        }
+        let log = Log()
+        let provider = MoyaProvider<Call>(plugins: [Plugin(log: log)])
+        let isMain = await withCheckedContinuation { continuation in
+            provider.request(Call(baseURL: server.baseURL)) { _ in continuation.resume(returning: Thread.isMainThread) }
+        }
+        #expect(isMain)
+        #expect(log.lines == ["didReceive true", "process true"])
+    }
+
+    @Test("A call ends on its queue")
+    func queue() async {
+        let provider = MoyaProvider<Call>(callbackQueue: StubQueueTests.queue("provider"))
+        let name = await withCheckedContinuation { continuation in
+            provider.request(Call(baseURL: server.baseURL)) { _ in
+                continuation.resume(returning: DispatchQueue.getSpecific(key: StubQueueTests.key))
+            }
+        }
+        #expect(name == "provider")
+    }
+
+    @Test("A cancelled call fails as cancelled, once")
+    func cancel() async {
+        let provider = MoyaProvider<Call>()
+        let result: Result<Moya.Response, MoyaError> = await withCheckedContinuation { continuation in
+            let call = provider.request(
+                Call(baseURL: server.baseURL, path: "/hang"),
+                callbackQueue: .global()
+            ) { continuation.resume(returning: $0) }
+            call.cancel()
+            #expect(call.isCancelled)
+        }
+        #expect(result.afError?.isExplicitlyCancelledError == true)
+    }
+
+    @Test("A released provider finishes its calls")
+    func released() async {
+        let result: Result<Moya.Response, MoyaError> = await withCheckedContinuation { continuation in
+            MoyaProvider<Call>().request(Call(baseURL: server.baseURL), callbackQueue: .global()) {
+                continuation.resume(returning: $0)
+            }
+        }
+        #expect(result.response?.statusCode == 200)
+    }
+
+    @Test("The response has the request as it was sent, and the head")
+    func response() async throws {
+        let call = Call(baseURL: server.baseURL, headers: ["A": "b"])
+        let response = try #require(await MoyaProvider<Call>().result(of: call).response)
+        #expect(response.request?.value(forHTTPHeaderField: "A") == "b")
+        #expect(response.response?.value(forHTTPHeaderField: "Content-Type") == "application/json")
+        #expect(response.response?.url == URL(target: call))
+    }
+
+    @Test("Redirects are followed, unless the session does not")
+    func redirects() async throws {
+        let call = Call(baseURL: server.baseURL, path: "/redirect")
+        #expect(try echo(await MoyaProvider<Call>().result(of: call).response).path == "/echo")
+        let provider = MoyaProvider<Call>(session: Session(redirectHandler: .doNotFollow))
+        #expect(await provider.result(of: call).response?.statusCode == 302)
+    }
+
+    @Test("Cookies are stored in the session's storage and sent back")
+    func cookies() async throws {
+        let configuration = URLSessionConfiguration.ephemeral
+        let provider = MoyaProvider<Call>(session: Session(configuration: configuration))
+        _ = await provider.result(of: Call(baseURL: server.baseURL, path: "/cookies"))
+        let received = try echo(await provider.result(of: Call(baseURL: server.baseURL)).response)
+        #expect(received.headers["cookie"] == "flavor=oat")
+        #expect(configuration.httpCookieStorage?.cookies(for: server.baseURL)?.map(\.value) == ["oat"])
+    }
+
+    @Test("A GET with a body fails with Alamofire's error, and is not sent")
+    func bodyInGet() async {
+        let call = Call(baseURL: server.baseURL, task: .requestData(Data([1])))
+        guard
+            case .urlRequestValidationFailed(.bodyDataInGETRequest(let data))? =
+                await MoyaProvider<Call>().result(of: call).afError
+        else {
+            Issue.record("another error")
+            return
+        }
+        #expect(data == Data([1]))
+        #expect(server.requests.isEmpty)
+    }
+
+    @Test("A Content-Length of the app is replaced by the right one")
+    func contentLength() async throws {
+        let call = Call(
+            baseURL: server.baseURL,
+            method: .post,
+            task: .requestData(Data("four".utf8)),
+            headers: ["Content-Length": "1"]
+        )
+        #expect(try echo(await MoyaProvider<Call>().result(of: call).response).body == "four")
+    }
+
+    @Test("A request closure can change the request")
+    func requestClosure() async throws {
+        let provider = MoyaProvider<Call>(requestClosure: { endpoint, done in
+            do {
+                var request = try endpoint.urlRequest()
+                request.setValue("closure", forHTTPHeaderField: "X-Set-By")
+                request.timeoutInterval = 30
+                let finished = request
+                done(.success(finished))
+            } catch {
+                done(.failure(.underlying(error, nil)))
+            }
+        })
+        let received = try echo(await provider.result(of: Call(baseURL: server.baseURL)).response)
+        #expect(received.headers["x-set-by"] == "closure")
+    }
+
+    @Test("An idle timeout of the session fails the call as timed out")
+    func timeout() async {
+        let configuration = URLSessionConfiguration.default
+        configuration.timeoutIntervalForRequest = 0.2
+        let provider = MoyaProvider<Call>(session: Session(configuration: configuration))
+        let result = await provider.result(of: Call(baseURL: server.baseURL, path: "/hang"))
+        #expect((result.afError?.underlyingError as? URLError)?.code == .timedOut)
+    }
+}
