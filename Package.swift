@@ -59,7 +59,10 @@ let package = Package(
             name: "PluginsTests",
             dependencies: ["TargetKitPlugins", "TargetKitTesting", "TestSupport", "Fixtures"]
         ),
-        .testTarget(name: "MoyaTests", dependencies: ["TargetKitMoya", "TargetKitTesting", "TestSupport"]),
+        .testTarget(
+            name: "MoyaTests",
+            dependencies: ["TargetKitMoya", "TargetKitPlugins", "TargetKitTesting", "TestSupport"]
+        ),
         .testTarget(
             name: "TestingTests",
             dependencies: ["TargetKitTesting", "TestSupport", "Fixtures"],

@@ -48,6 +48,7 @@ open class Session: @unchecked Sendable {
     public let cachedResponseHandler: ResponseCacher?
 
     let additionalHeaders: [String: String]
+    let eventMonitors: [any EventMonitor]
 
     /// Creates a session.
     ///
@@ -56,23 +57,27 @@ open class Session: @unchecked Sendable {
     ///   - delegate: Has no effect.
     ///   - rootQueue: Has no effect.
     ///   - startRequestsImmediately: Has no effect.
+    ///   - requestSetup: Has no effect.
     ///   - requestQueue: Has no effect.
     ///   - serializationQueue: Has no effect.
     ///   - interceptor: Changes and retries requests; default: none.
     ///   - serverTrustManager: Determines which servers are trusted; default: those that the system trusts.
     ///   - redirectHandler: Determines whether redirects are followed; default: yes.
     ///   - cachedResponseHandler: Has no effect: responses are not cached.
+    ///   - eventMonitors: Are told about requests; default: none.
     public init(
         configuration: URLSessionConfiguration = URLSessionConfiguration.af.default,
         delegate: SessionDelegate = SessionDelegate(),
         rootQueue: DispatchQueue = DispatchQueue(label: "TargetKitMoya.Session"),
         startRequestsImmediately: Bool = true,
+        requestSetup: RequestSetup = .eager,
         requestQueue: DispatchQueue? = nil,
         serializationQueue: DispatchQueue? = nil,
         interceptor: (any RequestInterceptor)? = nil,
         serverTrustManager: ServerTrustManager? = nil,
         redirectHandler: Redirector? = nil,
-        cachedResponseHandler: ResponseCacher? = nil
+        cachedResponseHandler: ResponseCacher? = nil,
+        eventMonitors: [any EventMonitor] = []
     ) {
         sessionConfiguration = configuration
         self.delegate = delegate
@@ -82,7 +87,16 @@ open class Session: @unchecked Sendable {
         self.serverTrustManager = serverTrustManager
         self.redirectHandler = redirectHandler
         self.cachedResponseHandler = cachedResponseHandler
+        self.eventMonitors = eventMonitors
         additionalHeaders = configuration.headers.dictionary
+    }
+
+    /// When a request is created. It has no effect.
+    public enum RequestSetup: Sendable {
+        /// At once.
+        case eager
+        /// When it is started.
+        case lazy
     }
 
     /// Creates a session with the configuration of a `URLSession`, which itself is not used.
@@ -91,12 +105,14 @@ open class Session: @unchecked Sendable {
         delegate: SessionDelegate,
         rootQueue: DispatchQueue,
         startRequestsImmediately: Bool = true,
+        requestSetup: RequestSetup = .eager,
         requestQueue: DispatchQueue? = nil,
         serializationQueue: DispatchQueue? = nil,
         interceptor: (any RequestInterceptor)? = nil,
         serverTrustManager: ServerTrustManager? = nil,
         redirectHandler: Redirector? = nil,
-        cachedResponseHandler: ResponseCacher? = nil
+        cachedResponseHandler: ResponseCacher? = nil,
+        eventMonitors: [any EventMonitor] = []
     ) {
         self.init(
             configuration: session.configuration,
@@ -106,7 +122,8 @@ open class Session: @unchecked Sendable {
             interceptor: interceptor,
             serverTrustManager: serverTrustManager,
             redirectHandler: redirectHandler,
-            cachedResponseHandler: cachedResponseHandler
+            cachedResponseHandler: cachedResponseHandler,
+            eventMonitors: eventMonitors
         )
     }
 }

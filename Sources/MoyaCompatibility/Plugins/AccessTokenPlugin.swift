@@ -31,18 +31,20 @@ public enum AuthorizationType: Sendable, Equatable {
 }
 
 /// Adds a token to the calls of ``AccessTokenAuthorizable`` targets: `Authorization: Bearer …`.
-public struct AccessTokenPlugin: PluginType {
+public struct AccessTokenPlugin: PluginType, Sendable {
     /// Returns the token for a target.
     public typealias TokenClosure = (any TargetType) -> String
 
+    private let closure: Unchecked<TokenClosure>
+
     /// Returns the token for a target.
-    public let tokenClosure: TokenClosure
+    public var tokenClosure: TokenClosure { closure.value }
 
     /// Creates a plugin.
     ///
     /// - Parameter tokenClosure: Returns the token for a target; for a ``MultiTarget``, for the wrapped one.
     public init(tokenClosure: @escaping TokenClosure) {
-        self.tokenClosure = tokenClosure
+        closure = Unchecked(tokenClosure)
     }
 
     /// Adds the token, if the target has a scheme.

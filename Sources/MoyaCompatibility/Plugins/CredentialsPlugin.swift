@@ -6,22 +6,22 @@ import FoundationNetworking
 #endif
 
 /// Answers servers' challenges for the schemes `Basic` and `Digest` with a user name and a password.
-public final class CredentialsPlugin: PluginType {
+public final class CredentialsPlugin: PluginType, Sendable {
     /// Returns the credential for a target; `nil` for none.
     public typealias CredentialClosure = (any TargetType) -> URLCredential?
 
-    private let credentialsClosure: CredentialClosure
+    private let credentialsClosure: Unchecked<CredentialClosure>
 
     /// Creates a plugin.
     ///
     /// - Parameter credentialsClosure: Returns the credential for a target; `nil` for none.
     public init(credentialsClosure: @escaping CredentialClosure) {
-        self.credentialsClosure = credentialsClosure
+        self.credentialsClosure = Unchecked(credentialsClosure)
     }
 
     /// Gives the credential to the request.
     public func willSend(_ request: any RequestType, target: any TargetType) {
-        if let credential = credentialsClosure(target) { _ = request.authenticate(with: credential) }
+        if let credential = credentialsClosure.value(target) { _ = request.authenticate(with: credential) }
     }
 }
 
@@ -34,24 +34,24 @@ public enum NetworkActivityChangeType: Sendable {
 }
 
 /// Reports when requests begin and end.
-public final class NetworkActivityPlugin: PluginType {
+public final class NetworkActivityPlugin: PluginType, Sendable {
     /// Called when a request begins and when it ends.
     public typealias NetworkActivityClosure = (_ change: NetworkActivityChangeType, _ target: any TargetType) -> Void
 
-    private let networkActivityClosure: NetworkActivityClosure
+    private let networkActivityClosure: Unchecked<NetworkActivityClosure>
 
     /// Creates a plugin.
     public init(networkActivityClosure: @escaping NetworkActivityClosure) {
-        self.networkActivityClosure = networkActivityClosure
+        self.networkActivityClosure = Unchecked(networkActivityClosure)
     }
 
     /// Reports the beginning.
     public func willSend(_ request: any RequestType, target: any TargetType) {
-        networkActivityClosure(.began, target)
+        networkActivityClosure.value(.began, target)
     }
 
     /// Reports the end.
     public func didReceive(_ result: Result<Response, MoyaError>, target: any TargetType) {
-        networkActivityClosure(.ended, target)
+        networkActivityClosure.value(.ended, target)
     }
 }

@@ -109,6 +109,33 @@ private struct SessionPlugin: Plugin {
         return request
     }
 
+    func willSend(_ urlRequest: URLRequest, context: RequestContext) {
+        guard !session.eventMonitors.isEmpty else { return }
+        let request = context.moyaCall.request
+        request.record(urlRequest, attempt: context.attempt, secretHeaders: context.secretHeaders)
+        for monitor in session.eventMonitors {
+            monitor.queue.async(monitor) { monitor in
+                monitor.request(request, didCreateURLRequest: urlRequest)
+                if context.attempt == 0 { monitor.requestDidResume(request) }
+            }
+        }
+    }
+
+    func didFinish(_ call: FinishedCall, context: RequestContext) {
+        guard !session.eventMonitors.isEmpty else { return }
+        let request = context.moyaCall.request
+        switch call.result {
+        case .success(let response): request.didReceive(response.httpResponse, nil)
+        case .failure(let error): request.didReceive(error.response?.httpResponse, error.afError)
+        }
+        for monitor in session.eventMonitors {
+            monitor.queue.async(monitor) { monitor in
+                if request.isCancelled { monitor.requestDidCancel(request) }
+                monitor.requestDidFinish(request)
+            }
+        }
+    }
+
     func retry(
         _ result: Result<TargetKit.Response, TargetKitError>,
         context: RequestContext
@@ -160,5 +187,12 @@ private final class OneTimeContinuation<Value: Sendable>: Sendable {
         } onCancel: {
             own.resume(with: .failure(CancellationError()))
         }
+    }
+}
+
+extension DispatchQueue {
+    fileprivate func async(_ monitor: any EventMonitor, _ work: @escaping @Sendable (any EventMonitor) -> Void) {
+        let monitor = Unchecked(monitor)
+        async { work(monitor.value) }
     }
 }

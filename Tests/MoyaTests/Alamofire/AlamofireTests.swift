@@ -258,3 +258,35 @@ struct SessionTests {
         #expect(await provider.result(of: Call(baseURL: url)).afError?.isSessionTaskError == true)
     }
 }
+
+/// Records the events of a session.
+private struct RecordingMonitor: EventMonitor {
+    let queue = DispatchQueue(label: "monitor")
+    let log: Log
+
+    func request(_ request: Request, didCreateURLRequest urlRequest: URLRequest) {
+        log.append("create \(urlRequest.url?.path ?? "")")
+    }
+
+    func requestDidResume(_ request: Request) { log.append("resume") }
+    func requestDidCancel(_ request: Request) { log.append("cancel") }
+    func requestDidFinish(_ request: Request) {
+        log.append("finish \(request.response?.statusCode ?? 0) \(request.error?.responseCode ?? 0)")
+    }
+}
+
+@Suite("Event monitors", .timeLimit(.minutes(1)))
+struct EventMonitorTests {
+    @Test("A monitor is told about a request's beginning, its attempts and its end")
+    func events() async throws {
+        let server = try EchoServer()
+        let log = Log()
+        let session = Session(interceptor: TokenInterceptor(), eventMonitors: [RecordingMonitor(log: log)])
+        let provider = MoyaProvider<Call>(session: session)
+        let call = Call(baseURL: server.baseURL, path: "/status/500", validationType: .successCodes)
+        _ = await provider.result(of: call)
+        let lines = await log.waitForCount(4)
+        #expect(lines.prefix(3) == ["create /status/500", "resume", "create /status/500"])
+        #expect(lines.last?.hasPrefix("finish 500") == true)
+    }
+}
