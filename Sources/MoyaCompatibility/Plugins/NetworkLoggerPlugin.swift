@@ -53,11 +53,27 @@ public final class NetworkLoggerPlugin: PluginType, Sendable {
             configuration.output(target, lines(of: response, target, logsBody: .successResponseBody))
         case .failure(let error):
             guard let response = error.response else {
-                return configuration.output(target, [entry("Error", "Error calling \(target) : \(error)", target)])
+                return configuration.output(
+                    target,
+                    [entry("Error", "Error calling \(Self.name(of: target)) : \(Self.text(of: error))", target)]
+                )
             }
             let bodyOptions: Configuration.LogOptions = [.successResponseBody, .errorResponseBody]
             configuration.output(target, lines(of: response, target, logsBody: bodyOptions))
         }
+    }
+
+    /// The type and, for an enum, the case, without associated values, which can be secrets.
+    private static func name(of target: any TargetType) -> String {
+        let target = (target as? MultiTarget)?.target ?? target
+        let type = String(describing: type(of: target))
+        let mirror = Mirror(reflecting: target)
+        guard mirror.displayStyle == .enum else { return type }
+        return "\(type).\(mirror.children.first?.label ?? "\(target)")"
+    }
+
+    private static func text(of error: MoyaError) -> String {
+        TextRedactor.redacted("\(error)", by: Redaction())
     }
 
     private func entry(_ identifier: String, _ message: String, _ target: any TargetType) -> String {
@@ -89,7 +105,7 @@ public final class NetworkLoggerPlugin: PluginType, Sendable {
         var lines = [
             entry(
                 "Response",
-                response.response.map(\.loggedText) ?? "Received empty network response for \(target).",
+                response.response.map(\.loggedText) ?? "Received empty network response for \(Self.name(of: target)).",
                 target
             )
         ]

@@ -59,6 +59,9 @@ private struct RequestPlugin<Target: TargetType>: Plugin {
         var request: URLRequest
         if let known = call?.urlRequest { request = known } else { request = try await urlRequest(of: moyaEndpoint) }
         let task = moyaEndpoint.value.task
+        if request.httpMethod == "GET", let body = request.httpBody {
+            throw AFError.urlRequestValidationFailed(reason: .bodyDataInGETRequest(body))
+        }
         if task.parts != nil {
             request.httpBody = original.httpBody
             request.setValue(original.value(forHTTPHeaderField: "Content-Type"), forHTTPHeaderField: "Content-Type")
@@ -110,7 +113,6 @@ private struct SessionPlugin: Plugin {
     }
 
     func willSend(_ urlRequest: URLRequest, context: RequestContext) {
-        guard !session.eventMonitors.isEmpty else { return }
         let request = context.moyaCall.request
         request.record(urlRequest, attempt: context.attempt, secretHeaders: context.secretHeaders)
         for monitor in session.eventMonitors {

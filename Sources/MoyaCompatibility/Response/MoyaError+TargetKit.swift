@@ -40,11 +40,10 @@ extension MoyaError {
 extension TargetKitError {
     /// The error as Alamofire would report it.
     var afError: AFError {
+        if stage == .cancelled { return .explicitlyCancelled }
         if let error = underlying?.asAFError { return error }
         let cause: any Error = underlying ?? self
         switch stage {
-        case .cancelled:
-            return .explicitlyCancelled
         case .status:
             return .responseValidationFailed(reason: .unacceptableStatusCode(code: response?.statusCode ?? 0))
         case .transport:
@@ -54,7 +53,7 @@ extension TargetKitError {
             return requestError(cause)
         case .decoding, .envelope:
             return .responseSerializationFailed(reason: .customSerializationFailed(error: cause))
-        case .shutDown:
+        case .shutDown, .cancelled:
             return .sessionInvalidated(error: cause)
         }
     }

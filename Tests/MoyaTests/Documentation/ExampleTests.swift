@@ -231,7 +231,8 @@ struct ExampleTests {
     @Test(
         "Authentication: a scheme for each target",
         arguments: [
-            (TeaHouse.today, nil as String?), (.member(name: "ann"), "Bearer foo"), (.place(tea: "", cups: 0), "Basic foo"),
+            (TeaHouse.today, nil as String?), (.member(name: "ann"), "Bearer foo"),
+            (.place(tea: "", cups: 0), "Basic foo"),
             (.review(text: "", photo: Data([1])), "Tea foo"),
         ]
     )
@@ -342,7 +343,9 @@ struct HttpbinExampleTests {
         #expect(orders.headers["Authorization"] == "Bearer foo")
         #expect(orders.headers["Accept"] == "application/json")
         let place = try await echo(.place(tea: "Sencha", cups: 2))
-        #expect(try JSONDecoder().decode([String: JSON].self, from: Data(place.data.utf8)).keys.sorted() == ["cups", "tea"])
+        #expect(
+            try JSONDecoder().decode([String: JSON].self, from: Data(place.data.utf8)).keys.sorted() == ["cups", "tea"]
+        )
         let review = try await echo(.review(text: "Good", photo: Data("png".utf8)))
         #expect(review.form == ["text": "Good"])
         #expect(review.files == ["photo": "png"])

@@ -66,7 +66,10 @@ struct PageTests {
     func everySnippetIsHere(page: DocumentationPage) throws {
         let known = try DocumentationPage.lines(at: "Tests/MoyaTests/Documentation")
         for line in try page.lines() {
-            let line = line.replacingOccurrences(of: "extension Tea: TargetType", with: "extension Tea: Moya.TargetType")
+            let line = line.replacingOccurrences(
+                of: "extension Tea: TargetType",
+                with: "extension Tea: Moya.TargetType"
+            )
             #expect(known.contains(line), "\(page): \(line)")
         }
     }

@@ -93,20 +93,22 @@ struct NetworkTests {
         struct Plugin: PluginType {
             let log: Log
             func didReceive(_ result: Result<Moya.Response, MoyaError>, target: TargetType) {
-                log.append("didReceive \(Thread.isMainThread)")
+                log.append("didReceive \(DispatchQueue.isMain)")
             }
             func process(
                 _ result: Result<Moya.Response, MoyaError>,
                 target: TargetType
             ) -> Result<Moya.Response, MoyaError> {
-                log.append("process \(Thread.isMainThread)")
+                log.append("process \(DispatchQueue.isMain)")
                 return result
             }
         }
         let log = Log()
+        #expect(!DispatchQueue.isMain)
         let provider = MoyaProvider<Call>(plugins: [Plugin(log: log)])
         let isMain = await withCheckedContinuation { continuation in
-            provider.request(Call(baseURL: server.baseURL)) { _ in continuation.resume(returning: Thread.isMainThread) }
+            provider.request(Call(baseURL: server.baseURL)) { _ in continuation.resume(returning: DispatchQueue.isMain)
+            }
         }
         #expect(isMain)
         #expect(log.lines == ["didReceive true", "process true"])

@@ -242,7 +242,7 @@ struct StubQueueTests {
     ) async -> String? {
         await withCheckedContinuation { continuation in
             provider.request(.zen, callbackQueue: queue) { _ in
-                let name = Thread.isMainThread ? "main" : DispatchQueue.getSpecific(key: key)
+                let name = DispatchQueue.isMain ? "main" : DispatchQueue.getSpecific(key: key)
                 continuation.resume(returning: name)
             }
         }
@@ -261,6 +261,7 @@ struct StubQueueTests {
     @Test("A delayed call without a queue ends on the main queue")
     func mainQueue() async {
         let provider = MoyaProvider<GitHub>(stubClosure: MoyaProvider.delayedStub(0.01))
+        #expect(!DispatchQueue.isMain)
         #expect(await Self.queueName(provider) == "main")
     }
 

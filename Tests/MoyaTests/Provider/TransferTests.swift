@@ -119,7 +119,7 @@ struct TransferTests {
         let folder = folder
         let task = Task.downloadParameters(parameters: ["q": 1], encoding: URLEncoding.queryString) { temporary, head in
             log.append("\(head.statusCode) \(head.url?.query ?? "") \(temporary.isFileURL)")
-            return (folder.url.appendingPathComponent(head.suggestedFilename ?? "none"), [.removePreviousFile])
+            return (folder.url.appendingPathComponent(head.url?.lastPathComponent ?? "none"), [.removePreviousFile])
         }
         let call = Call(baseURL: server.baseURL, path: "/bytes/9", task: task)
         #expect(await MoyaProvider<Call>().result(of: call).error == nil)

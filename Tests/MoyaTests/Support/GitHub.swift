@@ -106,3 +106,14 @@ extension URL {
     /// The URL of a text; a file URL if it is not one, which no test expects.
     static func of(_ text: String) -> URL { URL(string: text) ?? URL(fileURLWithPath: "/") }
 }
+
+extension DispatchQueue {
+    private static let mainKey: DispatchSpecificKey<Bool> = {
+        let key = DispatchSpecificKey<Bool>()
+        DispatchQueue.main.setSpecific(key: key, value: true)
+        return key
+    }()
+
+    /// Whether the caller runs on the main queue. On Linux, any thread can run it.
+    static var isMain: Bool { getSpecific(key: mainKey) ?? false }
+}
