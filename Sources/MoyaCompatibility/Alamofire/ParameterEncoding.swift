@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 import Foundation
+import TargetKit
 
 #if canImport(FoundationNetworking)
 import FoundationNetworking
@@ -90,17 +91,16 @@ public struct URLEncoding: ParameterEncoding, Sendable {
             return request
         }
         guard let url = request.url else { throw AFError.parameterEncodingFailed(reason: .missingURL) }
-        guard !parameters.isEmpty, var components = URLComponents(url: url, resolvingAgainstBaseURL: false) else {
-            return request
-        }
-        let existing = components.percentEncodedQuery.map { $0 + "&" } ?? ""
-        components.percentEncodedQuery = existing + query(parameters)
-        request.url = components.url
+        guard !parameters.isEmpty else { return request }
+        request.url = url.appending(escapedQuery: query(parameters))
         return request
     }
 
     /// Returns the names and values of a parameter, escaped: one for a single value, more for an array or dictionary.
     public func queryComponents(fromKey key: String, value: Any) -> [(String, String)] {
+        // Most values are texts and numbers; a cast to a dictionary is slow.
+        if let text = value as? String { return [(escape(key), escape(text))] }
+        if let number = value as? Int, !(type(of: value) is NSNumber.Type) { return [(escape(key), "\(number)")] }
         if let dictionary = value as? [String: Any] {
             return dictionary.sorted { $0.key < $1.key }
                 .flatMap { queryComponents(fromKey: "\(key)[\($0.key)]", value: $0.value) }
@@ -114,7 +114,7 @@ public struct URLEncoding: ParameterEncoding, Sendable {
 
     /// Escapes every character that is neither unreserved (RFC 3986 §2.3) nor `/` or `?`.
     public func escape(_ string: String) -> String {
-        string.addingPercentEncoding(withAllowedCharacters: .afURLQueryAllowed) ?? string
+        PercentEncoding.encode(queryText: string)
     }
 
     private func encodesIntoQuery(of request: URLRequest) -> Bool {
@@ -126,10 +126,16 @@ public struct URLEncoding: ParameterEncoding, Sendable {
     }
 
     private func query(_ parameters: Parameters) -> String {
-        parameters.sorted { $0.key < $1.key }
-            .flatMap { queryComponents(fromKey: $0.key, value: $0.value) }
-            .map { "\($0.0)=\($0.1)" }
-            .joined(separator: "&")
+        var text = ""
+        for (key, value) in parameters.sorted(by: { $0.key < $1.key }) {
+            for (name, value) in queryComponents(fromKey: key, value: value) {
+                if !text.isEmpty { text += "&" }
+                text += name
+                text += "="
+                text += value
+            }
+        }
+        return text
     }
 
     private func name(_ key: String, at index: Int) -> String {

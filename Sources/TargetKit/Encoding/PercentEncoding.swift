@@ -3,7 +3,7 @@
 /// Percent-encoding (RFC 3986 §2.1) in one pass over the UTF-8 bytes.
 ///
 /// Foundation's `addingPercentEncoding` takes four to six times as long.
-enum PercentEncoding {
+package enum PercentEncoding {
     /// The bytes that are not escaped. Every other byte is written as `%XX`.
     enum Allowed: Sendable {
         /// Letters, digits, `-`, `.`, `_` and `~` (RFC 3986 §2.3), for interpolated path segments.
@@ -38,6 +38,9 @@ enum PercentEncoding {
             return others.trailingZeroBitCount / 8
         }
     }
+
+    /// Returns the text with every byte escaped that is neither unreserved nor `/` or `?`.
+    package static func encode(queryText text: String) -> String { encode(text, allowing: .query) }
 
     /// Returns the escaped text.
     ///
