@@ -40,6 +40,7 @@ let package = Package(
                 "Measuring", "Allocations", "PluginSets", .product(name: "TargetKit", package: "TargetKit"),
                 .product(name: "TargetKitPlugins", package: "TargetKit"),
                 .product(name: "TargetKitTesting", package: "TargetKit"),
+                .product(name: "TargetKitMoya", package: "TargetKit"),
             ]
         ),
         .executableTarget(

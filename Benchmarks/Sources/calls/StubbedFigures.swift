@@ -16,6 +16,7 @@ struct StubbedFigures {
         case onQueue, onMainActor, taskAndQueue
         case threePlugins, fourPlugins
         case oneIdle, elevenIdle
+        case moya
     }
 
     /// What one call of a contender costs.
@@ -35,6 +36,7 @@ struct StubbedFigures {
         addCalls(costs, to: table)
         addClosures(costs, to: table)
         addPlugins(costs, to: table)
+        addMoya(costs, to: table)
     }
 
     private func addCalls(_ costs: [Contender: Cost], to table: Table) {
@@ -69,6 +71,14 @@ struct StubbedFigures {
         table.add("each further idle plugin, ns", "", figure: further, goal: .atMost(100))
         let each = (eleven.allocations - one.allocations) / Double(Self.idleCount)
         table.add("each further idle plugin: allocations", "", figure: each)
+    }
+
+    private func addMoya(_ costs: [Contender: Cost], to table: Table) {
+        guard let moya = costs[.moya], let native = costs[.awaited] else { return }
+        let (time, peer) = (timeText(moya.seconds), timeText(native.seconds))
+        let ratio = moya.seconds / native.seconds
+        table.add("through MoyaProvider, a native call", time, peer, figure: ratio, goal: .atMost(2))
+        addAllocations("through MoyaProvider: allocations", .moya, costs, to: table)
     }
 
     /// Adds a contender's time as a ratio to the floor's.
@@ -160,6 +170,9 @@ struct StubbedFigures {
                     provider.request(Search(baseURL: base, page: page)) { _ in next() }
                 }
             }
+        case .moya:
+            let calls = MoyaCalls(base: base)
+            return { calls.run(Self.calls) }
         case .taskAndQueue:
             return { await Self.chain { _, next in Task { queue.async { next() } } } }
         }

@@ -39,7 +39,7 @@ open class ServerTrustManager {
 
 /// Decides whether a server is trusted.
 ///
-/// TargetKit's transports check servers by a ``TargetKit/TLSPolicy``, which the session derives from the evaluators of
+/// TargetKit's transports check servers by a `TLSPolicy` of TargetKit, which the session derives from the evaluators of
 /// this module. A call to a host with an evaluator of the app's own fails: its rule cannot be expressed as a policy.
 public protocol ServerTrustEvaluating {
     #if canImport(Security)
