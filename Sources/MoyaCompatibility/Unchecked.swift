@@ -13,3 +13,16 @@ struct Unchecked<Value>: @unchecked Sendable {
         self.value = value
     }
 }
+
+extension Unchecked {
+    /// A throwing function that can be called by any thread.
+    func function<Argument, Result>() -> @Sendable (Argument) throws -> Result
+    where Value == (Argument) throws -> Result {
+        { try value($0) }
+    }
+
+    /// A function that can be called by any thread.
+    func function<Argument, Result>() -> @Sendable (Argument) -> Result where Value == (Argument) -> Result {
+        { value($0) }
+    }
+}

@@ -15,35 +15,58 @@ public struct LegacyTarget<Target: TargetType>: TargetKit.TargetType {
     private let box: Unchecked<Target>
     let call: MoyaCall?
 
-    /// Wraps a target. An object must not change while a call uses it.
+    /// The target's base URL; for a call of a ``MoyaProvider``, the URL of its request.
+    public let baseURL: URL
+    /// The target's path; for a call of a ``MoyaProvider``, empty.
+    public let path: RequestPath
+    /// The target's method.
+    public let method: TargetKit.HTTPMethod
+    /// The target's task, without its parameters.
+    public let task: HTTPTask
+    /// The target's header fields.
+    public let headers: TargetKit.HTTPHeaders
+    /// The target's validation.
+    public let validation: StatusValidation
+
+    /// Wraps a target, and reads its properties. An object must not change while a call uses it.
     public init(_ target: Target) {
-        self.init(target, call: nil)
+        box = Unchecked(target)
+        call = nil
+        baseURL = target.baseURL
+        path = RequestPath(raw: target.path)
+        method = TargetKit.HTTPMethod(rawValue: target.method.rawValue)
+        task = HTTPTask(target.task, for: target.baseURL)
+        headers = TargetKit.HTTPHeaders(target.headers ?? [:])
+        validation = StatusValidation(target.validationType)
     }
 
-    init(_ target: Target, call: MoyaCall?) {
+    /// Wraps the target of a call whose request is known.
+    init(_ target: Target, call: MoyaCall, request: URLRequest, endpoint: Endpoint) {
         box = Unchecked(target)
         self.call = call
+        baseURL = request.url ?? target.baseURL
+        path = ""
+        method = TargetKit.HTTPMethod(rawValue: request.httpMethod ?? endpoint.method.rawValue)
+        task = HTTPTask(endpoint.task, for: baseURL)
+        headers = TargetKit.HTTPHeaders(request.allHTTPHeaderFields ?? [:])
+        validation = StatusValidation(target.validationType)
     }
 
     /// The target.
     public var target: Target { box.value }
-    /// The target's base URL.
-    public var baseURL: URL { target.baseURL }
-    /// The target's path.
-    public var path: RequestPath { RequestPath(raw: target.path) }
-    /// The target's method.
-    public var method: TargetKit.HTTPMethod { TargetKit.HTTPMethod(rawValue: target.method.rawValue) }
-    /// The target's task, without its parameters.
-    public var task: HTTPTask { HTTPTask(target.task, for: baseURL) }
-    /// The target's header fields.
-    public var headers: TargetKit.HTTPHeaders { TargetKit.HTTPHeaders(target.headers ?? [:]) }
-    /// The target's validation.
-    public var validation: StatusValidation {
-        let codes = target.validationType.statusCodes
-        return codes.isEmpty ? .none : .codes(codes)
-    }
     /// The target's sample.
     public var sampleData: Data { target.sampleData }
+}
+
+extension StatusValidation {
+    fileprivate init(_ type: ValidationType) {
+        switch type {
+        case .none: self = .none
+        case .successCodes: self = .successCodes
+        case .successAndRedirectCodes: self = .successAndRedirectCodes
+        case .customCodes(let codes): self = codes.isEmpty ? .none : .codes(codes)
+        }
+    }
 }
 
 /// A ``LegacyTarget`` of any target.

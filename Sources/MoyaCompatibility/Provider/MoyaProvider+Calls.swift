@@ -89,8 +89,14 @@ extension MoyaProvider {
             steps?.finish(result)
             completion(result)
         }
+        let legacyTarget =
+            if let request = call.urlRequest, let endpoint = call.endpoint?.value {
+                LegacyTarget(target, call: call, request: request, endpoint: endpoint)
+            } else {
+                LegacyTarget(target)
+            }
         let handle = targetKit.request(
-            LegacyTarget(target, call: call),
+            legacyTarget,
             on: callbackQueue ?? .main,
             progress: steps.map { steps in { @Sendable in steps.receive($0) } },
             completion: { ending.value($0) }

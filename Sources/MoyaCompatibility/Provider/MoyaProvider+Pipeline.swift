@@ -15,8 +15,13 @@ extension MoyaProvider {
         let endpoint = Unchecked<(Target) -> Endpoint> { [weak self] target in
             self?.endpoint(target) ?? closures.value.endpoint(target)
         }
-        let stub: @Sendable (LegacyTarget<Target>) -> TargetKit.StubBehavior = { target in
+        let stub = Unchecked<(LegacyTarget<Target>) -> TargetKit.StubBehavior> { target in
             target.call?.stub ?? closures.value.stub(target.target).targetKitBehavior
+        }
+        let targetKitEndpoint = Unchecked<(LegacyTarget<Target>) throws -> TargetKit.Endpoint> { target in
+            let moyaEndpoint = target.call?.endpoint?.value ?? endpoint.value(target.target)
+            let isStubbed = stub.value(target) != .never
+            return try TargetKit.Endpoint(moyaEndpoint, request: target.call?.urlRequest, isStubbed: isStubbed)
         }
         var plugins: [any Plugin] = [
             RequestPlugin<Target>(session: session, endpoint: endpoint, request: Unchecked(requestClosure))
@@ -28,12 +33,8 @@ extension MoyaProvider {
             }
         )
         return Provider(
-            endpointClosure: { target in
-                let moyaEndpoint = target.call?.endpoint?.value ?? endpoint.value(target.target)
-                let request = target.call?.urlRequest
-                return try TargetKit.Endpoint(moyaEndpoint, request: request, isStubbed: stub(target) != .never)
-            },
-            stubClosure: stub,
+            endpointClosure: targetKitEndpoint.function(),
+            stubClosure: stub.function(),
             transport: session.makeTransport(),
             plugins: plugins + targetKitPlugins,
             options: session.options,

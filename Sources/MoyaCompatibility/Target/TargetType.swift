@@ -1,16 +1,8 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 
-#if compiler(>=6.2)
-/// The requirement that the conformance of a ``TargetType`` is not bound to an actor.
-public typealias TargetMetatype = SendableMetatype
-#else
-/// No requirement: compilers before 6.2 cannot express that a conformance is not bound to an actor.
-public typealias TargetMetatype = Any
-#endif
-
 /// A value that describes one call of an API, usually a case of an enum.
-public protocol TargetType: TargetMetatype {
+public protocol TargetType {
     /// The base URL of the API.
     var baseURL: URL { get }
     /// The path that is appended to ``baseURL``.

@@ -47,15 +47,15 @@ private struct Short: TargetType {
     let task = Task.requestPlain
 }
 
-private final class StubbedProvider<Target: TargetType>: MoyaProvider<Target>, @unchecked Sendable {
+private final class StubbedProvider: MoyaProvider<GitHub>, @unchecked Sendable {
     let log = Log()
 
     override init(
-        endpointClosure: @escaping EndpointClosure = MoyaProvider<Target>.defaultEndpointMapping,
-        requestClosure: @escaping RequestClosure = MoyaProvider<Target>.defaultRequestMapping,
+        endpointClosure: @escaping EndpointClosure = MoyaProvider<GitHub>.defaultEndpointMapping,
+        requestClosure: @escaping RequestClosure = MoyaProvider<GitHub>.defaultRequestMapping,
         stubClosure: @escaping StubClosure = MoyaProvider.immediatelyStub,
         callbackQueue: DispatchQueue? = nil,
-        session: Session = MoyaProvider<Target>.defaultAlamofireSession(),
+        session: Session = MoyaProvider<GitHub>.defaultAlamofireSession(),
         plugins: [PluginType] = [],
         trackInflights: Bool = false
     ) {
@@ -70,12 +70,12 @@ private final class StubbedProvider<Target: TargetType>: MoyaProvider<Target>, @
         )
     }
 
-    override func endpoint(_ token: Target) -> Endpoint {
+    override func endpoint(_ token: GitHub) -> Endpoint {
         super.endpoint(token).adding(newHTTPHeaderFields: ["X-Overridden": "yes"])
     }
 
     override func request(
-        _ target: Target,
+        _ target: GitHub,
         callbackQueue: DispatchQueue? = .none,
         progress: ProgressBlock? = .none,
         completion: @escaping Completion
@@ -85,7 +85,7 @@ private final class StubbedProvider<Target: TargetType>: MoyaProvider<Target>, @
     }
 
     override func stubRequest(
-        _ target: Target,
+        _ target: GitHub,
         request: URLRequest,
         callbackQueue: DispatchQueue?,
         completion: @escaping Moya.Completion,
@@ -146,7 +146,7 @@ extension MoyaProvider {
 struct ShapeTests {
     @Test("Subclasses override requests, endpoints and stubs")
     func subclass() {
-        let provider = StubbedProvider<GitHub>()
+        let provider = StubbedProvider()
         var field: String?
         _ = provider.request(.zen) { field = $0.response?.request?.value(forHTTPHeaderField: "X-Overridden") }
         #expect(field == "yes")
