@@ -66,8 +66,8 @@ enum ServerTrustRule {
 }
 
 #if canImport(Security)
-extension PolicyTrustEvaluating {
-    /// Does nothing: the transport checks the server by the session's policy.
+extension ServerTrustEvaluating {
+    /// Does nothing: the transport checks servers by the session's policy.
     public func evaluate(_ trust: SecTrust, forHost host: String) throws {}
 }
 #endif

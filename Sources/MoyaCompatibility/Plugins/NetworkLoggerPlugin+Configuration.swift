@@ -114,14 +114,14 @@ extension NetworkLoggerPlugin.Configuration {
             message: String,
             target: any TargetType
         ) -> String {
-            "Moya_Logger: [\(dateFormatter.string(from: Date()))] \(identifier): \(message)"
+            "Moya_Logger: [\(dateFormatter.value.string(from: Date()))] \(identifier): \(message)"
         }
 
-        private static let dateFormatter: DateFormatter = {
+        private static let dateFormatter: Unchecked<DateFormatter> = {
             let formatter = DateFormatter()
             formatter.timeStyle = .short
             formatter.dateStyle = .short
-            return formatter
+            return Unchecked(formatter)
         }()
     }
 }

@@ -36,6 +36,11 @@ public final class Response: CustomDebugStringConvertible, Equatable, Sendable {
     }
 }
 
+extension Response: CustomReflectable {
+    /// The description only: the request and the body can contain secrets.
+    public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
+}
+
 /// Returns the result of a response, its body and a failure.
 public func convertResponseToResult(
     _ response: HTTPURLResponse?,

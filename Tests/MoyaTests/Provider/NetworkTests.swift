@@ -226,4 +226,44 @@ struct NetworkTests {
         let result = await provider.result(of: Call(baseURL: server.baseURL, path: "/hang"))
         #expect((result.afError?.underlyingError as? URLError)?.code == .timedOut)
     }
+
+    @Test("Calls that are cancelled at any time end once")
+    func cancelRace() async throws {
+        let provider = MoyaProvider<Call>()
+        let log = Log()
+        let url = server.baseURL
+        await withTaskGroup(of: Void.self) { group in
+            for index in 0..<200 {
+                group.addTask {
+                    let call = Call(baseURL: url)
+                    let running = Locking<[any Moya.Cancellable]>([])
+                    let token = provider.request(call, callbackQueue: .global()) { result in
+                        log.append("\(index) \(result.response == nil ? "cancelled" : "response")")
+                    }
+                    running.update { $0.append(token) }
+                    if index % 2 == 0 { await _Concurrency.Task.yield() }
+                    running.value.first?.cancel()
+                }
+            }
+        }
+        let lines = await log.waitForCount(200)
+        #expect(Set(lines.map { $0.prefix { $0 != " " } }).count == 200)
+        #expect(log.lines.count == 200)
+    }
+
+    @Test("No textual form of an error has a secret")
+    func secrets() async {
+        let call = Call(
+            baseURL: server.baseURL,
+            path: "/status/401",
+            headers: ["Authorization": "Bearer hunter2"],
+            validationType: .successCodes
+        )
+        let error = await MoyaProvider<Call>().result(of: call).error
+        var dumped = ""
+        dump(error, to: &dumped)
+        for text in [dumped, "\(String(describing: error))", String(reflecting: error)] {
+            #expect(!text.contains("hunter2"))
+        }
+    }
 }
