@@ -69,8 +69,8 @@ extension URLSessionConfiguration {
     #endif
 }
 
-/// Sends the cookies of an `HTTPCookieStorage`, and stores those that servers set, with each exchange: also with those of
-/// redirects.
+/// Sends the cookies of an `HTTPCookieStorage` with each exchange, those of redirects included, and stores those that
+/// servers set.
 private struct CookieStorageTransport: Transport {
     let transport: any Transport
     let storage: Unchecked<HTTPCookieStorage>

@@ -9,8 +9,8 @@ import FoundationNetworking
 extension TargetKit.DownloadDestination {
     /// The file that a destination of Moya chooses.
     ///
-    /// The destination receives the URL of a temporary file that does not exist: the body is moved to its place once it is
-    /// complete and accepted.
+    /// The destination receives the URL of a temporary file that does not exist: the body is moved to its place once it
+    /// is complete and accepted.
     static func choosing(_ destination: @escaping DownloadDestination, for url: URL) -> TargetKit.DownloadDestination {
         let destination = Unchecked(destination)
         return .choose { head, name in

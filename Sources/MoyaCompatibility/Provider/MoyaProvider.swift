@@ -104,8 +104,8 @@ open class MoyaProvider<Target: TargetType>: MoyaProviderType, @unchecked Sendab
     ///   - session: The settings with which requests are sent; default: ``defaultAlamofireSession()``.
     ///   - plugins: The plugins of Moya, in order; default: none.
     ///   - trackInflights: Whether calls with equal endpoints share one request; default: no.
-    ///   - targetKitPlugins: The plugins of TargetKit, which run in the order of their places. With them, a stubbed call
-    ///     ends asynchronously, because their hooks can wait.
+    ///   - targetKitPlugins: The plugins of TargetKit, which run in the order of their places. With them, a stubbed
+    ///     call ends asynchronously, because their hooks can wait.
     public init(
         endpointClosure: @escaping EndpointClosure = { MoyaProvider.defaultEndpointMapping(for: $0) },
         requestClosure: @escaping RequestClosure = { MoyaProvider.defaultRequestMapping(for: $0, closure: $1) },
@@ -137,8 +137,8 @@ open class MoyaProvider<Target: TargetType>: MoyaProviderType, @unchecked Sendab
     ///   - target: The call.
     ///   - callbackQueue: The queue of progress and completion; default `nil`: the provider's.
     ///   - progress: Receives the progress; the last step has the response.
-    ///   - completion: Called exactly once. A call that is stubbed without delay and without a queue calls it before this
-    ///     method returns.
+    ///   - completion: Called exactly once. A call that is stubbed without delay and without a queue calls it before
+    ///     this method returns.
     /// - Returns: A token that can cancel the call. Releasing it does not cancel the call.
     @discardableResult
     open func request(

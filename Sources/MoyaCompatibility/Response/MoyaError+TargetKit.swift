@@ -99,6 +99,6 @@ struct NotMultipartError: LocalizedError {
     let method: String
 
     var errorDescription: String? {
-        "The request is not a multipart upload: it needs a part, and the method POST, PUT, PATCH or CONNECT, not \(method)."
+        "The request is not a multipart upload: it needs a part, and POST, PUT, PATCH or CONNECT in place of \(method)."
     }
 }

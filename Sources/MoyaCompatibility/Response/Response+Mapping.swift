@@ -65,8 +65,8 @@ extension Response {
     ///   - type: The type to decode.
     ///   - keyPath: The key path, for example `data.user`; default `nil`: the whole body.
     ///   - decoder: The decoder; default: one with the default settings.
-    ///   - failsOnEmptyData: Whether an empty body is an error. Otherwise it is decoded as an empty object or an array of
-    ///     one. Default: an error.
+    ///   - failsOnEmptyData: Whether an empty body is an error. Otherwise it is decoded as an empty object or an array
+    ///     of one. Default: an error.
     /// - Throws: ``MoyaError/jsonMapping(_:)`` if the body is not JSON or has no value at the key path,
     ///   ``MoyaError/objectMapping(_:_:)`` if the value cannot be decoded.
     public func map<D: Decodable>(
