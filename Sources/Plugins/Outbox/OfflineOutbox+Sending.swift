@@ -27,8 +27,8 @@ extension OfflineOutbox {
             do throws(OutboxError) {
                 delay = nil
                 if let turn = try await store.turn() {
+                    defer { turn.end() }
                     while let item = try await next() { await send(item) }
-                    withExtendedLifetime(turn) {}
                 } else {
                     delay = Self.otherProcessDelay
                 }

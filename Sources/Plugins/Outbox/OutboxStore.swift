@@ -88,9 +88,12 @@ final class OutboxStore<Target: TargetType & Codable>: Sendable {
     }
 }
 
-/// The right to send the entries of a file, until it is released.
+/// The right to send the entries of a file.
 struct OutboxTurn: Sendable {
     fileprivate let turn: SharedRecordLog<OutboxRecord>.Turn?
+
+    /// Lets others send. Not left to the last reference, because a thread that has passed it on can still have one.
+    func end() { turn?.release() }
 }
 
 /// A change of the entries of an outbox, while their file is locked.

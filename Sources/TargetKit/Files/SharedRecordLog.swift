@@ -78,15 +78,24 @@ package final class SharedRecordLog<Record: Codable & Sendable>: Sendable {
         }
     }
 
-    /// A lock that is released with its last reference.
+    /// A lock that is released with its last reference, or before.
     package final class Turn: Sendable {
-        private let descriptor: Int32
+        private let descriptor: Locked<Int32?>
 
         fileprivate init(_ descriptor: Int32) {
-            self.descriptor = descriptor
+            self.descriptor = Locked(descriptor)
         }
 
-        deinit { close(descriptor) }
+        deinit { release() }
+
+        /// Releases the lock. Does nothing after the first call.
+        package func release() {
+            let descriptor = descriptor.withLock { descriptor in
+                defer { descriptor = nil }
+                return descriptor
+            }
+            if let descriptor { close(descriptor) }
+        }
     }
 }
 
