@@ -195,7 +195,7 @@ open class MoyaProvider<Target: TargetType>: MoyaProviderType, @unchecked Sendab
             queue.async { stub.value() }
         case (.delayed(let seconds), _):
             let stub = Unchecked(stub)
-            (queue ?? .main).asyncAfter(deadline: .now() + max(0, seconds)) { stub.value() }
+            (queue ?? .main).asyncAfter(deadline: .now() + min(max(0, seconds), 1e9)) { stub.value() }
         case (.never, _):
             completion(.failure(.underlying(StubbingDisabledError(), nil)))
         }
