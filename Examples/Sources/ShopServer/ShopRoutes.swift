@@ -60,7 +60,7 @@ struct ShopRoutes: Sendable {
         let limit = request.query["limit"].flatMap { Int($0) } ?? found.count
         let list = ProductList(total: found.count, items: Array(found.prefix(max(0, limit))))
         var response = try HTTPResponse.json(list)
-        response.headers[HTTPHeader("Cache-Control")] = "max-age=2"
+        response.headers[HTTPHeader("Cache-Control")] = "max-age=1"
         return response
     }
 

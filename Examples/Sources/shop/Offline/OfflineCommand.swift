@@ -49,7 +49,8 @@ private struct OfflineWalk {
         let products = try await list()
 
         await server.stop()
-        console.line("\n--- the network is cut ---")
+        console.line("\n--- the network is cut, and a while passes ---")
+        try await Task.sleep(for: .seconds(2))
         _ = try await list()
         let order = NewOrder(lines: [NewOrder.Line(product: products[0].id, count: 2)], note: nil)
         console.step("Order", asks: "POST /orders with JSON: two of the first")
@@ -68,12 +69,11 @@ private struct OfflineWalk {
     private func list() async throws -> [Product] {
         console.step("List", asks: "GET /products")
         let response = try await catalog.request(.products)
-        let products = try response.map([Product].self, atKeyPath: "items")
+        let products = try response.decode([Product].self, atKeyPath: "items")
         switch response.origin {
         case .network, .revalidated: console.got("\(products.count) products from the server")
-        case .cache(let age), .stale(let age):
-            let milliseconds = age / .milliseconds(1)
-            console.got("\(products.count) products from the cache, \(Int(milliseconds)) ms old")
+        case .cache(let age): console.got("\(products.count) products from the cache, \(age.components.seconds) s old")
+        case .stale(let age): console.got("\(products.count) products, old: \(age.components.seconds) s")
         }
         return products
     }
@@ -84,7 +84,7 @@ private struct OfflineWalk {
         for await entry in outbox.events {
             switch entry.state {
             case .sent(let response):
-                let placed = try response.map(Order.self)
+                let placed = try response.decode(Order.self)
                 console.got("order \(placed.number), \(euros(placed.cents)) in all")
                 return
             case .failed(let error): throw error
