@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 
 #if canImport(UIKit)
-import UIKit.UIImage
+import UIKit
 
 /// The system's image type.
 public typealias ImageType = UIImage
 #elseif canImport(AppKit)
-import AppKit.NSImage
+import AppKit
 
 /// The system's image type.
 public typealias ImageType = NSImage
