@@ -105,14 +105,14 @@ public struct DownloadDestination: Sendable {
 
     /// The same destination, for a ``resumable`` download that requests several ranges of the file at the same time.
     ///
-    /// Use it where the server limits the rate of each connection. The first request is that for the whole file. If
-    /// the response has `Accept-Ranges: bytes`, a length of at least 2 MiB and what ``resumable`` needs, the file is
-    /// divided into ranges of equal size, of at least 1 MiB, and the others are requested as well. Each request is an
-    /// exchange of its own for plugins: `prepare` is that of the first one, `willSend` and `didReceive` have a context
-    /// of their own. A range that the server refuses, for example because of too many connections, is requested again
-    /// after the others.
+    /// Use it where the server limits the rate of each connection. The first request is for the whole file. If the
+    /// response has `Accept-Ranges: bytes`, a length of at least 2 MiB and the fields that ``resumable`` requires, the
+    /// file is divided into ranges of equal size, at least 1 MiB each, and the other ranges are requested at the same
+    /// time. Plugins' `prepare` is called only for the first request; `willSend` and `didReceive` are called for each
+    /// one, with a separate context. A range that the server refuses, for example because of too many connections, is
+    /// requested again after the others.
     ///
-    /// - Parameter maxCount: How many ranges, from 1 to 16.
+    /// - Parameter maxCount: The maximum number of ranges. Values outside 1 to 16 are clamped.
     public func segments(_ maxCount: Int) -> DownloadDestination {
         var destination = resumable
         destination.maxSegments = min(max(maxCount, 1), 16)

@@ -93,7 +93,7 @@ final class DownloadPart: Sendable {
         defer { close(descriptor) }
         // A record that a crash of the system damages is not used. It is flushed only if bytes of the part were.
         guard PartialFile.write(data, to: descriptor),
-            record.syncedByteCount == 0 || PartialFile.synchronize(descriptor)
+            !record.hasFlushedBytes || PartialFile.synchronize(descriptor)
         else {
             unlink(newRecordURL.path)
             return

@@ -78,7 +78,9 @@ final class DownloadWriter: Sendable {
 
     /// Waits until everything is written, and records what is there unless the file is complete.
     func finish(isAtEnd: Bool = false) async throws(PartialFile.Failure) {
-        await segments.perform { [segments, index, state] in
+        await segments.perform { [self] in
+            // What waits for another turn, too.
+            writePending(turn: .max)
             segments.finish(index, isAtEnd: isAtEnd && state.withLock { $0.failure == nil })
         }
         if let failure = state.withLock(\.failure) { throw failure }
@@ -115,7 +117,8 @@ extension DownloadWriter: BodyReceiver {
 // MARK: - On the queue
 
 extension DownloadWriter {
-    private func writePending() {
+    /// - Parameter turn: The number of bytes after which other segments can write.
+    private func writePending(turn: Int = turn) {
         var bytes: [UInt8] = []
         var count = 0
         while takePending(&bytes) {
@@ -125,7 +128,7 @@ extension DownloadWriter {
             if case .failure(let failure) = result { return fail(failure) }
             count += bytes.count
             // Other segments write on the same queue.
-            if count >= Self.turn { return segments.async { self.writePending() } }
+            if count >= turn { return segments.async { self.writePending() } }
         }
     }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 
-/// What has to be known of an incomplete file so that a later call can continue it.
+/// The information about an incomplete file with which a later call can continue it.
 struct PartRecord: Codable, Sendable, Hashable {
     /// Identifies the version of the server's file (RFC 9110 §8.8).
     enum Validator: Codable, Sendable, Hashable {
@@ -16,7 +16,7 @@ struct PartRecord: Codable, Sendable, Hashable {
         }
     }
 
-    /// A range of the file that is requested by itself.
+    /// A range of the file that is requested separately.
     struct Segment: Codable, Sendable, Hashable {
         let start: Int64
         /// The position after its last byte.
@@ -55,6 +55,11 @@ struct PartRecord: Codable, Sendable, Hashable {
         length = headers.contentLength
         disposition = headers.values(for: .contentDisposition).first
         digest = headers.values(for: .reprDigest).first
+    }
+
+    /// Whether bytes of the part have been flushed to permanent storage.
+    var hasFlushedBytes: Bool {
+        syncedByteCount > 0 || segments?.contains { $0.syncedEnd > $0.start } == true
     }
 
     static func digest(ofSource url: URL) -> String {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 
-/// How far the segments of a part are. A part that is not divided has one.
+/// The segments of a part and their positions. A part that is not divided has one segment.
 ///
 /// Only used on its queue, on which writing to the part happens too.
 final class PartSegments: Sendable {
@@ -94,7 +94,8 @@ final class PartSegments: Sendable {
     var isIntact: Bool {
         let (segments, size) = (segments, part.size)
         guard part.isInPlace else { return false }
-        return segments.count == 1 ? size == segments[0].position : size >= segments.neededSize
+        if segments.count > 1, !segments.allSatisfy(\.isComplete) { return size >= segments.neededSize }
+        return size == segments[segments.count - 1].position
     }
 }
 
@@ -124,7 +125,7 @@ extension PartSegments {
                 segment.end.map { PartRecord.Segment(start: segment.start, end: $0, syncedEnd: segment.start) }
             }
         }
-        // Without the record, nobody knows of the segments.
+        // Without the record, a later call cannot find the segments.
         if isNew { writeRecord() }
     }
 

@@ -79,6 +79,6 @@ struct TransferPartTests {
         queue.remove(next)
         queue.resume(id)
         #expect(try await queue.response(of: id).file == clip.file)
-        #expect(server.requests.map { $0.headers["Range"] } == [nil, nil, nil, "bytes=500-"])
+        #expect(server.requests.contains { $0.headers["Range"] == "bytes=500-" })
     }
 }

@@ -96,6 +96,19 @@ struct SegmentedDownloadTests {
         #expect(server.requestCount == count)
     }
 
+    @Test("A file whose length the server does not say is complete when all of it is written")
+    func unknownLength() async throws {
+        let content = ServedFile(size: 20 << 20)
+        let server = try TestServer { _ in
+            [.head(status: 200, headers: ["ETag": "\"v1\""]), .body(content.data), .close]
+        }
+        for count in 1...5 {
+            _ = try await provider.request(target(server))
+            #expect(try Data(contentsOf: file) == content.data)
+            #expect(server.requestCount == count)
+        }
+    }
+
     @Test("Plugins see each request once, with a context of its own")
     func plugins() async throws {
         struct Observer: Plugin {
