@@ -7,47 +7,53 @@ import FoundationNetworking
 #endif
 
 extension OfflineOutbox {
-    /// Makes a call. If it fails because there is no network, it is kept, and sent later.
+    /// Makes a call. If there is no network connection, keeps the call and sends it later.
     ///
-    /// It is kept without a try if there is no network, and if entries of its group wait. If the waiting task is
-    /// cancelled during the first try, the call is cancelled and not kept. Calls that you make at the same time have no
-    /// order.
+    /// The call is kept without an attempt if there is no network or if entries of its group are waiting. If the task
+    /// is cancelled during the first attempt, the call is cancelled and not kept. The order of concurrent calls is
+    /// unspecified.
     ///
-    /// - Returns: The response, or the identifier of the entry, which is on permanent storage.
+    /// - Returns: The response, or the identifier of the entry after it was written to permanent storage.
     /// - Throws: The error of a call that is not kept, by its `CallOptions.outboxPolicy`. If a call could not be kept,
     ///   for example on a full disk, its `underlying` error is an ``OutboxError``.
     public func send(_ target: Target) async throws(TargetKitError) -> OutboxResult {
+        let epoch = content.value.epoch
         let call = newCall(of: target)
         if call.policy == .never { return .sent(try await provider.request(target, options: options)) }
         if isNetworkUsable, await !hasWaiting(in: call.line) {
-            do {
-                let response = try await provider.request(target, options: options(of: call))
+            switch await firstTry(target, options(of: call), epoch: epoch) {
+            case .success(let response):
                 networkHasReturned()
                 return .sent(response)
-            } catch {
+            case .failure(let error):
                 guard call.policy.keeps(error) else { throw error }
                 update { $0.delays.addUnanswered(nil, at: elapsed.current) }
             }
         }
+        let id = UUID()
         do {
-            return .kept(try await keep(target, call))
+            if try await keep(target, call, as: id, epoch: epoch) { return .kept(id) }
         } catch {
             throw TargetKitError(stage: .transport, target: target, underlying: error)
         }
+        // The account has changed.
+        throw TargetKitError(stage: .cancelled, target: target, underlying: CancellationError())
     }
 
-    /// Keeps a call without a first try, and sends it in its order.
+    /// Adds a call to the outbox without a first attempt, whatever its policy.
     ///
     /// - Returns: The identifier of the entry, which is on permanent storage.
     /// - Throws: ``OutboxError/full``, or ``OutboxError/unusableFile(path:reason:)`` if it cannot be stored, for example
     ///   on a full disk.
     @discardableResult
     public func keep(_ target: Target) async throws(OutboxError) -> UUID {
-        try await keep(target, newCall(of: target))
+        let id = UUID()
+        _ = try await keep(target, newCall(of: target), as: id)
+        return id
     }
 
-    /// Sends the waiting entries without further delay, also those that waited for a sign-in. Call it after a sign-in,
-    /// and when the app becomes active.
+    /// Sends the waiting entries immediately, including those that need a sign-in. Call it after a sign-in and when the
+    /// app becomes active.
     public func sendNow() {
         update { content in
             content.unauthorized = nil
@@ -56,8 +62,8 @@ extension OfflineOutbox {
         startSending()
     }
 
-    /// Sends an entry again that has failed or expired. Its age counts from now on; its `Idempotency-Key` is the same.
-    /// Does nothing if there is no such entry.
+    /// Resends an entry that has failed or expired, with the same `Idempotency-Key`. Its age is measured from now. Does
+    /// nothing if there is no such entry.
     ///
     /// - Throws: ``OutboxError`` if the change cannot be written.
     public func retry(_ id: UUID) async throws(OutboxError) {
@@ -85,10 +91,10 @@ extension OfflineOutbox {
         }
     }
 
-    /// Removes an entry, and cancels its call if it is in progress, which the server may process nevertheless.
+    /// Removes an entry. If its call is in progress, the call is cancelled; the server may still process it.
     ///
-    /// - Throws: ``OutboxError`` if the change cannot be written. This process then does not send the entry, but the
-    ///   next launch does, unless it can be written later.
+    /// - Throws: ``OutboxError`` if the change cannot be written. This process does not send the entry, but it is sent
+    ///   after the next launch unless a later write succeeds.
     public func remove(_ id: UUID) async throws(OutboxError) {
         try await remove { $0.id == id }
     }
@@ -97,7 +103,11 @@ extension OfflineOutbox {
     ///
     /// - Throws: ``OutboxError``, like ``remove(_:)``.
     public func removeAll() async throws(OutboxError) {
-        let account = account
+        let (account, tries) = update { content in
+            content.epoch += 1
+            return (content.account, Array(content.tries.values))
+        }
+        for task in tries { task.cancel() }
         try await remove { $0.call.account == account }
     }
 
@@ -158,21 +168,55 @@ extension OfflineOutbox {
         return result ?? false
     }
 
-    private func keep(_ target: Target, _ call: StoredCall) async throws(OutboxError) -> UUID {
+    /// Makes the first try of a call, which a change of the account cancels: it never has the credentials of another
+    /// user.
+    private func firstTry(
+        _ target: Target,
+        _ options: CallOptions,
+        epoch: Int
+    ) async -> Result<Response, TargetKitError> {
+        let (id, start) = (UUID(), SharedOutcome<Void>())
+        let task = Task { [provider] in
+            try? await start.value()
+            return await provider.result(of: target, options)
+        }
+        let isCurrent = content.update { content in
+            content.tries[id] = task
+            return content.epoch == epoch
+        }
+        if !isCurrent { task.cancel() }
+        start.settle(())
+        defer { content.update { $0.tries[id] = nil } }
+        return await withTaskCancellationHandler {
+            await task.value
+        } onCancel: {
+            task.cancel()
+        }
+    }
+
+    /// Keeps a call, unless the account has changed since it was made. Returns whether it is kept.
+    private func keep(
+        _ target: Target,
+        _ call: StoredCall,
+        as id: UUID,
+        epoch: Int? = nil
+    ) async throws(OutboxError) -> Bool {
         var call = call
         call.target = try StoredCall.encoded(target)
-        let (id, limits) = (UUID(), limits)
-        try await store.transaction { [self, call] transaction throws(OutboxError) in
+        let limits = limits
+        let isKept = try await store.transaction { [self, call] transaction throws(OutboxError) -> Bool in
             let content = transaction.current
+            if let epoch, content.epoch != epoch { return false }
             let dropped = try content.items.ended(toMakeRoomFor: call, limits)
             let kept = OutboxRecord(change: .kept, id: id, call: call)
             try transaction.write(dropped.map { OutboxRecord(change: .ended, id: $0.id) } + [kept])
             for item in dropped { if let entry = content.entry(item) { readers.send(entry.with(.removed)) } }
             update { content in for item in dropped { content.errors[item.id] = nil } }
             report(id)
+            return true
         }
         startSending()
-        return id
+        return isKept
     }
 }
 

@@ -47,20 +47,26 @@ extension OfflineOutbox {
     ///
     /// - Parameter delay: The delay, if it is not that of the entries.
     private func sendLater(_ delay: Duration?) {
-        let content = content.value
-        let waits = content.items.all.filter { $0.target != nil && !$0.hasEnded }
-        guard !waits.isEmpty else { return delayTask.withLock { $0?.cancel() } }
-        let expiry = waits.map { $0.call.date.addingTimeInterval(limits.age.seconds) }.min()
-        let untilExpiry = expiry.map { Duration.seconds(max(1, $0.timeIntervalSince(now()) + 1)) } ?? LongestWait.year
-        let ownDelay = isNetworkUsable ? delay ?? content.wait(at: elapsed.current) : nil
-        let time = max(.milliseconds(10), min(ownDelay ?? LongestWait.year, untilExpiry))
+        // Under the lock: an older state must not replace the delay of a newer one.
         delayTask.withLock { task in
             task?.cancel()
+            guard let time = timeToWait(delay) else { return }
             task = Task { [weak self, clock] in
                 guard (try? await clock.wait(for: time)) != nil else { return }
                 self?.startSending()
             }
         }
+    }
+
+    /// The time until an entry can be sent or expires; `nil` if none waits.
+    private func timeToWait(_ delay: Duration?) -> Duration? {
+        let content = content.value
+        let waits = content.items.all.filter { $0.target != nil && !$0.hasEnded }
+        guard !waits.isEmpty else { return nil }
+        let expiry = waits.map { $0.call.date.addingTimeInterval(limits.age.seconds) }.min()
+        let untilExpiry = expiry.map { Duration.seconds(max(1, $0.timeIntervalSince(now()) + 1)) } ?? LongestWait.year
+        let ownDelay = isNetworkUsable ? delay ?? content.wait(at: elapsed.current) : nil
+        return max(.milliseconds(10), min(ownDelay ?? LongestWait.year, untilExpiry))
     }
 }
 
@@ -194,7 +200,7 @@ extension OfflineOutbox {
 
 extension Provider {
     /// The result of a call as a value.
-    fileprivate func result(of target: Target, _ options: CallOptions) async -> Result<Response, TargetKitError> {
+    func result(of target: Target, _ options: CallOptions) async -> Result<Response, TargetKitError> {
         do {
             return .success(try await request(target, options: options))
         } catch {

@@ -2,8 +2,8 @@
 import Foundation
 import TargetKit
 
-/// Keeps calls that fail because there is no network, and sends them in their order when it is back, also after the app
-/// is relaunched.
+/// Keeps calls that fail because there is no network connection, and sends them in order when the connection returns,
+/// even after the app is relaunched.
 ///
 /// ```swift
 /// enum Shop: TargetType, Codable { case order(Int) … }
@@ -15,16 +15,17 @@ import TargetKit
 /// }
 /// ```
 ///
-/// Each call has an `Idempotency-Key`, which is the same at every try, also after the app was killed: a server that
-/// supports it processes the call once. For one that does not, set `CallOptions.outboxPolicy` to
-/// ``OutboxPolicy/ifUnsent``.
+/// Every attempt of a call has the same `Idempotency-Key`, even after the app is relaunched, so that a server that
+/// supports the key processes the call once. For other servers, set `CallOptions.outboxPolicy` to
+/// ``OutboxPolicy/ifUnsent``: the call is then sent at most once, without a key.
 ///
-/// The file has the targets as JSON, with mode 0600. Credentials are not written: the provider's plugins add them when
-/// an entry is sent. Several processes, such as an app and its extension, can use one file.
+/// The file contains the targets as JSON and has mode 0600. It contains no credentials: the provider's plugins add them
+/// when an entry is sent. Several processes, such as an app and its extension, can use one file.
 ///
-/// An entry waits after a failure without a response, and after the statuses 408, 425, 429 and 500–599: 1 second, then
-/// up to 5 minutes, or as long as `Retry-After` says. After status 401 nothing is sent until ``sendNow()``. Another
-/// status that the target does not accept is final: the entry has failed, and the next one is sent.
+/// After a failure without a response, or status 408, 425, 429 or 500–599, an entry is sent again after a delay: up to
+/// 1 second, then up to 5 minutes, or the time in `Retry-After`. With ``OutboxPolicy/ifUnsent``, such a failure is
+/// final unless nothing was sent. After status 401, entries wait until ``sendNow()`` or until a call of ``send(_:)``
+/// succeeds. Any other status that the target does not accept is final: the entry fails, and the next one is sent.
 public final class OfflineOutbox<Target: TargetType & Codable>: Sendable {
     let provider: Provider<Target>
     let options: CallOptions
@@ -47,14 +48,14 @@ public final class OfflineOutbox<Target: TargetType & Codable>: Sendable {
     ///
     /// - Parameters:
     ///   - provider: Makes the calls.
-    ///   - file: Where the entries are kept, in a folder that is not synchronized; default `nil`: in memory. Locks are
-    ///     in further files beside it.
+    ///   - file: The file for the entries, in a folder that is not synchronized with other devices; default `nil`: the
+    ///     entries are kept in memory. Lock files are created beside it.
     ///   - account: An identifier of the signed-in user, which is written to the file; default `nil`. Only the entries
     ///     of this account are sent and shown.
     ///   - maximumAge: How long an entry waits before it expires; default: 7 days.
     ///   - maximumCount: The number of entries; default: 1,000. Beyond it, entries that have failed or expired are
     ///     removed, the oldest first; if there are none, calls are not kept.
-    ///   - maximumByteCount: The size of all targets in bytes of JSON, like their number; default: 10 MiB.
+    ///   - maximumByteCount: The total size of the targets in bytes of JSON; default: 10 MiB. Enforced in the same way.
     ///   - options: Override the target's and the provider's options; default: none.
     ///   - reachability: Entries are sent only while it reports a network that they may use. The outbox starts it.
     ///     Default `nil`: the network is not considered, and entries are tried again after delays.
@@ -101,10 +102,10 @@ public final class OfflineOutbox<Target: TargetType & Codable>: Sendable {
         return content.value.entries
     }
 
-    /// Each change of an entry, with its new state, as far as this outbox and not another process makes it.
+    /// The entries that this outbox changes, each in its new state. Changes by other processes are not included.
     ///
-    /// The first sequence begins with the changes since the creation of the outbox, at most the last 100. The sequence
-    /// ends when the outbox is released. Each sequence has one reader.
+    /// The first sequence begins with up to 100 of the latest changes since the outbox was created. A sequence ends
+    /// when the outbox is released. Each sequence has one reader.
     public var events: AsyncStream<OutboxEntry<Target>> { readers.stream() }
 
     /// The number of entries that this version of the app cannot decode, for example because a case of the target was
@@ -117,19 +118,20 @@ public final class OfflineOutbox<Target: TargetType & Codable>: Sendable {
     /// The signed-in user; `nil` for none. Only the entries of this account are sent and shown.
     ///
     /// Set it before the credentials of the provider change: a call that is in progress is cancelled, so that no entry
-    /// is sent with the credentials of another user. At sign-out, call ``removeAll()`` before, unless the entries
+    /// is sent with the credentials of another user. At sign-out, call ``removeAll()`` first, unless the entries
     /// should wait until the user signs in again.
     public var account: String? {
         get { content.value.account }
         set {
-            let task = update { content -> Task<Result<Response, TargetKitError>, Never>? in
-                guard content.account != newValue else { return nil }
+            let tasks = update { content -> [Task<Result<Response, TargetKitError>, Never>] in
+                guard content.account != newValue else { return [] }
                 content.account = newValue
+                content.epoch += 1
                 content.unauthorized = nil
                 content.delays.removeAll()
-                return content.task
+                return Array(content.tries.values) + [content.task].compactMap(\.self)
             }
-            task?.cancel()
+            for task in tasks { task.cancel() }
             startSending()
         }
     }

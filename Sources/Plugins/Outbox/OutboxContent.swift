@@ -10,6 +10,8 @@ struct OutboxContent<Target: TargetType & Codable>: Sendable {
     var storageError: OutboxError?
     /// The number of records, beyond three for each entry, at which the file is rewritten.
     var compactionLimit = 100
+    /// The largest value of ``compactionLimit``.
+    static var longestFile: Int { 100_000 }
 
     /// The account whose entries are sent.
     var account: String?
@@ -17,6 +19,10 @@ struct OutboxContent<Target: TargetType & Codable>: Sendable {
     var sending: UUID?
     /// The task of its call.
     var task: Task<Result<Response, TargetKitError>, Never>?
+    /// The first tries of calls that are not entries yet.
+    var tries: [UUID: Task<Result<Response, TargetKitError>, Never>] = [:]
+    /// The number of changes of the account and of removals of all entries. A first try from before is not kept.
+    var epoch = 0
     /// The entry that the server has rejected with the status 401.
     var unauthorized: UUID?
     /// The errors of this launch.

@@ -2,7 +2,7 @@
 import Foundation
 import TargetKit
 
-/// A call that an ``OfflineOutbox`` keeps, as it was at one moment.
+/// A call in an ``OfflineOutbox``, and its state when the value was created.
 public struct OutboxEntry<Target: TargetType>: Identifiable, Sendable {
     /// The state of an entry.
     public enum State: Sendable {
@@ -10,14 +10,15 @@ public struct OutboxEntry<Target: TargetType>: Identifiable, Sendable {
         case waiting
         /// Its call is in progress.
         case sending
-        /// The server's response had the status 401. Nothing is sent until ``OfflineOutbox/sendNow()``.
+        /// The server responded with status 401, or there are no valid credentials. Entries wait until
+        /// ``OfflineOutbox/sendNow()`` or until a call of ``OfflineOutbox/send(_:)`` succeeds.
         case needsSignIn
         /// The server has accepted it. It is no longer in the outbox.
         case sent(Response)
-        /// Its call failed for good. It stays in the outbox, and ``OfflineOutbox/retry(_:)`` sends it again. After a
-        /// launch, only the description of the error is known.
+        /// Its call failed and is not repeated. It stays in the outbox; ``OfflineOutbox/retry(_:)`` sends it again.
+        /// After a relaunch, the error has only its description.
         case failed(TargetKitError)
-        /// It has reached the maximum age. It stays in the outbox, and ``OfflineOutbox/retry(_:)`` sends it after all.
+        /// It has reached the maximum age. It stays in the outbox; ``OfflineOutbox/retry(_:)`` sends it again.
         case expired
         /// It was removed: by the app, or, after it had failed or expired, to make room for another one.
         case removed
@@ -27,7 +28,7 @@ public struct OutboxEntry<Target: TargetType>: Identifiable, Sendable {
     public let id: UUID
     /// The target of the call.
     public let target: Target
-    /// When the call was kept or, if it was repeated by ``OfflineOutbox/retry(_:)``, when that was.
+    /// The date of the last ``OfflineOutbox/retry(_:)``, or the date on which the call was kept.
     public let date: Date
     /// The state of the entry.
     public internal(set) var state: State
@@ -44,7 +45,7 @@ public struct OutboxEntry<Target: TargetType>: Identifiable, Sendable {
 public enum OutboxResult: Sendable {
     /// The server's response.
     case sent(Response)
-    /// The call was kept: the identifier of its entry.
+    /// The call was kept. The value is the identifier of its entry.
     case kept(UUID)
 }
 

@@ -6,31 +6,34 @@ import TargetKit
 import FoundationNetworking
 #endif
 
-/// After which failures an ``OfflineOutbox`` keeps a call and sends it again. Each case includes those before it.
+/// The failures after which ``OfflineOutbox/send(_:)`` keeps a call. Each case includes the ones before it.
+///
+/// Once a call is kept, it is repeated after failures without a response and after the statuses 408, 425, 429 and
+/// 500–599, except with ``ifUnsent``.
 public enum OutboxPolicy: String, Sendable, Codable {
-    /// It is not kept.
+    /// The call is not kept.
     case never
-    /// Only after failures in which nothing was sent: there is no network, or no connection to the server. Such a call
-    /// is sent at most once: it fails for good if the connection or the app ends before the response has arrived. It
-    /// has no `Idempotency-Key`, unless its target sets one.
+    /// Failures in which nothing was sent: there is no network, or no connection to the server. The call is sent at
+    /// most once: it fails permanently if the connection is lost or the app ends before the response arrives. It has no
+    /// `Idempotency-Key` unless its target sets one.
     case ifUnsent
-    /// Also if the server may have processed it: the connection was lost, or the request timed out. It is sent with an
-    /// `Idempotency-Key`, by which the server has to recognize the repetition.
+    /// Also failures in which the server may have processed the call: the connection was lost, or the request timed
+    /// out. The call is sent with an `Idempotency-Key`, by which the server must recognize a repetition.
     case ifUnanswered
-    /// Also if the server is not available: with the statuses 408, 425, 429 and 500–599.
+    /// Also responses of a server that is unavailable: the statuses 408, 425, 429 and 500–599.
     case ifUnavailable
 }
 
 extension CallOptions {
-    /// After which failures an `OfflineOutbox` keeps the call; default: `OutboxPolicy.ifUnanswered`.
+    /// The failures after which an `OfflineOutbox` keeps the call; default: `OutboxPolicy.ifUnanswered`.
     public var outboxPolicy: OutboxPolicy {
         get { self[OutboxPolicyKey.self] }
         set { self[OutboxPolicyKey.self] = newValue }
     }
 
-    /// The group of the call in an `OfflineOutbox`; default `nil`: the common group. The entries of a group are sent in
-    /// their order, and while one of them waits to be repeated, those of other groups are sent. For example, the
-    /// identifier of the object that the call changes.
+    /// The group of the call in an `OfflineOutbox`, for example the identifier of the object that the call changes;
+    /// default `nil`: the common group. The entries of a group are sent in order. A status such as 503
+    /// delays only the entries of its group.
     public var outboxGroup: String? {
         get { self[OutboxGroupKey.self] }
         set { self[OutboxGroupKey.self] = newValue }

@@ -191,7 +191,7 @@ struct OutboxTransaction<Target: TargetType & Codable> {
         let items = current.items
         let records = items.records
         guard session != nil, records.count < items.recordCount, (try? session?.replace(with: records)) != nil else {
-            content.update { $0.compactionLimit *= 2 }
+            content.update { $0.compactionLimit = min(2 * $0.compactionLimit, OutboxContent<Target>.longestFile) }
             return false
         }
         apply(records, to: OutboxItems())

@@ -234,6 +234,23 @@ struct OfflineOutboxTests {
         #expect(Set(server.sent.elements.map(\.key)).count == 2)
     }
 
+    @Test(
+        "cancels a first try when the account changes or all is removed, and does not keep it",
+        arguments: [false, true]
+    )
+    func firstTry(isRemoved: Bool) async throws {
+        server.answer(1, .hang)
+        connectivity.set(online)
+        let outbox = try outbox(account: "ann")
+        let call = Task { try await outbox.send(Note(1)) }
+        await server.sent.waitForCount(1)
+        if isRemoved { try await outbox.removeAll() } else { outbox.account = "bob" }
+        let error = await #expect(throws: TargetKitError.self) { try await call.value }
+        #expect(error?.stage == .cancelled)
+        outbox.account = "ann"
+        #expect(outbox.entries.isEmpty)
+    }
+
     @Test("moves, removes and repeats entries, also after a relaunch")
     func control() async throws {
         do {

@@ -177,6 +177,7 @@ struct OutboxFileTests {
             #expect("\(String(describing: error))".contains("No space left"))
             let failure = await #expect(throws: TargetKitError.self) { try await outbox.send(long) }
             #expect(failure?.kind == .storageFull)
+            for _ in 0..<70 { _ = await #expect(throws: OutboxError.self) { try await outbox.keep(long) } }
             #expect(outbox.shown == ["1 waiting"])
             // The end of the call cannot be written, and it is not sent again.
             connectivity.set(.online(.wifi, isExpensive: false))
