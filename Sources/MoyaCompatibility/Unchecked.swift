@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-/// A value of Moya's world that TargetKit's calls carry.
+/// A value of a type from before `Sendable` that calls carry across threads.
 ///
 /// It is `@unchecked Sendable` because Moya's protocols, closures and classes predate `Sendable`, so that the compiler
 /// cannot check them. The rules are Moya's own: a target is read on the caller's thread, the hooks of one call never

@@ -5,7 +5,7 @@ import Foundation
 import FoundationNetworking
 #endif
 
-/// Is told about the requests of a ``Session``.
+/// Receives the events of the requests of a ``Session``.
 public protocol EventMonitor {
     /// The queue on which the methods are called; default: the main queue.
     var queue: DispatchQueue { get }

@@ -8,7 +8,8 @@ import FoundationNetworking
 
 /// The settings with which a ``MoyaProvider`` sends its requests.
 ///
-/// TargetKit's transport sends the requests, not a `URLSession`. The session determines which one, and with what:
+/// TargetKit's transport sends the requests: libcurl on Linux, a `URLSession` of its own on Apple's systems. The
+/// session determines the transport's settings:
 ///
 /// | setting | effect |
 /// |---|---|
@@ -64,7 +65,7 @@ open class Session: @unchecked Sendable {
     ///   - serverTrustManager: Determines which servers are trusted; default: those that the system trusts.
     ///   - redirectHandler: Determines whether redirects are followed; default: yes.
     ///   - cachedResponseHandler: Has no effect: responses are not cached.
-    ///   - eventMonitors: Are told about requests; default: none.
+    ///   - eventMonitors: Receive the events of requests; default: none.
     public init(
         configuration: URLSessionConfiguration = URLSessionConfiguration.af.default,
         delegate: SessionDelegate = SessionDelegate(),

@@ -43,7 +43,7 @@ extension MoyaProvider {
     }
 }
 
-/// Replaces the request of a call by that of the ``MoyaProvider``'s request closure, before all other plugins.
+/// Replaces the request of a call with that of the ``MoyaProvider``'s request closure, before all other plugins.
 private struct RequestPlugin<Target: TargetType>: Plugin {
     let session: Session
     let endpoint: Unchecked<(Target) -> Endpoint>

@@ -202,7 +202,7 @@ open class MoyaProvider<Target: TargetType>: MoyaProviderType, @unchecked Sendab
         return token
     }
 
-    /// The provider below, which makes the same calls with TargetKit's interface.
+    /// A provider of TargetKit that makes the same calls.
     ///
     /// ```swift
     /// let response = try await provider.targetKit.request(LegacyTarget(.zen))

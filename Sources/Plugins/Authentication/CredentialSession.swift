@@ -7,7 +7,7 @@ final class CredentialSession: Sendable {
     private struct State: Sendable {
         /// The digest that identifies the session's user, for each cache.
         var users: [ObjectIdentifier: String] = [:]
-        var actions: [@Sendable () -> Void] = []
+        var caches: [ObjectIdentifier: ResponseCache] = [:]
         var isEnded = false
     }
 
@@ -16,34 +16,33 @@ final class CredentialSession: Sendable {
     var isEnded: Bool { state.withLock(\.isEnded) }
 
     /// Identifies the user for a cache, by the session's first credential.
-    ///
-    /// - Parameter onEnd: Called with the identifier at the end of the session. It keeps the cache alive.
-    func user(
-        of cache: AnyObject,
-        _ first: () -> String,
-        onEnd: @escaping @Sendable (String) -> Void
-    ) -> String {
+    func user(of cache: ResponseCache, _ first: () -> String) -> String {
         let id = ObjectIdentifier(cache)
         if let user = state.withLock({ $0.users[id] }) { return user }
         let new = first()
-        let (user, isEnded) = state.withLock { state in
-            if let user = state.users[id] { return (user, false) }
-            state.users[id] = new
-            if !state.isEnded { state.actions.append { onEnd(new) } }
-            return (new, state.isEnded)
+        return state.withLock { state in
+            if state.users[id] == nil { state.users[id] = new }
+            return state.users[id] ?? new
         }
-        if isEnded { onEnd(user) }
-        return user
+    }
+
+    /// Removes the responses to requests with credentials from a cache when the session ends.
+    func removePersonalResponses(of cache: ResponseCache) {
+        let isEnded = state.withLock { state in
+            if !state.isEnded { state.caches[ObjectIdentifier(cache)] = cache }
+            return state.isEnded
+        }
+        if isEnded { cache.removePersonal() }
     }
 
     /// Ends the session.
     func end() {
-        let actions = state.withLock { state in
+        let caches = state.withLock { state in
             state.isEnded = true
-            defer { state.actions = [] }
-            return state.actions
+            defer { state.caches = [:] }
+            return state.caches.values
         }
-        for action in actions { action() }
+        for cache in caches { cache.removePersonal() }
     }
 }
 

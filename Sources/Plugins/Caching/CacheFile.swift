@@ -92,8 +92,7 @@ enum CacheFile {
         }
     }
 
-    /// A checksum that detects damage; it does not protect against someone who can write to the folder. It is FNV-1a of
-    /// 64 bits over words of eight bytes, which is eight times as fast as over bytes.
+    /// A checksum that detects damage, but not deliberate changes: 64-bit FNV-1a over words of eight bytes.
     private static func checksum(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325 ^ UInt64(bytes.count)
         func add(_ word: UInt64) {

@@ -8,20 +8,20 @@ import FoundationNetworking
 
 /// How a call uses the cache of its provider's ``ResponseCachePlugin``.
 ///
-/// The policies that use a response whatever its age do so even if the server has asked for its revalidation. A
-/// response that the server does not allow to be stored is never in the cache.
+/// A policy that uses a response regardless of its age also ignores `no-cache` and `must-revalidate`. A response that
+/// the server does not allow to be stored is never in the cache.
 public enum CachePolicy: Sendable, Hashable {
     /// Follows the server's caching fields (RFC 9111), or the request's `cachePolicy` if a closure or a plugin has set
-    /// it. The default.
+    /// it. This is the default.
     case useProtocol
-    /// Loads the response from the server, and stores it.
+    /// Loads the response from the server and stores it.
     case reload
-    /// Uses a cached response, whatever its age; loads it if there is none.
+    /// Uses a cached response regardless of its age; loads the response if there is none.
     case cachedElseLoad
-    /// Uses a cached response, whatever its age; fails with `URLError(.resourceUnavailable)` if there is none.
+    /// Uses a cached response regardless of its age; fails with `URLError(.resourceUnavailable)` if there is none.
     case onlyCached
-    /// Follows the server's caching fields, and uses a cached response, whatever its age, if the call fails: without a
-    /// response, before it is sent, or with status 408, 429 or 5xx.
+    /// Follows the server's caching fields. Uses a cached response regardless of its age if the call fails before it is
+    /// sent, without a response, or with status 408, 429 or 5xx.
     case staleOnFailure
 
     /// The policy of a request.

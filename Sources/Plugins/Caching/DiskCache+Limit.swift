@@ -74,28 +74,17 @@ extension DiskCache {
         return files
     }
 
-    /// Removes responses whose file names a closure accepts.
-    ///
-    /// - Returns: Their number.
-    func remove(ofUser user: String) async -> Int {
-        let part = "-\(Self.name(ofUser: user))-"
-        return await remove { _, name in name.contains(part) }
-    }
-
     /// Removes the responses whose heads a closure accepts.
     ///
     /// - Returns: Their number.
     func remove(where isMeant: @escaping @Sendable (ResponseCache.Entry) -> Bool) async -> Int {
-        await remove { path, _ in CacheFile.entry(at: path).map(isMeant) ?? true }
-    }
-
-    private func remove(_ isMeant: @escaping @Sendable (_ path: String, _ name: String) -> Bool) async -> Int {
         let counts = await onEachQueue { [layout] folders in
             var count = 0
             for folder in folders {
                 for name in layout.names(in: folder) {
                     let path = layout.path(folder, name)
-                    if isMeant(path, name), CacheEntryFile.remove(path) { count += 1 }
+                    let isMeant = CacheFile.entry(at: path).map(isMeant) ?? true
+                    if isMeant, CacheEntryFile.remove(path) { count += 1 }
                 }
             }
             return count

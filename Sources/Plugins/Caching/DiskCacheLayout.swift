@@ -152,7 +152,7 @@ final class CachePart: Sendable {
     }
 }
 
-/// The file of a response, or what someone has put in its place.
+/// The file of a response. Another kind of file under its name is detected and removed.
 enum CacheEntryFile {
     enum Contents {
         case contents([UInt8])
@@ -197,7 +197,7 @@ enum CacheEntryFile {
         let part = try CachePart(in: layout.parts)
         try part.write(data)
         if rename(part.path, path) == 0 { return }
-        // The folder does not exist, or something is in the place of the file.
+        // The folder does not exist, or the name belongs to a folder.
         let folder = layout.folder(folder)
         if errno == ENOENT || errno == ENOTDIR {
             if errno == ENOTDIR { unlink(folder) }

@@ -9,26 +9,25 @@ import TargetKit
 /// let provider = Provider<Catalog>(plugins: [ResponseCachePlugin(cache)])
 /// ```
 ///
-/// - Several providers, and several processes, can use one folder. A process does not notice at once what another one
-///   removes: its own memory may still have the response.
+/// - Several providers and processes can use one folder. A response that another process has removed may still be in
+///   this process's memory.
 /// - The folder has mode 0700 and its files 0600. The files contain URLs, header fields without `Set-Cookie`, and
-///   bodies in plain text; their names are digests. Credentials are not stored, only digests of them with a number that
-///   is secret and random.
-/// - Responses are written after the call has its own, without a flush. A file that a crash, a full disk or somebody
-///   else has damaged counts as missing and is removed.
-/// - If the folder cannot be used, the cache works in memory only, and ``events`` has the reason.
+///   bodies in plain text; their names are digests. Credentials are not stored, only digests of them with a secret
+///   random number.
+/// - Responses are written after the call has completed, without a flush. Damaged files are ignored and removed.
+/// - If the folder cannot be used, the cache works in memory only, and ``events`` reports the reason.
 public final class ResponseCache: Sendable {
-    /// A stored response, for ``ResponseCache/removeAll(where:)``.
+    /// A description of a stored response, for ``ResponseCache/removeAll(where:)``.
     public struct Entry: Sendable {
         /// The URL of the request, without a fragment.
         public let url: URL
-        /// When the response arrived, or was confirmed by the server.
+        /// The date on which the response was received or last confirmed by the server.
         public let date: Date
         /// Whether the request had credentials.
         public let isPersonal: Bool
     }
 
-    /// What a cache has done.
+    /// An event of a cache.
     public enum Event: Sendable {
         /// A stored response was used.
         case hit(URL, Response.Origin)
@@ -69,12 +68,12 @@ public final class ResponseCache: Sendable {
     /// - Parameters:
     ///   - folder: A folder for the cache alone, for example in the caches directory; it is created if necessary.
     ///     Default `nil`: memory only.
-    ///   - memoryLimit: The number of bytes in memory; default 16 MiB. The least recently used responses are removed
-    ///     first. A response of more than a quarter of it is not kept in memory.
-    ///   - diskLimit: The number of bytes in the folder; default 128 MiB. It may be exceeded by an eighth for each
-    ///     process. A response of more than a quarter of it is not kept in the folder.
-    ///   - usesHeuristics: Whether a response without a lifetime is fresh for a tenth of the time since it was last
-    ///     modified (RFC 9111 §4.2.2); default: no, it is validated before each use.
+    ///   - memoryLimit: The maximum number of bytes in memory; default 16 MiB. The least recently used responses are
+    ///     removed first. A response larger than a quarter of the limit is not kept in memory.
+    ///   - diskLimit: The maximum number of bytes in the folder; default 128 MiB. Each process may exceed it by an
+    ///     eighth. A response larger than a quarter of the limit is not kept in the folder.
+    ///   - usesHeuristics: Whether a response without an explicit lifetime is fresh for a tenth of the time since its
+    ///     last modification (RFC 9111 §4.2.2); default: no, it is validated before each use.
     public convenience init(
         storedIn folder: URL? = nil,
         memoryLimit: Int = 16 << 20,
@@ -90,7 +89,7 @@ public final class ResponseCache: Sendable {
         )
     }
 
-    /// Creates a cache with a clock of the test's.
+    /// Creates a cache with a clock, for tests.
     package init(
         storedIn folder: URL? = nil,
         memoryLimit: Int = 16 << 20,
@@ -108,7 +107,7 @@ public final class ResponseCache: Sendable {
 
     deinit { log.finish() }
 
-    /// What the cache does from now on. A slow reader misses all but the latest 256 events.
+    /// The events from now on. If more than 256 are unread, the oldest are dropped.
     public var events: AsyncStream<Event> { log.stream() }
 
     /// The number of bytes, in memory and in the folder.
@@ -121,17 +120,25 @@ public final class ResponseCache: Sendable {
         await removeAll { _ in true }
     }
 
-    /// Removes the responses for which a closure returns `true`. Responses that are in transit are not stored.
+    /// Removes the responses for which a closure returns `true`. Responses to requests in progress are not stored.
     ///
     /// ```swift
     /// await cache.removeAll { $0.isPersonal }
     /// ```
     public func removeAll(where isMeant: @escaping @Sendable (Entry) -> Bool) async {
-        removals.withLock { $0 += 1 }
-        let inMemory = memory.remove { response in response.entry.map(isMeant) ?? true }
+        let inMemory = removeFromMemory(isMeant)
         let disk = await open().disk
         let removed = await disk?.remove(where: isMeant) ?? inMemory
+        // Those that were read from the folder meanwhile.
+        _ = removeFromMemory(isMeant)
         if removed > 0 { report(.removed(count: removed)) }
+    }
+}
+
+extension ResponseCache {
+    private func removeFromMemory(_ isMeant: (Entry) -> Bool) -> Int {
+        removals.withLock { $0 += 1 }
+        return memory.remove { response in response.entry.map(isMeant) ?? true }
     }
 }
 
@@ -209,21 +216,20 @@ extension ResponseCache {
 
     /// Removes the responses of a URL, those of all users.
     func remove(url: String, in storage: Storage) async {
+        // Responses that are in transit are from before the change, and are not stored.
+        removals.withLock { $0 += 1 }
         let inMemory = memory.remove(url: url)
         let onDisk = await storage.disk?.onQueue(of: url) { storage.disk?.remove(url: url) ?? 0 } ?? 0
+        removals.withLock { $0 += 1 }
+        memory.remove(url: url)
         let count = max(inMemory, onDisk)
         if count > 0 { report(.removed(count: count)) }
     }
 
-    /// Removes the responses of a user.
-    func remove(user: String) {
-        removals.withLock { $0 += 1 }
-        let inMemory = memory.remove { $0.key.user == user }
-        Task {
-            let onDisk = await open().disk?.remove(ofUser: user) ?? 0
-            let count = max(inMemory, onDisk)
-            if count > 0 { report(.removed(count: count)) }
-        }
+    /// Removes the responses to requests with credentials, at the end of a session.
+    func removePersonal() {
+        _ = removeFromMemory(\.isPersonal)
+        Task { await removeAll(where: \.isPersonal) }
     }
 
     /// Waits until what was begun before is on the disk.

@@ -14,22 +14,22 @@ import FoundationNetworking
 /// if case .stale(let age) = list.origin { showAge(age) }
 /// ```
 ///
-/// The cache is between the redirects and the transport: each request of a redirected call is cached by itself. Stubbed
-/// calls do not use it, nor do requests with a body, downloads to files, streams, and requests with `Range`,
-/// `If-Range`, `If-Match` or `If-Unmodified-Since`. All of them invalidate stored responses as RFC 9111 §4.4 specifies
-/// if their method is not safe.
+/// Each request of a redirected call is cached individually. Stubbed calls do not use the cache, nor do requests with a
+/// body, downloads to files, streams, and requests with `Range`, `If-Range`, `If-Match` or `If-Unmodified-Since`. A
+/// successful request with an unsafe method, unless it is stubbed, invalidates stored responses (RFC 9111 §4.4).
 ///
 /// - `max-age`, `Expires`, `no-store`, `no-cache`, `must-revalidate`, `must-understand`, `Vary`, `Age` and the
 ///   directives of requests are honored, and so are `stale-while-revalidate` and `stale-if-error` (RFC 5861).
-///   `s-maxage` and `proxy-revalidate` are for shared caches, and ignored.
+///   `s-maxage` and `proxy-revalidate`, which apply to shared caches, are ignored.
 /// - A stale response is validated with its `ETag` and `Last-Modified`; a `304` refreshes it.
 /// - A request with `only-if-cached` that the cache cannot answer gets the status 504 (RFC 9111 §5.2.1.7).
 /// - A cached response does not set cookies. `Response.origin` says that it is from the cache, and its `Age` field how
 ///   old it is.
 /// - **Credentials.** Responses to requests with credentials (`Plugin.secretHeaders`, `Authorization`, `Cookie`) are
 ///   kept apart for each credential. A session of an ``AuthenticationPlugin`` keeps its responses when its credential
-///   is refreshed, and they are removed when it ends. For other credentials that change, or to keep the responses
-///   between launches, pass `user`.
+///   is refreshed; when it ends, all responses to requests with credentials are removed. For other credentials that
+///   change, or to keep the responses between launches, pass `user`. Without it, requests whose
+///   only credential is a signature do not use the cache.
 ///
 /// A provider can have only one of these plugins.
 public struct ResponseCachePlugin: ExchangePlugin, ImmediatePlugin {
@@ -43,8 +43,8 @@ public struct ResponseCachePlugin: ExchangePlugin, ImmediatePlugin {
     ///
     /// - Parameters:
     ///   - cache: The cache, which several plugins can use.
-    ///   - user: Identifies the user of a call, for example by the number of the account, so that responses outlive a
-    ///     change of the credential. `nil`: the credential identifies the user. It is called for each request.
+    ///   - user: Returns an identifier of the call's user, for example the account number, so that responses remain
+    ///     when the credential changes. Default `nil`: the credential identifies the user. Called for each request.
     public init(_ cache: ResponseCache, user: (@Sendable (RequestContext) -> String?)? = nil) {
         self.cache = cache
         self.user = user
@@ -52,7 +52,7 @@ public struct ResponseCachePlugin: ExchangePlugin, ImmediatePlugin {
 
     /// Sets the `cachePolicy` of the request if the call has a policy of its own.
     public func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
-        // A signature is added later. It differs for each request, and identifies nobody.
+        // A signature, which differs for each request, is added later.
         if let fields = request.allHTTPHeaderFields {
             let names = fields.keys.map(HTTPHeaderName.init(rawValue:)).filter(context.secretHeaders.contains)
             if !names.isEmpty { context[CredentialNamesKey.self] = names }
@@ -96,7 +96,7 @@ public struct ResponseCachePlugin: ExchangePlugin, ImmediatePlugin {
         return (request, response)
     }
 
-    /// Returns `nil` for a request that goes past the cache.
+    /// Returns `nil` for a request that does not use the cache.
     private func exchange(
         of request: TransportRequest,
         _ context: RequestContext,
@@ -111,6 +111,7 @@ public struct ResponseCachePlugin: ExchangePlugin, ImmediatePlugin {
         guard method == "GET" || method == "HEAD" else { return nil }
         let fields = urlRequest.allHTTPHeaderFields ?? [:]
         if !fields.isEmpty, fields.keys.contains(where: \.isForOrigin) { return nil }
+        if user == nil, hasUnknownCredential(fields, context) { return nil }
         let session = context[CredentialSessionKey.self]
         return CacheExchange(
             cache: cache,
@@ -127,6 +128,15 @@ public struct ResponseCachePlugin: ExchangePlugin, ImmediatePlugin {
         )
     }
 
+    /// Whether the only credential is one that a plugin has added after this one has seen the request: a signature,
+    /// which differs for each request, with a key that may identify the user.
+    private func hasUnknownCredential(_ fields: [String: String], _ context: RequestContext) -> Bool {
+        if fields.isEmpty { return false }
+        let known = [.authorization, .cookie] + (context[CredentialNamesKey.self] ?? [])
+        let names = fields.keys.map(HTTPHeaderName.init(rawValue:))
+        return names.contains(where: context.secretHeaders.contains) && !names.contains(where: known.contains)
+    }
+
     /// The digest that identifies the user; `nil` for a request without credentials.
     private func user(
         _ fields: [String: String],
@@ -134,6 +144,7 @@ public struct ResponseCachePlugin: ExchangePlugin, ImmediatePlugin {
         _ session: CredentialSession?,
         _ salt: CacheSalt
     ) -> String? {
+        session?.removePersonalResponses(of: cache)
         if let user = user?(context) { return salt.digest(of: ["user", user]) }
         if fields.isEmpty { return nil }
         let names = [.authorization, .cookie] + (context[CredentialNamesKey.self] ?? [])
@@ -144,7 +155,7 @@ public struct ResponseCachePlugin: ExchangePlugin, ImmediatePlugin {
             return salt.digest(of: ["credentials"] + sorted.flatMap { [$0.0, $0.1] })
         }
         guard let session else { return digest() }
-        return session.user(of: cache, digest) { [cache] user in cache.remove(user: user) }
+        return session.user(of: cache, digest)
     }
 }
 

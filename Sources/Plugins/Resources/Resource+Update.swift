@@ -2,7 +2,8 @@
 import TargetKit
 
 extension Resource {
-    /// Shows a change at once, and makes the call that tells the server. If the call fails, the change is taken back.
+    /// Changes the value immediately and makes the call that changes it on the server. Reverts the change if the call
+    /// fails.
     ///
     /// ```swift
     /// try await profile.update(optimistically: { $0.name = name }) {
@@ -10,15 +11,16 @@ extension Resource {
     /// }
     /// ```
     ///
-    /// Of updates that overlap, each is taken back by itself: the others stay. A load during the call does not hide the
-    /// change, and if the call fails, the loaded value stays. The loaded value can have the change already: a change
-    /// should therefore set values rather than increase them, and the value is stale after the call.
+    /// Overlapping updates are reverted independently. A value that is loaded during the call is shown with the change,
+    /// and without it if the call fails. The loaded value may already include the change: let a change set values
+    /// rather than increment them. The value is stale after such a call.
     ///
-    /// A change does not affect a resource without a value. Call ``invalidate()`` if the server can have changed more.
+    /// If there is no value, only the call is made. Call ``invalidate()`` if the server may have changed other parts of
+    /// the value.
     ///
     /// - Parameters:
     ///   - change: Changes the value. It can be called several times, on any thread.
-    ///   - call: Tells the server.
+    ///   - call: Makes the change on the server.
     /// - Returns: The result of the call.
     /// - Throws: The error of the call.
     @discardableResult

@@ -2,8 +2,9 @@
 import Foundation
 import TargetKit
 
-/// The latest value of a target, for all screens that show it: its age, whether it is being loaded, and the error of
-/// the last load.
+/// The latest value of a target, shared by the screens that show it.
+///
+/// A resource has the value, its age, whether it is being loaded, and the error of the last load.
 ///
 /// ```swift
 /// let profile = Resource(provider, Account.profile, as: Profile.self)
@@ -12,8 +13,8 @@ import TargetKit
 /// for await state in profile.updates { show(state.value, isLoading: state.isLoading) }
 /// ```
 ///
-/// Keep one resource for each target, where all its screens find it. It loads only when it is told to. In SwiftUI, a
-/// view that reads ``state`` is updated when it changes (iOS 17, macOS 14).
+/// Create one resource for each target, in the app's model. It loads the value only when you call ``refresh()`` or
+/// ``refreshIfStale()``. In SwiftUI, a view that reads ``state`` is updated when it changes (iOS 17, macOS 14).
 public final class Resource<Value: Decodable & Sendable>: Sendable {
     /// The state of a resource at one moment.
     public struct State: Sendable {
@@ -105,9 +106,9 @@ public final class Resource<Value: Decodable & Sendable>: Sendable {
         return try await refresh()
     }
 
-    /// Loads the value. If it is being loaded already, waits for that.
+    /// Loads the value, or waits for the load in progress.
     ///
-    /// A load is cancelled when each task that waits for it has been cancelled.
+    /// The load is cancelled when all tasks that wait for it are cancelled.
     ///
     /// - Returns: The latest value.
     /// - Throws: The error of the load, which is also in the ``state``; stage `.cancelled` if the waiting task is
@@ -128,7 +129,7 @@ public final class Resource<Value: Decodable & Sendable>: Sendable {
         }
     }
 
-    /// Replaces the value, for example by one that a server has pushed. A load in progress does not change it.
+    /// Replaces the value, for example with one that a server has pushed. The result of a load in progress is ignored.
     public func set(_ value: Value) {
         update { $0.replace(by: value, at: elapsed.current) }
     }

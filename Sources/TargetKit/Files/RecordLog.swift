@@ -35,7 +35,7 @@ package final class RecordLog<Record: Codable & Sendable>: Sendable {
         }
         // Not the file itself, because it is replaced.
         let lock: Int32
-        switch FileLock.open(file.appendingPathExtension("lock"), mode: 0o600) {
+        switch Self.lock(file.appendingPathExtension("lock")) {
         case .locked(let descriptor, _): lock = descriptor
         case .unavailable(EWOULDBLOCK): throw .inUse(path: file.path)
         case .unavailable(let code), .failed(let code): throw .unusable(path: file.path, code: code)
@@ -118,6 +118,16 @@ package enum RecordLogFailure: Error, Sendable, Hashable {
 }
 
 extension RecordLog {
+    /// Locks a file. A process that is just being started has the descriptors of this one for a moment.
+    private static func lock(_ url: URL) -> FileLock.Outcome {
+        for _ in 0..<20 {
+            let outcome = FileLock.open(url, mode: 0o600)
+            guard case .unavailable(EWOULDBLOCK) = outcome else { return outcome }
+            usleep(10_000)
+        }
+        return FileLock.open(url, mode: 0o600)
+    }
+
     /// The line of a record.
     package static func line(of record: Record) throws(RecordLogFailure) -> Data { try RecordLine.encoded(record) }
 }

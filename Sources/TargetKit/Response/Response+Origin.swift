@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 
 extension Response {
-    /// Where a response is from.
+    /// The source of a response.
     public enum Origin: Sendable, Hashable {
         /// The server, or a stub.
         case network
@@ -20,7 +20,7 @@ extension Response.Origin: CustomStringConvertible {
     public var description: String {
         switch self {
         case .network: "network"
-        case .revalidated: "revalidated"
+        case .revalidated: "cache, revalidated"
         case .cache(let age): "cache, \(age.components.seconds) s old"
         case .stale(let age): "cache, stale, \(age.components.seconds) s old"
         }

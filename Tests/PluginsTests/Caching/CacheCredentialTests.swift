@@ -82,6 +82,24 @@ struct CacheCredentialTests {
         #expect(try await world.provider.request(Self.target).body == "new")
     }
 
+    private static let signing = RequestSigningPlugin(fields: ["X-Key"]) { _, context in
+        ["X-Key": "\(context.id)"]
+    }
+
+    @Test("A request whose only credential is a signature does not use the cache, unless the user is known")
+    func signed() async throws {
+        for isKnown in [false, true] {
+            let server = ScriptedTransport(.cacheable("first"))
+            let cache =
+                isKnown
+                ? ResponseCachePlugin(ResponseCache()) { _ in "ann" } : ResponseCachePlugin(ResponseCache())
+            let provider = Provider<CachedTarget>(transport: server.transport, plugins: [cache, Self.signing])
+            _ = try await provider.request(Self.target)
+            _ = try await provider.request(Self.target)
+            #expect(server.requests.count == (isKnown ? 1 : 2))
+        }
+    }
+
     private struct TokenError: Error {}
 
     @Test("A response that arrives after the session has ended is not stored")

@@ -9,7 +9,7 @@ import TargetKitPlugins
 struct OfflineCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "offline",
-        abstract: "Cuts the network: the list still comes, marked as old, and an order waits until the network is back."
+        abstract: "Stops the server: the list comes from the cache, and an order is sent when the server is back."
     )
 
     func run() async throws {
@@ -49,7 +49,7 @@ private struct OfflineWalk {
         let products = try await list()
 
         await server.stop()
-        console.line("\n--- the network is cut, and a while passes ---")
+        console.line("\n--- the server is stopped ---")
         try await Task.sleep(for: .seconds(2))
         _ = try await list()
         let order = NewOrder(lines: [NewOrder.Line(product: products[0].id, count: 2)], note: nil)
@@ -57,10 +57,10 @@ private struct OfflineWalk {
         guard case .kept = try await outbox.send(WaitingOrder(order: order)) else {
             throw TourFailure(description: "the order should wait")
         }
-        console.got("it waits: \(outbox.entries.count) in the outbox")
+        console.got("kept: \(outbox.entries.count) entry in the outbox")
 
         let again = try await server.startAgain()
-        console.line("\n--- the network is back ---")
+        console.line("\n--- the server is running again ---")
         try await sendWaiting()
         _ = try await list()
         await again.stop()
@@ -73,13 +73,13 @@ private struct OfflineWalk {
         switch response.origin {
         case .network, .revalidated: console.got("\(products.count) products from the server")
         case .cache(let age): console.got("\(products.count) products from the cache, \(age.components.seconds) s old")
-        case .stale(let age): console.got("\(products.count) products, old: \(age.components.seconds) s")
+        case .stale(let age): console.got("\(products.count) stale products, \(age.components.seconds) s old")
         }
         return products
     }
 
     private func sendWaiting() async throws {
-        console.step("Order", asks: "what waits")
+        console.step("Order", asks: "POST /orders from the outbox")
         outbox.sendNow()
         for await entry in outbox.events {
             switch entry.state {
