@@ -65,7 +65,7 @@ extension OfflineOutbox {
         guard !waits.isEmpty else { return nil }
         let expiry = waits.map { $0.call.date.addingTimeInterval(limits.age.seconds) }.min()
         let untilExpiry = expiry.map { Duration.seconds(max(1, $0.timeIntervalSince(now()) + 1)) } ?? LongestWait.year
-        let ownDelay = isNetworkUsable ? delay ?? content.wait(at: elapsed.current) : nil
+        let ownDelay = delay ?? (isNetworkUsable ? content.wait(at: elapsed.current) : nil)
         return max(.milliseconds(10), min(ownDelay ?? LongestWait.year, untilExpiry))
     }
 }
