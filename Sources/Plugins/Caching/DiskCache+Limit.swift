@@ -34,7 +34,8 @@ extension DiskCache {
         guard begins else { return }
         maintenanceQueue.async { [self] in
             layout.removeLeftovers()
-            checkLimit()
+            // Again if much was written meanwhile.
+            repeat { checkLimit() } while usage.withLock { $0.isCheckDue(limit: limit) }
         }
     }
 

@@ -97,7 +97,7 @@ struct CachingPageTests {
             _ = try await provider.request(.list)
             await Task.yield()
         }
-        #expect(printed.elements.first == "/api/list from cache, 0 s old")
+        #expect(printed.elements.first?.hasPrefix("/api/list from cache, ") == true)
         reading.cancel()
         let reload = CallOptions.setting(\.cachePolicy, .reload)
         _ = await #expect(throws: TargetKitError.self) { try await provider.request(.list, options: reload) }
