@@ -220,7 +220,7 @@ extension URLSessionConfiguration {
         set { httpAdditionalHeaders = newValue.dictionary }
     }
 
-    /// Configurations with ``HTTPHeaders/default``.
+    /// Configurations with `HTTPHeaders.default`.
     public enum DefaultHeaders {
         /// The default configuration.
         public static var `default`: URLSessionConfiguration { .default.withDefaultHeaders }
@@ -228,7 +228,7 @@ extension URLSessionConfiguration {
         public static var ephemeral: URLSessionConfiguration { .ephemeral.withDefaultHeaders }
     }
 
-    /// Configurations with ``HTTPHeaders/default``: `URLSessionConfiguration.af.default`.
+    /// Configurations with `HTTPHeaders.default`: `URLSessionConfiguration.af.default`.
     public static var af: DefaultHeaders.Type { DefaultHeaders.self }
 
     private var withDefaultHeaders: URLSessionConfiguration {

@@ -9,14 +9,14 @@ import FoundationNetworking
 public protocol URLConvertible: Sendable {
     /// Returns the URL.
     ///
-    /// - Throws: An error, for example ``AFError/invalidURL(url:)``.
+    /// - Throws: An error, for example `AFError.invalidURL(url:)`.
     func asURL() throws -> URL
 }
 
 extension String: URLConvertible {
     /// Returns the URL of the text.
     ///
-    /// - Throws: ``AFError/invalidURL(url:)`` if the text is not a URL.
+    /// - Throws: `AFError.invalidURL(url:)` if the text is not a URL.
     public func asURL() throws -> URL {
         guard let url = URL(string: self) else { throw AFError.invalidURL(url: self) }
         return url
@@ -31,7 +31,7 @@ extension URL: URLConvertible {
 extension URLComponents: URLConvertible {
     /// Returns the URL of the components.
     ///
-    /// - Throws: ``AFError/invalidURL(url:)`` if they form no URL.
+    /// - Throws: `AFError.invalidURL(url:)` if they form no URL.
     public func asURL() throws -> URL {
         guard let url else { throw AFError.invalidURL(url: self) }
         return url
@@ -59,7 +59,7 @@ extension URLRequest: URLRequestConvertible {
 extension URLRequest {
     /// Creates a request.
     ///
-    /// - Throws: ``AFError/invalidURL(url:)`` if the value is not a URL.
+    /// - Throws: `AFError.invalidURL(url:)` if the value is not a URL.
     public init(url: any URLConvertible, method: HTTPMethod, headers: HTTPHeaders? = nil) throws {
         self.init(url: try url.asURL())
         httpMethod = method.rawValue

@@ -54,8 +54,8 @@ public enum CachePolicy: Sendable, Hashable {
 }
 
 extension CallOptions {
-    /// How the call uses the cache; default ``CachePolicy/useProtocol``. Another value overrides the `cachePolicy` of
-    /// the request. It has no effect without a ``ResponseCachePlugin``.
+    /// How the call uses the cache; default `CachePolicy.useProtocol`. Another value overrides the `cachePolicy` of
+    /// the request. It has no effect without a `ResponseCachePlugin`.
     public var cachePolicy: CachePolicy {
         get { self[CachePolicyKey.self] }
         set { self[CachePolicyKey.self] = newValue }

@@ -79,7 +79,9 @@ extension OfflineOutbox {
 
     /// Moves an entry before another one, or to the end. Does nothing if there is no such entry.
     ///
-    /// - Parameter next: The entry before which it is moved; default `nil`: to the end.
+    /// - Parameters:
+    ///   - id: The identifier of the entry.
+    ///   - next: The entry before which it is moved; default `nil`: to the end.
     /// - Throws: ``OutboxError`` if the change cannot be written.
     public func move(_ id: UUID, before next: UUID? = nil) async throws(OutboxError) {
         try await store.transaction { [self] transaction throws(OutboxError) in
