@@ -156,10 +156,10 @@ public enum AFError: Error {
 }
 
 extension Error {
-    /// This error as an ``AFError``; `nil` if it is another one.
+    /// This error as an `AFError`; `nil` if it is another one.
     public var asAFError: AFError? { self as? AFError }
 
-    /// This error as an ``AFError``, or the one that a closure returns.
+    /// This error as an `AFError`, or the one that a closure returns.
     func asAFError(or defaultError: @autoclosure () -> AFError) -> AFError { asAFError ?? defaultError() }
 }
 
