@@ -7,9 +7,11 @@
 #include <stddef.h>
 
 #ifdef __linux__
+#include <fcntl.h>
 #include <stdint.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <unistd.h>
 #endif
 
 typedef size_t (*curl_write_callback)(char *buffer, size_t size, size_t count, void *user);
@@ -165,6 +167,17 @@ static inline int ccurl_epoll(void) {
 static inline int ccurl_epoll_set(int epoll, int operation, int descriptor, uint32_t events) {
     struct epoll_event event = {.events = events, .data = {.fd = descriptor}};
     return epoll_ctl(epoll, operation, descriptor, &event);
+}
+// A socket whose other end is closed; -1: there are no descriptors left.
+static inline int ccurl_ended_socket(void) {
+    int pair[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) return -1;
+    close(pair[1]);
+    return pair[0];
+}
+// Closes a descriptor, which becomes another name of the second.
+static inline int ccurl_replace(int descriptor, int replacement) {
+    return dup3(replacement, descriptor, O_CLOEXEC);
 }
 
 // Swift reads these as they are; the names in C are macros over an enum.

@@ -25,6 +25,8 @@ final class CurlSockets {
 
     private let epoll: Int32
     private let wakeDescriptor: Int32
+    /// A socket whose other end is closed: it takes the place of a connection that is discarded.
+    private let endedDescriptor: Int32
     @exclusivity(unchecked) private var entries: [Entry] = []
     @exclusivity(unchecked) private var ready = [epoll_event](repeating: epoll_event(), count: 256)
     /// The number of exchanges that pause while their socket is unknown.
@@ -34,19 +36,16 @@ final class CurlSockets {
 
     init?(wakeDescriptor: Int32) {
         epoll = ccurl_epoll()
+        endedDescriptor = ccurl_ended_socket()
         self.wakeDescriptor = wakeDescriptor
-        guard epoll >= 0 else { return nil }
         // Edge-triggered, so that it does not have to be read.
         let isWatched =
             ccurl_epoll_set(epoll, EPOLL_CTL_ADD, wakeDescriptor, ccurl_epoll_in | ccurl_epoll_edge) == 0
-        guard isWatched else {
-            close(epoll)
-            return nil
-        }
+        guard isWatched, endedDescriptor >= 0 else { return nil }
     }
 
     deinit {
-        close(epoll)
+        for descriptor in [epoll, endedDescriptor] where descriptor >= 0 { close(descriptor) }
     }
 
     /// Records that libcurl has opened the socket.
@@ -97,9 +96,9 @@ final class CurlSockets {
         if useful == 0 {
             // Room to write, which the previous exchange waited for, is not incoming data.
             let hasCome = happened & (ccurl_epoll_in | ccurl_epoll_failed) != 0
-            if hasCome, entry.isIdle, pausesOnUnknownSockets == 0 { discardConnection(descriptor) }
             watch(entry.isIdle && !hasCome ? ccurl_epoll_in : entry.wanted, of: descriptor, in: &entry)
             self[descriptor] = entry
+            if hasCome, entry.isIdle, pausesOnUnknownSockets == 0 { discardConnection(descriptor) }
             return
         }
         // Writability is always reported; libcurl checks it. Otherwise the body of the request that has just opened an
@@ -114,15 +113,9 @@ final class CurlSockets {
     /// request.
     ///
     /// libcurl checks whether a connection is closed before it reuses it, but considers one with unread data or an
-    /// error usable, so these are discarded here. The kernel answers further data with a reset.
+    /// error usable. `shutdown(_:_:)` is not enough: what arrives after it is an error.
     private func discardConnection(_ descriptor: Int32) {
-        shutdown(descriptor, Int32(SHUT_RDWR))
-        withUnsafeTemporaryAllocation(byteCount: 16 << 10, alignment: 1) { scrap in
-            // More than any receive buffer holds.
-            for _ in 0..<4096 where recv(descriptor, scrap.baseAddress, scrap.count, Int32(MSG_DONTWAIT)) == 0 {
-                return
-            }
-        }
+        _ = ccurl_replace(descriptor, endedDescriptor)
     }
 
     private func watch(_ wanted: UInt32, of descriptor: Int32, in entry: inout Entry) {

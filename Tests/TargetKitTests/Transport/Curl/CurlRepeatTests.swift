@@ -130,6 +130,25 @@ struct CurlRepeatTests {
         #expect(server.connectionCount == 2, "\(name)")
     }
 
+    @Test("A connection that receives more data after it was discarded is not reused")
+    func surplusInPieces() async throws {
+        let gate = Gate()
+        var options = TestServer.Options()
+        options.toleratesHalfClose = true
+        let server = try TestServer(options: options) { request in
+            // The client has the time to discard the connection between the two.
+            request.path == "/first"
+                ? [.text(Self.fine), .pause(until: gate), .text("x"), .wait(for: .milliseconds(50)), .text("y")]
+                : .text("second")
+        }
+        let transport = CurlTransport.another()
+        _ = try await TestCall(path: "/first").send(to: server, with: transport)
+        gate.open()
+        await server.waitForConnections(closed: 1)
+        let call = TestCall(path: "/second", method: "POST", body: .data(Data("x".utf8)))
+        #expect(try await call.send(to: server, with: transport).text == "second")
+    }
+
     @Test("Data that arrives together with a response is not the next response", arguments: ["GET", "HEAD"])
     func surplusAtOnce(method: String) async throws {
         let answer = method == "HEAD" ? "HTTP/1.1 204 No Content\r\n\r\n" : Self.fine
