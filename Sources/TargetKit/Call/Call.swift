@@ -307,15 +307,3 @@ extension Result<Response, TargetKitError> {
         if case .success = self { true } else { false }
     }
 }
-
-extension Response {
-    /// Whether this is the response of `result`, with the same bytes in memory.
-    fileprivate func isUnchanged(from result: Result<Response, TargetKitError>) -> Bool {
-        guard case .success(let other) = result, isOfSameExchange(as: other), statusCode == other.statusCode,
-            data.count == other.data.count
-        else { return false }
-        return data.withUnsafeBytes { bytes in
-            other.data.withUnsafeBytes { $0.baseAddress == bytes.baseAddress || $0.elementsEqual(bytes) }
-        }
-    }
-}

@@ -74,7 +74,7 @@ final class PartSegments: Sendable {
 
     /// Performs work on the queue.
     func perform<Value: Sendable>(_ work: @escaping @Sendable () -> Value) async -> Value {
-        await withUnsafeContinuation { continuation in queue.async { continuation.resume(returning: work()) } }
+        await queue.run(work)
     }
 
     func async(_ work: @escaping @Sendable () -> Void) { queue.async(execute: work) }

@@ -20,7 +20,8 @@ extension ResumableDownload {
     ) async throws {
         let begun = await segments.perform { Result { () throws(PartialFile.Failure) in try segments.begin() } }
         do throws(PartialFile.Failure) { try begun.get() } catch { throw URLError(error) }
-        let incomplete = segments.segments.indices.filter { $0 != index && !segments.segments[$0].isComplete }
+        let all = segments.segments
+        let incomplete = all.indices.filter { $0 != index && !all[$0].isComplete }
         guard destination.maxSegments > 1, !incomplete.isEmpty, segments.record != nil else {
             return try await copy(body, announcedByteCount, into: segments, index)
         }

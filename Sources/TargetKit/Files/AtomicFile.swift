@@ -65,12 +65,12 @@ package struct AtomicFile: Sendable {
         return data
     }
 
-    /// Reads an open file to its end; returns `nil` on failure, with the reason in `errno`.
-    static func contents(of descriptor: Int32) -> Data? {
+    /// Reads an open file from a position to its end; returns `nil` on failure, with the reason in `errno`.
+    static func contents(of descriptor: Int32, from position: off_t = 0) -> Data? {
         var data = Data()
         var piece = [UInt8](repeating: 0, count: 16 << 10)
         while true {
-            let count = Foundation.read(descriptor, &piece, piece.count)
+            let count = pread(descriptor, &piece, piece.count, position + off_t(data.count))
             if count == 0 { return data }
             if count > 0 { data.append(contentsOf: piece[..<count]) }
             if count < 0, errno != EINTR { return nil }

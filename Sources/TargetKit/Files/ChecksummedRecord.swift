@@ -32,7 +32,7 @@ struct ChecksummedRecord<Record: Codable>: Codable {
 
 extension JSONEncoder {
     /// An encoder whose output is the same for equal records, in one line.
-    static var ofRecords: JSONEncoder {
+    package static var ofRecords: JSONEncoder {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         return encoder

@@ -12,8 +12,21 @@ enum FileLock {
         case failed(Int32)
     }
 
-    /// Opens a file, creating it if necessary, and takes its lock without waiting.
-    static func open(_ url: URL, mode: mode_t) -> Outcome {
+    /// Opens a file, creating it if necessary, and takes its lock.
+    ///
+    /// - Parameter time: How long the thread waits for another call or process that has the lock; default: not at all.
+    static func open(_ url: URL, mode: mode_t, waiting time: Duration = .zero) -> Outcome {
+        let start = ContinuousClock.now
+        var pause: UInt32 = 100
+        while true {
+            let outcome = openNow(url, mode)
+            guard case .unavailable(EWOULDBLOCK) = outcome, start.duration(to: .now) < time else { return outcome }
+            usleep(pause)
+            pause = min(pause * 2, 5_000)
+        }
+    }
+
+    private static func openNow(_ url: URL, _ mode: mode_t) -> Outcome {
         for _ in 0..<3 {
             // Another user may have created a link under the name, which can be predicted.
             let flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC

@@ -7,7 +7,7 @@ import FoundationNetworking
 
 /// A new file under a temporary name, which is removed with its last reference unless it has been moved to its final
 /// place, so that no incomplete file is visible there.
-final class PartialFile: Sendable {
+package final class PartialFile: Sendable {
     /// A failed file operation.
     struct Failure: Error {
         var code: URLError.Code
@@ -126,7 +126,7 @@ final class PartialFile: Sendable {
     }
 
     /// Writes all bytes to an open file; returns `false` on failure, with the reason in `errno`.
-    static func write(_ bytes: Data, to descriptor: Int32) -> Bool {
+    package static func write(_ bytes: Data, to descriptor: Int32) -> Bool {
         bytes.withUnsafeBytes { write($0, to: descriptor) }
     }
 

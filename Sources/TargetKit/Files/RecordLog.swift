@@ -26,20 +26,9 @@ package final class RecordLog<Record: Codable & Sendable>: Sendable {
     ///
     /// - Throws: ``RecordLogFailure/inUse(path:)`` if another log has the file open, in any process.
     package init(_ file: URL) throws(RecordLogFailure) {
-        guard file.isFileURL else { throw .unusable(path: file.redacted.absoluteString, reason: "not a file URL") }
-        let folder = file.deletingLastPathComponent()
-        do {
-            try PrivateFolder.create(folder)
-        } catch {
-            throw .unusable(path: folder.path, reason: (error as NSError).localizedDescription)
-        }
-        // Not the file itself, because it is replaced.
-        let lock: Int32
-        switch Self.lock(file.appendingPathExtension("lock")) {
-        case .locked(let descriptor, _): lock = descriptor
-        case .unavailable(EWOULDBLOCK): throw .inUse(path: file.path)
-        case .unavailable(let code), .failed(let code): throw .unusable(path: file.path, code: code)
-        }
+        try RecordFile.createFolder(of: file)
+        // A process that is just being started has the descriptors of this one for a moment.
+        let lock = try RecordFile.lock(file, waiting: .milliseconds(200))
         do throws(RecordLogFailure) {
             let descriptor = try RecordFile.open(file)
             do throws(RecordLogFailure) {
@@ -88,19 +77,10 @@ package final class RecordLog<Record: Codable & Sendable>: Sendable {
 
     /// Replaces all records at once by lines of ``line(of:)``. Lines that are not records stay.
     package func replace(with records: [Data]) throws(RecordLogFailure) {
-        var lines = Data()
-        for line in unreadable { lines.append(line + [UInt8(ascii: "\n")]) }
-        for line in records { lines.append(line) }
-        do {
-            try AtomicFile(file).write(lines)
-        } catch {
-            throw .unusable(path: file.path, reason: error.message)
-        }
-        FileProtection.allowAccessWhileLocked(file)
-        let descriptor = try RecordFile.open(file)
+        let (descriptor, size) = try RecordFile.replace(file, unreadable, Data(records.joined()))
         content.withLock { content in
             close(content.descriptor)
-            content = Content(descriptor: descriptor, size: off_t(lines.count))
+            content = Content(descriptor: descriptor, size: size)
         }
     }
 }
@@ -118,32 +98,6 @@ package enum RecordLogFailure: Error, Sendable, Hashable {
 }
 
 extension RecordLog {
-    /// Locks a file. A process that is just being started has the descriptors of this one for a moment.
-    private static func lock(_ url: URL) -> FileLock.Outcome {
-        for _ in 0..<20 {
-            let outcome = FileLock.open(url, mode: 0o600)
-            guard case .unavailable(EWOULDBLOCK) = outcome else { return outcome }
-            usleep(10_000)
-        }
-        return FileLock.open(url, mode: 0o600)
-    }
-
     /// The line of a record.
     package static func line(of record: Record) throws(RecordLogFailure) -> Data { try RecordLine.encoded(record) }
-}
-
-/// Opens files of records.
-enum RecordFile {
-    static func open(_ file: URL) throws(RecordLogFailure) -> Int32 {
-        let flags = O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
-        let descriptor = Foundation.open(file.path, flags, 0o600)
-        guard descriptor >= 0 else { throw .unusable(path: file.path) }
-        guard let status = FileStatus(of: descriptor), status.isRegular else {
-            close(descriptor)
-            throw .unusable(path: file.path, reason: "not a regular file")
-        }
-        // A new file is lost with its records if its folder is not flushed before the system crashes.
-        if status.size == 0 { AtomicFile.synchronize(file.deletingLastPathComponent()) }
-        return descriptor
-    }
 }

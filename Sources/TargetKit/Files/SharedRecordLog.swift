@@ -22,13 +22,7 @@ package final class SharedRecordLog<Record: Codable & Sendable>: Sendable {
 
     /// Creates a log of a file, which need not exist, and the folders that are missing.
     package init(_ file: URL) throws(RecordLogFailure) {
-        guard file.isFileURL else { throw .unusable(path: file.redacted.absoluteString, reason: "not a file URL") }
-        let folder = file.deletingLastPathComponent()
-        do {
-            try PrivateFolder.create(folder)
-        } catch {
-            throw .unusable(path: folder.path, reason: (error as NSError).localizedDescription)
-        }
+        try RecordFile.createFolder(of: file)
         self.file = file
     }
 
@@ -42,7 +36,7 @@ package final class SharedRecordLog<Record: Codable & Sendable>: Sendable {
     package func locked<Result>(
         _ body: (inout Session) throws(RecordLogFailure) -> Result
     ) throws(RecordLogFailure) -> Result {
-        let lock = try lock()
+        let lock = try RecordFile.lock(file, waiting: Self.longestWait)
         defer { close(lock) }
         var session = Session(file, state.withLock(\.self))
         // Also after a failure, because the descriptor may have been replaced.
@@ -59,22 +53,6 @@ package final class SharedRecordLog<Record: Codable & Sendable>: Sendable {
         case .locked(let descriptor, _): return Turn(descriptor)
         case .unavailable(EWOULDBLOCK): return nil
         case .unavailable(let code), .failed(let code): throw .unusable(path: url.path, code: code)
-        }
-    }
-
-    private func lock() throws(RecordLogFailure) -> Int32 {
-        let url = file.appendingPathExtension("lock")
-        let start = ContinuousClock.now
-        var pause: UInt32 = 100
-        while true {
-            switch FileLock.open(url, mode: 0o600) {
-            case .locked(let descriptor, _): return descriptor
-            case .unavailable(EWOULDBLOCK): break
-            case .unavailable(let code), .failed(let code): throw .unusable(path: url.path, code: code)
-            }
-            guard start.duration(to: .now) < Self.longestWait else { throw .inUse(path: file.path) }
-            usleep(pause)
-            pause = min(pause * 2, 5_000)
         }
     }
 
@@ -121,7 +99,7 @@ extension SharedRecordLog {
             let descriptor = try openedFile()
             guard let size = FileStatus(of: descriptor)?.size else { throw .unusable(path: file.path) }
             if off_t(size) < state.position { restart(descriptor) }
-            guard let data = Self.contents(of: descriptor, from: state.position, count: Int(size)) else {
+            guard let data = AtomicFile.contents(of: descriptor, from: state.position) else {
                 throw .unusable(path: file.path)
             }
             let lines = RecordLines<Record>(data)
@@ -146,20 +124,11 @@ extension SharedRecordLog {
 
         /// Replaces all records at once. Lines that are not records stay.
         package mutating func replace(with records: [Record]) throws(RecordLogFailure) {
-            var lines = Data()
-            for line in state.unreadable { lines.append(line + [UInt8(ascii: "\n")]) }
-            lines.append(try Self.lines(records))
-            do {
-                try AtomicFile(file).write(lines)
-            } catch {
-                throw .unusable(path: file.path, reason: error.message)
-            }
-            FileProtection.allowAccessWhileLocked(file)
             let unreadable = state.unreadable
-            let descriptor = try RecordFile.open(file)
+            let (descriptor, size) = try RecordFile.replace(file, unreadable, try Self.lines(records))
             restart(descriptor)
             state.unreadable = unreadable
-            state.position = off_t(lines.count)
+            state.position = size
         }
 
         /// The file, opened again if another process has replaced it.
@@ -186,19 +155,6 @@ extension SharedRecordLog {
             var lines = Data()
             for record in records { lines.append(try RecordLine.encoded(record)) }
             return lines
-        }
-
-        /// The bytes of a file from a position on; `nil` on failure, with the reason in `errno`.
-        private static func contents(of descriptor: Int32, from position: off_t, count: Int) -> Data? {
-            var data = Data()
-            var piece = [UInt8](repeating: 0, count: 16 << 10)
-            while position + off_t(data.count) < off_t(count) {
-                let read = pread(descriptor, &piece, piece.count, position + off_t(data.count))
-                if read == 0 { break }
-                if read > 0 { data.append(contentsOf: piece[..<read]) }
-                if read < 0, errno != EINTR { return nil }
-            }
-            return data
         }
     }
 }

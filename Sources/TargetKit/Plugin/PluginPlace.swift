@@ -95,6 +95,8 @@ public struct PluginPlace: RawRepresentable, Sendable, Hashable, Comparable {
     /// Adds credentials to a request that has none. 510.
     package static let missingCredentials = PluginPlace(rawValue: 510)
 
+    /// Sets the cache policy of the request, after the plugins that prepare it. 585.
+    package static let caching = PluginPlace(rawValue: 585)
     /// Waits until the rate of requests allows another one, after everything that may take long and before a signature,
     /// whose time stamp would become outdated. 590. From this place on, `prepare` belongs to the exchange.
     package static let rateLimit = PluginPlace(rawValue: 590)

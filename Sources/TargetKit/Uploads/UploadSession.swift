@@ -79,7 +79,7 @@ final class UploadSession: Sendable {
             upload.metadataField ?? "",
         ]
         // Hashing data can take long.
-        let (name, version) = await UploadStore.run(on: DispatchQueue(label: "TargetKit.upload")) {
+        let (name, version) = await DispatchQueue(label: "TargetKit.upload").run {
             ((words + [content.name]).joined(separator: "\n"), MessageDigest.sha256.hexadecimal(of: content.version))
         }
         self.version = version
@@ -225,7 +225,7 @@ extension UploadSession {
             step.fields[.uploadComplete] = step.isCompleting ? "?1" : "?0"
         } else if let checksum = state.support.checksum {
             let part = content.part(state.offset..<end)
-            step.fields[.uploadChecksum] = try await UploadStore.run(on: DispatchQueue(label: "TargetKit.upload")) {
+            step.fields[.uploadChecksum] = try await DispatchQueue(label: "TargetKit.upload").run {
                 Result { try checksum.field(of: part) }
             }.get()
         }

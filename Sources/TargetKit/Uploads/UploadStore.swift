@@ -73,7 +73,7 @@ final class UploadStore: Sendable {
 
     /// The record; `nil` if there is none, or it is damaged.
     func read() async -> UploadRecord? {
-        await Self.run(on: queue) { [record] in
+        await queue.run { [record] in
             guard let status = FileStatus(of: record, followsLinks: false), status.isRegular, status.isOwn else {
                 return nil
             }
@@ -85,7 +85,7 @@ final class UploadStore: Sendable {
 
     /// Stores a record durably. Without one the next call begins again, so a failure does not end the upload.
     func write(_ new: UploadRecord) async {
-        await Self.run(on: queue) { self.store(new) }
+        await queue.run { self.store(new) }
     }
 
     /// Stores a record without waiting for it. Later operations wait.
@@ -101,12 +101,12 @@ final class UploadStore: Sendable {
     }
 
     func remove() async {
-        await Self.run(on: queue) { [record] in _ = unlink(record.path) }
+        await queue.run { [record] in _ = unlink(record.path) }
     }
 
     /// Lets another call continue the upload.
     func end() async {
-        await Self.run(on: queue) { [self] in
+        await queue.run { [self] in
             // Only while it is locked: another call could not be sure of the file otherwise.
             if FileStatus(of: record, followsLinks: false) == nil { unlink(lock.path) }
             _ = flock(descriptor, LOCK_UN)
@@ -160,13 +160,6 @@ extension UploadStore {
     }
 
     private static func onQueue<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
-        try await run(on: DispatchQueue(label: "TargetKit.upload")) { Result { try work() } }.get()
-    }
-
-    /// Runs work that can wait for a disk, without blocking a thread of Swift's pool.
-    static func run<Value: Sendable>(on queue: DispatchQueue, _ work: @escaping @Sendable () -> Value) async -> Value {
-        await withUnsafeContinuation { continuation in
-            queue.async { continuation.resume(returning: work()) }
-        }
+        try await DispatchQueue(label: "TargetKit.upload").run { Result { try work() } }.get()
     }
 }
