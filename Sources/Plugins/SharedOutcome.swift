@@ -2,7 +2,7 @@
 import TargetKit
 
 /// A value that is set once, and that any number of tasks wait for. Each stops waiting when it is cancelled.
-final class SharedOutcome<Value: Sendable>: Sendable {
+package final class SharedOutcome<Value: Sendable>: Sendable {
     private typealias Continuation = UnsafeContinuation<Value, any Error>
 
     private struct State: Sendable {
@@ -15,13 +15,15 @@ final class SharedOutcome<Value: Sendable>: Sendable {
 
     private let state = Locked(State())
 
+    package init() {}
+
     /// The number of tasks that wait.
     var waiterCount: Int { state.withLock(\.waiters.count) }
 
     /// The value, once it is set.
     ///
     /// - Throws: `CancellationError` if the task is cancelled before.
-    func value() async throws -> Value {
+    package func value() async throws -> Value {
         let number = state.withLock { state in
             state.lastNumber += 1
             return state.lastNumber
@@ -34,7 +36,7 @@ final class SharedOutcome<Value: Sendable>: Sendable {
     }
 
     /// Sets the value, and resumes the tasks that wait for it. A second value is ignored.
-    func settle(_ value: Value) {
+    package func settle(_ value: Value) {
         let waiters = state.withLock { state -> [Continuation] in
             guard state.value == nil else { return [] }
             state.value = value

@@ -75,8 +75,8 @@ private struct RequestPlugin<Target: TargetType>: Plugin {
 
     /// Waits for the request closure.
     private func urlRequest(of endpoint: Unchecked<Endpoint>) async throws -> URLRequest {
-        try await OneTimeContinuation<URLRequest>.wait { continuation in
-            request.value(endpoint.value) { result in continuation.resume(with: result.mapError { $0 as any Error }) }
+        try await answer { outcome in
+            request.value(endpoint.value) { result in outcome.settle(result.mapError { $0 as any Error }) }
         }
     }
 }
@@ -94,8 +94,8 @@ private struct SessionPlugin: Plugin {
             let state = RequestAdapterState(requestID: context.moyaCall.request.id, session: session)
             let adapting = Unchecked(interceptor)
             do {
-                request = try await OneTimeContinuation<URLRequest>.wait { continuation in
-                    adapting.value.adapt(original, using: state) { continuation.resume(with: $0) }
+                request = try await answer { outcome in
+                    adapting.value.adapt(original, using: state) { outcome.settle($0) }
                 }
             } catch {
                 throw AFError.requestAdaptationFailed(error: error)
@@ -148,8 +148,8 @@ private struct SessionPlugin: Plugin {
         let (request, error) = (context.moyaCall.request, failure.afError)
         request.didReceive(failure.response?.httpResponse, error)
         let retrying = Unchecked(interceptor)
-        let decision = try? await OneTimeContinuation<RetryResult>.wait { continuation in
-            retrying.value.retry(request, for: session, dueTo: error) { continuation.resume(with: .success($0)) }
+        let decision = try? await answer { outcome in
+            retrying.value.retry(request, for: session, dueTo: error) { outcome.settle(.success($0)) }
         }
         switch decision {
         case .retry: return .retry(after: .zero)
@@ -163,34 +163,12 @@ private struct SessionPlugin: Plugin {
     }
 }
 
-/// Waits for a closure of the app, which may call back twice, or not at all if its task is cancelled.
-private final class OneTimeContinuation<Value: Sendable>: Sendable {
-    private let continuation: Locked<CheckedContinuation<Value, any Error>?>
-
-    private init() {
-        continuation = Locked(nil)
-    }
-
-    func resume(with result: Result<Value, any Error>) {
-        let waiting = continuation.withLock { continuation in
-            defer { continuation = nil }
-            return continuation
-        }
-        waiting?.resume(with: result)
-    }
-
-    static func wait(_ work: (OneTimeContinuation) -> Void) async throws -> Value {
-        let own = OneTimeContinuation()
-        return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                own.continuation.withLock { $0 = continuation }
-                if _Concurrency.Task.isCancelled { return own.resume(with: .failure(CancellationError())) }
-                work(own)
-            }
-        } onCancel: {
-            own.resume(with: .failure(CancellationError()))
-        }
-    }
+/// Waits for the answer of the app, which may call back twice, or not at all if the task is cancelled.
+private func answer<Value: Sendable>(_ ask: (SharedOutcome<Result<Value, any Error>>) -> Void) async throws -> Value {
+    try _Concurrency.Task.checkCancellation()
+    let outcome = SharedOutcome<Result<Value, any Error>>()
+    ask(outcome)
+    return try await outcome.value().get()
 }
 
 extension DispatchQueue {

@@ -41,7 +41,7 @@ extension DiskCache {
 
     /// The number of bytes of all files.
     func size() async -> Int {
-        await Self.run(on: maintenanceQueue) { self.files().reduce(0) { $0 + $1.size } }
+        await maintenanceQueue.run { self.files().reduce(0) { $0 + $1.size } }
     }
 
     private func checkLimit() {

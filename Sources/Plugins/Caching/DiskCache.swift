@@ -44,7 +44,7 @@ final class DiskCache: Sendable {
 
     /// Runs work on the queue of a URL's files. Work for one URL runs in order.
     func onQueue<Value: Sendable>(of url: String, _ work: @escaping @Sendable () -> Value) async -> Value {
-        await Self.run(on: queue(of: url), work)
+        await queue(of: url).run(work)
     }
 
     /// Begins work on the queue of a URL's files.
@@ -57,19 +57,13 @@ final class DiskCache: Sendable {
         var values: [Value] = []
         for (index, queue) in queues.enumerated() {
             let folders = (0..<Self.folderCount).filter { $0 % queues.count == index }
-            values.append(await Self.run(on: queue) { work(folders) })
+            values.append(await queue.run { work(folders) })
         }
         return values
     }
 
     private func queue(of url: String) -> DispatchQueue {
         queues[layout.folderNumber(of: salt.digest(of: [url])) % queues.count]
-    }
-
-    static func run<Value: Sendable>(on queue: DispatchQueue, _ work: @escaping @Sendable () -> Value) async -> Value {
-        await withCheckedContinuation { continuation in
-            queue.async { continuation.resume(returning: work()) }
-        }
     }
 
     // MARK: - Files

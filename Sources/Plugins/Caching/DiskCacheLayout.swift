@@ -139,16 +139,7 @@ final class CachePart: Sendable {
     static func isName(_ name: String) -> Bool { name.hasSuffix(suffix) }
 
     func write(_ data: Data) throws(CacheFailure) {
-        let isWritten = data.withUnsafeBytes { bytes in
-            var rest = bytes[...]
-            while !rest.isEmpty {
-                let piece = UnsafeRawBufferPointer(rebasing: rest)
-                let count = Foundation.write(descriptor, piece.baseAddress, piece.count)
-                if count > 0 { rest = rest.dropFirst(count) } else if count == 0 || errno != EINTR { return false }
-            }
-            return true
-        }
-        guard isWritten else { throw CacheFailure("cannot write", path) }
+        guard PartialFile.write(data, to: descriptor) else { throw CacheFailure("cannot write", path) }
     }
 }
 

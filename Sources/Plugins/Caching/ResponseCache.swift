@@ -55,13 +55,13 @@ public final class ResponseCache: Sendable {
     let usesHeuristics: Bool
     /// The responses that are validated in the background.
     let revalidations = Locked<Set<Revalidation>>([])
-    private let folder: URL?
-    private let diskLimit: Int
-    private let storage: Locked<Storage?>
-    private let openingQueue = DispatchQueue(label: "TargetKit.cache.open")
+    let folder: URL?
+    let diskLimit: Int
+    let storage: Locked<Storage?>
+    let openingQueue = DispatchQueue(label: "TargetKit.cache.open")
     /// The number of times that responses were removed by the app or by a sign-out.
-    private let removals = Locked(0)
-    private let log = CacheEvents()
+    let removals = Locked(0)
+    let log = EventReaders<Event>(bufferingPolicy: .bufferingNewest(256))
 
     /// Creates a cache. The folder is opened by the first call that uses it.
     ///
@@ -135,116 +135,6 @@ public final class ResponseCache: Sendable {
     }
 }
 
-extension ResponseCache {
-    private func removeFromMemory(_ isMeant: (Entry) -> Bool) -> Int {
-        removals.withLock { $0 += 1 }
-        return memory.remove { response in response.entry.map(isMeant) ?? true }
-    }
-}
-
-// MARK: - For the plugin
-
-extension ResponseCache {
-    /// A validation in the background.
-    struct Revalidation: Hashable, Sendable {
-        let key: CacheKey
-        let variant: CacheVariant
-    }
-
-    /// Opens the folder, if that has not been done.
-    func open() async -> Storage {
-        if let storage = storage.withLock({ $0 }) { return storage }
-        return await DiskCache.run(on: openingQueue) { [self] in
-            if let storage = storage.withLock({ $0 }) { return storage }
-            let opened = openFolder()
-            storage.withLock { $0 = opened }
-            return opened
-        }
-    }
-
-    private func openFolder() -> Storage {
-        guard let folder else { return Storage(salt: .random(), disk: nil) }
-        do throws(CacheFailure) {
-            guard folder.isFileURL else { throw CacheFailure(message: "the folder of the cache is not a file URL") }
-            let log = log
-            let disk = try DiskCache(folder, limit: diskLimit, usesHeuristics: usesHeuristics) { log.report($0) }
-            return Storage(salt: disk.salt, disk: disk)
-        } catch {
-            report(.failed(error.message))
-            return Storage(salt: .random(), disk: nil)
-        }
-    }
-
-    func report(_ event: @autoclosure () -> Event) { log.report(event()) }
-
-    /// Identifies the responses that may be stored: those whose exchange began after the latest removal.
-    var generation: Int { removals.withLock { $0 } }
-
-    /// The latest response for a key that a request with these fields selects.
-    func response(for key: CacheKey, _ fields: [String: String], in storage: Storage) async -> CachedResponse? {
-        if let found = memory.response(for: key, where: { $0.variant.matches(fields, storage.salt) }) { return found }
-        guard let disk = storage.disk else { return nil }
-        let generation = generation
-        let found = await disk.onQueue(of: key.url) { disk.response(for: key, fields) }
-        if let found, generation == self.generation { memory.store(found) }
-        return found
-    }
-
-    /// Stores a response, unless responses were removed since its exchange began.
-    func store(_ response: CachedResponse, in storage: Storage, generation: Int) {
-        guard generation == self.generation else { return }
-        memory.store(response)
-        storage.disk?.begin(for: response.key.url) { [self] in
-            guard generation == self.generation else { return }
-            do throws(CacheFailure) {
-                try storage.disk?.write(response)
-            } catch {
-                // An older response must not take its place.
-                storage.disk?.remove(response)
-                report(.failed(error.message))
-            }
-        }
-        if let url = URL(string: response.key.url) { report(.stored(url)) }
-    }
-
-    /// Removes one response.
-    func remove(_ response: CachedResponse, in storage: Storage) {
-        memory.remove(url: response.key.url) { $0.key == response.key && $0.variant == response.variant }
-        storage.disk?.begin(for: response.key.url) { storage.disk?.remove(response) }
-        report(.removed(count: 1))
-    }
-
-    /// Removes the responses of a URL, those of all users.
-    func remove(url: String, in storage: Storage) async {
-        // Responses that are in transit are from before the change, and are not stored.
-        removals.withLock { $0 += 1 }
-        let inMemory = memory.remove(url: url)
-        let onDisk = await storage.disk?.onQueue(of: url) { storage.disk?.remove(url: url) ?? 0 } ?? 0
-        removals.withLock { $0 += 1 }
-        memory.remove(url: url)
-        let count = max(inMemory, onDisk)
-        if count > 0 { report(.removed(count: count)) }
-    }
-
-    /// Removes the responses to requests with credentials, at the end of a session.
-    func removePersonal() {
-        _ = removeFromMemory(\.isPersonal)
-        Task { await removeAll(where: \.isPersonal) }
-    }
-
-    /// Waits until what was begun before is on the disk.
-    package func settle() async {
-        _ = await open().disk?.onEachQueue { _ in }
-    }
-}
-
-extension CachedResponse {
-    /// The description for ``ResponseCache/removeAll(where:)``.
-    fileprivate var entry: ResponseCache.Entry? {
-        URL(string: key.url).map { ResponseCache.Entry(url: $0, date: responseTime, isPersonal: key.user != nil) }
-    }
-}
-
 extension ResponseCache.Entry: ReflectsDescription {
     /// The URL without secrets.
     public var description: String { RedactedURL(url).description }
@@ -267,39 +157,4 @@ extension ResponseCache.Event: ReflectsDescription {
 extension ResponseCache: ReflectsDescription {
     /// The name of the type.
     public var description: String { "ResponseCache" }
-}
-
-/// The readers of a cache's events.
-private final class CacheEvents: Sendable {
-    private struct State: Sendable {
-        var readers: [Int: AsyncStream<ResponseCache.Event>.Continuation] = [:]
-        var last = 0
-    }
-
-    private let state = Locked(State())
-
-    func stream() -> AsyncStream<ResponseCache.Event> {
-        let (stream, reader) = AsyncStream.makeStream(
-            of: ResponseCache.Event.self,
-            bufferingPolicy: .bufferingNewest(256)
-        )
-        let number = state.withLock { state in
-            state.last += 1
-            state.readers[state.last] = reader
-            return state.last
-        }
-        reader.onTermination = { [weak self] _ in self?.state.withLock { _ = $0.readers.removeValue(forKey: number) } }
-        return stream
-    }
-
-    func report(_ event: @autoclosure () -> ResponseCache.Event) {
-        let readers = state.withLock { $0.readers.isEmpty ? [] : Array($0.readers.values) }
-        if readers.isEmpty { return }
-        let event = event()
-        for reader in readers { reader.yield(event) }
-    }
-
-    func finish() {
-        for reader in state.withLock(\.readers).values { reader.finish() }
-    }
 }

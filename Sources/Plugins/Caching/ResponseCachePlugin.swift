@@ -163,11 +163,6 @@ public struct ResponseCachePlugin: ExchangePlugin, ImmediatePlugin {
 private enum CredentialNamesKey: RequestContextKey { typealias Value = [HTTPHeaderName] }
 private enum FirstRequestKey: RequestContextKey { typealias Value = TransportRequest }
 
-extension PluginPlace {
-    /// Sets the cache policy, after the plugins that prepare requests. 585.
-    fileprivate static let caching = PluginPlace(rawValue: 585)
-}
-
 extension String {
     /// Whether a field of that name asks for something that a stored response cannot decide (RFC 9111 §4.3.2).
     fileprivate var isForOrigin: Bool {

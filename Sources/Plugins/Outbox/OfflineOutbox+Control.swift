@@ -170,30 +170,19 @@ extension OfflineOutbox {
         return result ?? false
     }
 
-    /// Makes the first try of a call, which a change of the account cancels: it never has the credentials of another
-    /// user.
+    /// Makes the first try of a call.
     private func firstTry(
         _ target: Target,
         _ options: CallOptions,
         epoch: Int
     ) async -> Result<Response, TargetKitError> {
-        let (id, start) = (UUID(), SharedOutcome<Void>())
-        let task = Task { [provider] in
-            try? await start.value()
-            return await provider.result(of: target, options)
-        }
-        let isCurrent = content.update { content in
+        let id = UUID()
+        defer { content.update { $0.tries[id] = nil } }
+        let (result, _) = await result(of: target, options) { content, task in
             content.tries[id] = task
             return content.epoch == epoch
         }
-        if !isCurrent { task.cancel() }
-        start.settle(())
-        defer { content.update { $0.tries[id] = nil } }
-        return await withTaskCancellationHandler {
-            await task.value
-        } onCancel: {
-            task.cancel()
-        }
+        return result
     }
 
     /// Keeps a call, unless the account has changed since it was made. Returns whether it is kept.

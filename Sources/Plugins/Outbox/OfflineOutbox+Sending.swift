@@ -63,7 +63,7 @@ extension OfflineOutbox {
         let content = content.value
         let waits = content.items.all.filter { $0.target != nil && !$0.hasEnded }
         guard !waits.isEmpty else { return nil }
-        let expiry = waits.map { $0.call.date.addingTimeInterval(limits.age.seconds) }.min()
+        let expiry = waits.map { $0.call.date.addingTimeInterval(limits.age / .seconds(1)) }.min()
         let untilExpiry = expiry.map { Duration.seconds(max(1, $0.timeIntervalSince(now()) + 1)) } ?? LongestWait.year
         let ownDelay = delay ?? (isNetworkUsable ? content.wait(at: elapsed.current) : nil)
         return max(.milliseconds(10), min(ownDelay ?? LongestWait.year, untilExpiry))
@@ -105,7 +105,7 @@ extension OfflineOutbox {
                 let text = "The app ended while the call was sent. The server may have processed it."
                 try transaction.write([OutboxRecord(change: .failed, id: item.id, failure: text)])
                 report(item.id)
-            } else if item.call.date.addingTimeInterval(limits.age.seconds) < now {
+            } else if item.call.date.addingTimeInterval(limits.age / .seconds(1)) < now {
                 try transaction.write([OutboxRecord(change: .expired, id: item.id)])
                 report(item.id)
             }
@@ -116,24 +116,41 @@ extension OfflineOutbox {
     private func send(_ item: OutboxItems<Target>.Item) async {
         guard let target = item.target else { return }
         let options = options(of: item.call).setting(\.showsLoading, false).setting(\.showsErrors, false)
-        // Begins when a change of the account can cancel it, so that it never has the credentials of another user.
-        let start = SharedOutcome<Void>()
-        let task = Task { [provider] in
-            try? await start.value()
-            return await provider.result(of: target, options)
-        }
-        let isWanted = content.update { content in
+        let (result, isWanted) = await result(of: target, options) { content, task in
             content.task = task
             return content.account == item.call.account && content.items[item.id] != nil
         }
-        if !isWanted { task.cancel() }
-        start.settle(())
-        let result = await task.value
         let outcome = isWanted ? OutboxOutcome(result, policy: item.call.policy, now: now()) : .unanswered
         // It does not throw, because what cannot be written is written later.
         try? await store.transaction(isRequired: false) { [self] transaction throws(OutboxError) in
             try end(item, outcome, &transaction)
         }
+    }
+
+    /// Makes a call that begins when a change of the account can cancel it, so that it never has the credentials of
+    /// another user.
+    ///
+    /// - Parameter register: Stores the task that is to be cancelled. Returns whether the call is still wanted;
+    ///   otherwise it is cancelled.
+    func result(
+        of target: Target,
+        _ options: CallOptions,
+        register: (inout OutboxContent<Target>, Task<Result<Response, TargetKitError>, Never>) -> Bool
+    ) async -> (result: Result<Response, TargetKitError>, isWanted: Bool) {
+        let start = SharedOutcome<Void>()
+        let task = Task { [provider] in
+            try? await start.value()
+            return await provider.result(of: target, options)
+        }
+        let isWanted = content.update { register(&$0, task) }
+        if !isWanted { task.cancel() }
+        start.settle(())
+        let result = await withTaskCancellationHandler {
+            await task.value
+        } onCancel: {
+            task.cancel()
+        }
+        return (result, isWanted)
     }
 
     /// Records what became of an entry.
@@ -200,18 +217,11 @@ extension OfflineOutbox {
 
 extension Provider {
     /// The result of a call as a value.
-    func result(of target: Target, _ options: CallOptions) async -> Result<Response, TargetKitError> {
+    fileprivate func result(of target: Target, _ options: CallOptions) async -> Result<Response, TargetKitError> {
         do {
             return .success(try await request(target, options: options))
         } catch {
             return .failure(error)
         }
-    }
-}
-
-extension Duration {
-    fileprivate var seconds: Double {
-        let (seconds, attoseconds) = components
-        return Double(seconds) + Double(attoseconds) / 1e18
     }
 }

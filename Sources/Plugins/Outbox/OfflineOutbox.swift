@@ -36,7 +36,7 @@ public final class OfflineOutbox<Target: TargetType & Codable>: Sendable {
     let store: OutboxStore<Target>
     /// The time since the creation, which delays are measured by.
     let elapsed: ElapsedTime
-    let readers = OutboxReaders<OutboxEntry<Target>>()
+    let readers = EventReaders<OutboxEntry<Target>>(earlyLimit: 100)
     let networkTask = Locked<Task<Void, Never>?>(nil)
     /// Sends entries at the end of a delay.
     let delayTask = Locked<Task<Void, Never>?>(nil)
@@ -151,52 +151,3 @@ import Observation
 @available(macOS 14, iOS 17, tvOS 17, watchOS 10, *)
 extension OfflineOutbox: Observable {}
 #endif
-
-/// The readers of events. Events are kept until there is one.
-final class OutboxReaders<Event: Sendable>: Sendable {
-    private struct State: Sendable {
-        var readers: [Int: AsyncStream<Event>.Continuation] = [:]
-        var lastReader = 0
-        var early: [Event] = []
-        var isFinished = false
-    }
-
-    /// The number of events that are kept.
-    private static var earlyLimit: Int { 100 }
-
-    private let state = Locked(State())
-
-    func send(_ event: Event) {
-        let readers = state.withLock { state in
-            if state.lastReader == 0 { state.early = (state.early + [event]).suffix(Self.earlyLimit) }
-            return Array(state.readers.values)
-        }
-        for reader in readers { reader.yield(event) }
-    }
-
-    func stream() -> AsyncStream<Event> {
-        let (stream, reader) = AsyncStream.makeStream(of: Event.self)
-        let (id, isFinished) = state.withLock { state in
-            // No other thread has the reader yet.
-            for event in state.early { reader.yield(event) }
-            state.early = []
-            state.lastReader += 1
-            if !state.isFinished { state.readers[state.lastReader] = reader }
-            return (state.lastReader, state.isFinished)
-        }
-        reader.onTermination = { [weak self] _ in
-            _ = self?.state.withLock { $0.readers.removeValue(forKey: id) }
-        }
-        if isFinished { reader.finish() }
-        return stream
-    }
-
-    func finish() {
-        let readers = state.withLock { state in
-            state.isFinished = true
-            defer { state.readers = [:] }
-            return Array(state.readers.values)
-        }
-        for reader in readers { reader.finish() }
-    }
-}

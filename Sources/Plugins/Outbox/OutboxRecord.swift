@@ -141,9 +141,7 @@ extension StoredCall {
     /// The JSON of a target.
     static func encoded(_ target: some Encodable) throws(OutboxError) -> String {
         do {
-            let encoder = JSONEncoder()
-            encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-            return String(decoding: try encoder.encode(target), as: UTF8.self)
+            return String(decoding: try JSONEncoder.ofRecords.encode(target), as: UTF8.self)
         } catch {
             throw .unusableFile(path: "\(type(of: target))", reason: "the target cannot be encoded")
         }

@@ -27,7 +27,7 @@ final class OutboxStore<Target: TargetType & Codable>: Sendable {
     /// Takes the right to send the entries, which one process at a time has. Returns `nil` if another one has it.
     func turn() async throws(OutboxError) -> OutboxTurn? {
         guard let log else { return OutboxTurn(turn: nil) }
-        let result = await onQueue { () -> Result<OutboxTurn?, OutboxError> in
+        let result = await queue.run { () -> Result<OutboxTurn?, OutboxError> in
             do throws(RecordLogFailure) {
                 return .success(try log.turn("sending").map(OutboxTurn.init))
             } catch {
@@ -45,7 +45,7 @@ final class OutboxStore<Target: TargetType & Codable>: Sendable {
         isRequired: Bool = true,
         _ body: @escaping @Sendable (inout OutboxTransaction<Target>) throws(OutboxError) -> Value
     ) async throws(OutboxError) -> Value {
-        let result = await onQueue { () -> Result<Value, OutboxError> in
+        let result = await queue.run { () -> Result<Value, OutboxError> in
             do throws(OutboxError) {
                 return .success(try self.run(isRequired: isRequired, body))
             } catch {
@@ -78,13 +78,6 @@ final class OutboxStore<Target: TargetType & Codable>: Sendable {
         }
         guard let result else { return try body(&transaction) }
         return try result.get()
-    }
-
-    /// Runs work that can wait for a disk, without blocking a thread of Swift's pool.
-    private func onQueue<Value: Sendable>(_ work: @escaping @Sendable () -> Value) async -> Value {
-        await withUnsafeContinuation { continuation in
-            queue.async { continuation.resume(returning: work()) }
-        }
     }
 }
 

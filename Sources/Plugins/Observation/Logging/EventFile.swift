@@ -71,7 +71,7 @@ public final class EventFile: Sendable {
 
     /// Waits until the events so far have been written.
     public func flush() async {
-        await withUnsafeContinuation { continuation in queue.async { continuation.resume() } }
+        await queue.run {}
     }
 
     private var rotated: URL {

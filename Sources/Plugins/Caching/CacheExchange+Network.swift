@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+extension CacheExchange {
+    /// Loads the response, and stores it.
+    ///
+    /// - Parameter stored: The response that the request's own conditions may confirm.
+    func load(_ directives: RequestDirectives, _ stored: CachedResponse? = nil) async throws
+        -> TransportResponse
+    {
+        guard let network else { throw CancellationError() }
+        let requestTime = cache.now()
+        do {
+            let response = try await network.send(request)
+            return await received(response, from: requestTime, directives, stored, isOwnCondition: true)
+        } catch {
+            guard let stored, !error.isCancellation, stored.freshness.isUsableOnError(for: directives, at: cache.now())
+            else { throw error }
+            return serve(stored)
+        }
+    }
+
+    /// Validates a stored response (RFC 9111 §4.3).
+    func validate(
+        _ stored: CachedResponse,
+        _ directives: RequestDirectives
+    ) async throws -> TransportResponse {
+        guard let network, let conditional = conditional(stored) else { return try await load(directives, stored) }
+        let requestTime = cache.now()
+        do {
+            let response = try await network.send(conditional)
+            if response.head.statusCode == 304, !Validators(response.head.headers).confirm(Validators(stored)) {
+                // It is not about this response (RFC 9111 §4.3.3).
+                return try await load(directives)
+            }
+            return await received(response, from: requestTime, directives, stored)
+        } catch {
+            guard !error.isCancellation, stored.freshness.isUsableOnError(for: directives, at: cache.now()) else {
+                throw error
+            }
+            return serve(stored)
+        }
+    }
+
+    /// Validates a stored response in the background, unless that is already done (RFC 5861 §3).
+    func revalidate(_ stored: CachedResponse, _ directives: RequestDirectives) {
+        guard let network else { return }
+        let revalidation = ResponseCache.Revalidation(key: stored.key, variant: stored.variant)
+        guard cache.revalidations.withLock({ $0.insert(revalidation).inserted }) else { return }
+        let requestTime = cache.now()
+        let begins = network.sendInBackground(conditional(stored) ?? request) { [self] result in
+            if case .success(let response) = result {
+                if response.head.statusCode == 304, !Validators(response.head.headers).confirm(Validators(stored)) {
+                    cache.remove(stored, in: storage)
+                } else {
+                    _ = await received(response, from: requestTime, directives, stored)
+                }
+            }
+            _ = cache.revalidations.withLock { $0.remove(revalidation) }
+        }
+        if !begins { _ = cache.revalidations.withLock { $0.remove(revalidation) } }
+    }
+
+    /// The request with the conditions of a stored response (RFC 9111 §4.3.1); `nil` if it has no validators.
+    private func conditional(_ stored: CachedResponse) -> TransportRequest? {
+        let validators = Validators(stored)
+        if validators.isEmpty { return nil }
+        var request = request
+        if let tag = validators.entityTag { request.urlRequest.setValue(tag, forHTTPHeaderField: "If-None-Match") }
+        if let modified = validators.lastModified {
+            request.urlRequest.setValue(modified, forHTTPHeaderField: "If-Modified-Since")
+        }
+        return request
+    }
+
+    /// Handles a response of the server (RFC 9111 §4.3.3).
+    private func received(
+        _ response: TransportResponse,
+        from requestTime: Date,
+        _ directives: RequestDirectives,
+        _ stored: CachedResponse?,
+        isOwnCondition: Bool = false
+    ) async -> TransportResponse {
+        let responseTime = cache.now()
+        switch response.head.statusCode {
+        case 304:
+            guard let stored, Validators(response.head.headers).confirm(Validators(stored)) else { return response }
+            let updated = stored.updated(
+                with: response.head,
+                requestTime: requestTime,
+                responseTime: responseTime,
+                usesHeuristics: cache.usesHeuristics
+            )
+            replace(stored, with: updated, directives)
+            if isOwnCondition { return response }
+            cache.report(.revalidated(url))
+            var answer = serve(updated, isValidated: true)
+            answer.metrics = response.metrics
+            return answer
+        case 500, 502, 503, 504:
+            if let stored, stored.freshness.isUsableOnError(for: directives, at: responseTime) { return serve(stored) }
+        default: break
+        }
+        if isHead {
+            await describe(response.head, from: requestTime, to: responseTime, directives)
+        } else {
+            store(response, from: requestTime, to: responseTime, directives, replacing: stored)
+        }
+        return response
+    }
+
+    /// Updates or removes the stored response that the response to a HEAD request describes (RFC 9111 §4.3.5).
+    private func describe(
+        _ head: ResponseHead,
+        from requestTime: Date,
+        to responseTime: Date,
+        _ directives: RequestDirectives
+    ) async {
+        guard head.statusCode == 200, let stored = await cache.response(for: key, fields, in: storage),
+            stored.statusCode == 200
+        else { return }
+        guard Validators.describes(head.headers, stored) else { return cache.remove(stored, in: storage) }
+        let updated = stored.updated(
+            with: head,
+            requestTime: requestTime,
+            responseTime: responseTime,
+            usesHeuristics: cache.usesHeuristics
+        )
+        replace(stored, with: updated, directives)
+    }
+
+    private func replace(_ stored: CachedResponse, with updated: CachedResponse, _ directives: RequestDirectives) {
+        if directives.isUnstorable || !updated.headers.isStorable(statusCode: updated.statusCode) {
+            cache.remove(stored, in: storage)
+        } else if session?.isEnded != true {
+            cache.store(updated, in: storage, generation: generation)
+        }
+    }
+
+    /// Stores a response (RFC 9111 §3). One that may not be stored removes the one that it replaces.
+    private func store(
+        _ response: TransportResponse,
+        from requestTime: Date,
+        to responseTime: Date,
+        _ directives: RequestDirectives,
+        replacing stored: CachedResponse?
+    ) {
+        let head = response.head
+        let headers = head.headers
+        guard !directives.isUnstorable, session?.isEnded != true, case .data(let body) = response.body,
+            headers.isStorable(statusCode: head.statusCode), let names = CacheVariant.names(in: headers)
+        else {
+            // An error of the server or of the request says nothing about the stored response.
+            let isAboutResource = (200...399).contains(head.statusCode) || [404, 410].contains(head.statusCode)
+            if let stored, isAboutResource { cache.remove(stored, in: storage) }
+            return
+        }
+        let new = CachedResponse(
+            key: key,
+            variant: names.isEmpty ? .only : CacheVariant(names: names, of: fields, storage.salt),
+            statusCode: head.statusCode,
+            httpVersion: head.httpVersion,
+            headers: headers.storable,
+            body: body,
+            requestTime: requestTime,
+            responseTime: responseTime,
+            usesHeuristics: cache.usesHeuristics
+        )
+        if let stored, stored.variant != new.variant { cache.remove(stored, in: storage) }
+        cache.store(new, in: storage, generation: generation)
+    }
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT
+import TargetKit
+
+/// The readers of an object's events.
+final class EventReaders<Event: Sendable>: Sendable {
+    private struct State: Sendable {
+        var readers: [Int: AsyncStream<Event>.Continuation] = [:]
+        var lastReader = 0
+        var early: [Event] = []
+        var isFinished = false
+    }
+
+    private let bufferingPolicy: AsyncStream<Event>.Continuation.BufferingPolicy
+    private let earlyLimit: Int
+    private let state = Locked(State())
+
+    /// - Parameters:
+    ///   - bufferingPolicy: What a slow reader receives; default: all events.
+    ///   - earlyLimit: The number of events that are kept for the first reader; default: none.
+    init(
+        bufferingPolicy: AsyncStream<Event>.Continuation.BufferingPolicy = .unbounded,
+        earlyLimit: Int = 0
+    ) {
+        self.bufferingPolicy = bufferingPolicy
+        self.earlyLimit = earlyLimit
+    }
+
+    /// Sends an event, which is not created if nobody receives it.
+    func send(_ event: @autoclosure () -> Event) {
+        let isWanted = state.withLock { !$0.readers.isEmpty || $0.lastReader == 0 && earlyLimit > 0 }
+        guard isWanted else { return }
+        // Without the lock: it can run code of the app.
+        let event = event()
+        let readers = state.withLock { state in
+            if state.lastReader == 0 { state.early = (state.early + [event]).suffix(earlyLimit) }
+            return Array(state.readers.values)
+        }
+        for reader in readers { reader.yield(event) }
+    }
+
+    func stream() -> AsyncStream<Event> {
+        let (stream, reader) = AsyncStream.makeStream(of: Event.self, bufferingPolicy: bufferingPolicy)
+        let (number, isFinished) = state.withLock { state in
+            // No other thread has the reader yet.
+            for event in state.early { reader.yield(event) }
+            state.early = []
+            state.lastReader += 1
+            if !state.isFinished { state.readers[state.lastReader] = reader }
+            return (state.lastReader, state.isFinished)
+        }
+        reader.onTermination = { [weak self] _ in
+            _ = self?.state.withLock { $0.readers.removeValue(forKey: number) }
+        }
+        if isFinished { reader.finish() }
+        return stream
+    }
+
+    /// Ends the sequences of all readers, also of later ones.
+    func finish() {
+        let readers = state.withLock { state in
+            state.isFinished = true
+            defer { state.readers = [:] }
+            return Array(state.readers.values)
+        }
+        for reader in readers { reader.finish() }
+    }
+}
