@@ -30,10 +30,10 @@ extension CacheExchange {
         _ stored: CachedResponse,
         _ directives: RequestDirectives
     ) async throws -> TransportResponse {
-        guard let network, let conditional = conditional(stored) else { return try await load(directives, stored) }
+        guard let network, !Validators(stored).isEmpty else { return try await load(directives, stored) }
         let requestTime = cache.now()
         do {
-            let response = try await network.send(conditional)
+            let response = try await network.send(conditional(stored))
             if response.head.statusCode == 304, !Validators(response.head.headers).confirm(Validators(stored)) {
                 // It is not about this response (RFC 9111 §4.3.3).
                 return try await load(directives)
@@ -53,7 +53,7 @@ extension CacheExchange {
         let revalidation = ResponseCache.Revalidation(key: stored.key, variant: stored.variant)
         guard cache.revalidations.withLock({ $0.insert(revalidation).inserted }) else { return }
         let requestTime = cache.now()
-        let begins = network.sendInBackground(conditional(stored) ?? request) { [self] result in
+        let begins = network.sendInBackground(conditional(stored)) { [self] result in
             if case .success(let response) = result {
                 if response.head.statusCode == 304, !Validators(response.head.headers).confirm(Validators(stored)) {
                     cache.remove(stored, in: storage)
@@ -66,15 +66,12 @@ extension CacheExchange {
         if !begins { _ = cache.revalidations.withLock { $0.remove(revalidation) } }
     }
 
-    /// The request with the conditions of a stored response (RFC 9111 §4.3.1); `nil` if it has no validators.
-    private func conditional(_ stored: CachedResponse) -> TransportRequest? {
+    /// The request with the conditions of a stored response, in place of its own (RFC 9111 §4.3.1).
+    private func conditional(_ stored: CachedResponse) -> TransportRequest {
         let validators = Validators(stored)
-        if validators.isEmpty { return nil }
         var request = request
-        if let tag = validators.entityTag { request.urlRequest.setValue(tag, forHTTPHeaderField: "If-None-Match") }
-        if let modified = validators.lastModified {
-            request.urlRequest.setValue(modified, forHTTPHeaderField: "If-Modified-Since")
-        }
+        request.urlRequest.setValue(validators.entityTag, forHTTPHeaderField: "If-None-Match")
+        request.urlRequest.setValue(validators.lastModified, forHTTPHeaderField: "If-Modified-Since")
         return request
     }
 
@@ -89,7 +86,11 @@ extension CacheExchange {
         let responseTime = cache.now()
         switch response.head.statusCode {
         case 304:
-            guard let stored, Validators(response.head.headers).confirm(Validators(stored)) else { return response }
+            let validators = Validators(response.head.headers)
+            guard let stored, validators.confirm(Validators(stored)),
+                // Without a validator, it is about a response that the request's own condition is about.
+                !isOwnCondition || !validators.isEmpty || answersNotModified(stored)
+            else { return response }
             let updated = stored.updated(
                 with: response.head,
                 requestTime: requestTime,
@@ -109,7 +110,7 @@ extension CacheExchange {
         if isHead {
             await describe(response.head, from: requestTime, to: responseTime, directives)
         } else {
-            store(response, from: requestTime, to: responseTime, directives, replacing: stored)
+            await store(response, from: requestTime, to: responseTime, directives, replacing: stored)
         }
         return response
     }
@@ -137,7 +138,7 @@ extension CacheExchange {
     private func replace(_ stored: CachedResponse, with updated: CachedResponse, _ directives: RequestDirectives) {
         if directives.isUnstorable || !updated.headers.isStorable(statusCode: updated.statusCode) {
             cache.remove(stored, in: storage)
-        } else if session?.isEnded != true {
+        } else if isSameUser() {
             cache.store(updated, in: storage, generation: generation)
         }
     }
@@ -149,15 +150,22 @@ extension CacheExchange {
         to responseTime: Date,
         _ directives: RequestDirectives,
         replacing stored: CachedResponse?
-    ) {
+    ) async {
         let head = response.head
         let headers = head.headers
-        guard !directives.isUnstorable, session?.isEnded != true, case .data(let body) = response.body,
+        guard !directives.isUnstorable, isSameUser(), case .data(let body) = response.body,
             headers.isStorable(statusCode: head.statusCode), let names = CacheVariant.names(in: headers)
         else {
             // An error of the server or of the request says nothing about the stored response.
             let isAboutResource = (200...399).contains(head.statusCode) || [404, 410].contains(head.statusCode)
-            if let stored, isAboutResource { cache.remove(stored, in: storage) }
+            guard isAboutResource else { return }
+            let stored =
+                if stored == nil, !directives.isUnstorable {
+                    await cache.response(for: key, fields, in: storage)
+                } else {
+                    stored
+                }
+            if let stored { cache.remove(stored, in: storage) }
             return
         }
         let new = CachedResponse(

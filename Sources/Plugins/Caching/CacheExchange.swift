@@ -19,7 +19,8 @@ struct CacheExchange: Sendable {
     /// The greatest body that the caller accepts.
     let bodyLimit: Int
     let key: CacheKey
-    let session: CredentialSession?
+    /// Whether the user is still the one whose credentials the request has.
+    let isSameUser: @Sendable () -> Bool
     let generation: Int
 
     func response() async throws -> TransportResponse {
@@ -82,17 +83,21 @@ struct CacheExchange: Sendable {
             }
         if !isValidated { cache.report(.hit(url, origin)) }
         var answer = stored.answer(origin: origin, age: isValidated ? nil : age, isHead: isHead)
-        if hasOwnConditions, stored.statusCode == 200,
-            Validators(stored).answersNotModified(
-                noneMatch: field("If-None-Match"),
-                modifiedSince: field("If-Modified-Since"),
-                now: now
-            ) == true
-        {
+        if answersNotModified(stored) {
             answer.head.statusCode = 304
             answer.body = .data(Data())
         }
         return answer
+    }
+
+    /// Whether the request's own condition is met by a stored response, so that the answer is 304.
+    func answersNotModified(_ stored: CachedResponse) -> Bool {
+        guard hasOwnConditions, stored.statusCode == 200 else { return false }
+        return Validators(stored).answersNotModified(
+            noneMatch: field("If-None-Match"),
+            modifiedSince: field("If-Modified-Since"),
+            now: cache.now()
+        ) == true
     }
 
     private var hasOwnConditions: Bool {

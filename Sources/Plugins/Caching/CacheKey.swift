@@ -22,11 +22,38 @@ struct CacheKey: Sendable, Hashable {
         self.user = user
     }
 
-    /// The text of a URL without its fragment, which is not sent.
+    /// The text of a URL without its fragment, which is not sent. Equivalent URLs have the same text (RFC 9110 §4.2.3).
     static func text(of url: URL) -> String {
         let text = url.absoluteString
-        guard let end = text.utf8.firstIndex(of: UInt8(ascii: "#")) else { return text }
-        return String(text[..<end])
+        return isNormal(text.utf8) ? text : normalized(url) ?? text
+    }
+
+    /// Whether a URL has a path, no fragment, no port that can be the default, and no uppercase letter before its path.
+    private static func isNormal(_ text: String.UTF8View) -> Bool {
+        var slashCount = 0
+        var port = 0
+        for byte in text {
+            switch byte {
+            case UInt8(ascii: "#"): return false
+            case _ where slashCount == 3: break
+            case UInt8(ascii: "/"):
+                slashCount += 1
+                if slashCount == 3, port == 80 || port == 443 { return false }
+            case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "?"): return false
+            case UInt8(ascii: "0")...UInt8(ascii: "9"): port = (port * 10 + Int(byte & 0x0F)) % 100_000
+            default: port = 0
+            }
+        }
+        return slashCount == 3
+    }
+
+    private static func normalized(_ url: URL) -> String? {
+        guard var components = URLComponents(url: url, resolvingAgainstBaseURL: true) else { return nil }
+        let (scheme, host) = (components.scheme?.lowercased(), components.encodedHost?.lowercased())
+        (components.scheme, components.encodedHost, components.fragment) = (scheme, host, nil)
+        if components.port == ["http": 80, "https": 443][scheme] { components.port = nil }
+        if components.percentEncodedPath.isEmpty { components.percentEncodedPath = "/" }
+        return components.string
     }
 }
 

@@ -62,4 +62,13 @@ extension CallOptions {
     }
 }
 
+extension CallOptions {
+    /// Whether the server confirms a cached response before it is used, also a fresh one.
+    var validatesCachedResponse: Bool {
+        get { self[ValidatesKey.self] }
+        set { self[ValidatesKey.self] = newValue }
+    }
+}
+
+private enum ValidatesKey: CallOptionKey { static let defaultValue = false }
 private enum CachePolicyKey: CallOptionKey { static let defaultValue = CachePolicy.useProtocol }

@@ -54,6 +54,9 @@ final class CachedResponse: Sendable {
     var entityTag: String? { headers[.eTag] }
     var lastModified: String? { headers["Last-Modified"] }
 
+    /// Whether one of the two replaces the other.
+    func hasPlace(of other: CachedResponse) -> Bool { key == other.key && variant == other.variant }
+
     /// This response as the answer to a request (RFC 9111 §4): with its age, and without a body for HEAD.
     func answer(origin: Response.Origin, age: Double?, isHead: Bool) -> TransportResponse {
         var headers = headers

@@ -92,6 +92,8 @@ struct Freshness: Sendable {
         if lifetime > age, lifetime - age >= Double(request.minFresh) { return .fresh }
         if request.minFresh > 0 || mustRevalidate { return .validated }
         let staleness = age - lifetime
+        // Without `max-stale`, `max-age` excludes stale responses (RFC 9111 §5.2.1.1).
+        if request.maxAge != nil, request.maxStale == 0 { return .validated }
         if request.maxStale > 0, staleness <= Double(request.maxStale) { return .stale }
         return staleness <= staleWhileRevalidate && staleWhileRevalidate > 0 ? .staleWhileRevalidating : .validated
     }

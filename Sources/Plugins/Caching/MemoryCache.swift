@@ -62,14 +62,17 @@ final class MemoryCache: Sendable {
     /// Stores a response, which replaces the one of the same key and variant. A response of more than a quarter of the
     /// limit is not kept.
     ///
-    /// - Returns: The number of responses that were removed to make room.
-    @discardableResult
-    func store(_ response: CachedResponse) -> Int {
+    /// - Parameter isFromDisk: Whether it was read from the disk: it does not replace one that has arrived meanwhile.
+    func store(_ response: CachedResponse, isFromDisk: Bool = false) {
         let fits = response.size <= limit / 4
-        return state.withLock { state in
+        state.withLock { state in
             var slots = state.slots[response.key.url] ?? []
+            let isLate = slots.contains {
+                $0.response.hasPlace(of: response) && $0.response.responseTime >= response.responseTime
+            }
+            if isFromDisk, isLate { return }
             slots.removeAll { slot in
-                let isReplaced = slot.response.key == response.key && slot.response.variant == response.variant
+                let isReplaced = slot.response.hasPlace(of: response)
                 if isReplaced { state.size -= slot.response.size }
                 return isReplaced
             }
@@ -82,12 +85,12 @@ final class MemoryCache: Sendable {
                 slots.removeFirst()
             }
             state.slots[response.key.url] = slots.isEmpty ? nil : slots
-            return state.size > limit ? makeRoom(in: &state) : 0
+            if state.size > limit { makeRoom(in: &state) }
         }
     }
 
     /// Removes the least recently used responses until an eighth of the limit is free.
-    private func makeRoom(in state: inout State) -> Int {
+    private func makeRoom(in state: inout State) {
         let slots = state.slots.values.joined().sorted { $0.use < $1.use }
         var removed: Set<ObjectIdentifier> = []
         for slot in slots where state.size > limit - limit / 8 {
@@ -98,7 +101,6 @@ final class MemoryCache: Sendable {
             let rest = slots.filter { !removed.contains(ObjectIdentifier($0.response)) }
             return rest.isEmpty ? nil : rest
         }
-        return removed.count
     }
 
     /// Removes the responses that a closure accepts, of one URL or of all.

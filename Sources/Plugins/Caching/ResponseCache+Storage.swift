@@ -48,14 +48,24 @@ extension ResponseCache {
         guard let disk = storage.disk else { return nil }
         let generation = generation
         let found = await disk.onQueue(of: key.url) { disk.response(for: key, fields) }
-        if let found, generation == self.generation { memory.store(found) }
-        return found
+        guard let found else { return nil }
+        keepInMemory(found, generation, isFromDisk: true)
+        // One that has arrived meanwhile is newer.
+        return memory.response(for: key) { $0.hasPlace(of: found) } ?? found
+    }
+
+    /// Keeps a response in memory, unless responses were removed since a generation.
+    private func keepInMemory(_ response: CachedResponse, _ generation: Int, isFromDisk: Bool = false) {
+        guard generation == self.generation else { return }
+        memory.store(response, isFromDisk: isFromDisk)
+        // A removal may have looked for it before it was there.
+        if generation != self.generation { memory.remove(url: response.key.url) { $0 === response } }
     }
 
     /// Stores a response, unless responses were removed since its exchange began.
     func store(_ response: CachedResponse, in storage: Storage, generation: Int) {
         guard generation == self.generation else { return }
-        memory.store(response)
+        keepInMemory(response, generation)
         storage.disk?.begin(for: response.key.url) { [self] in
             guard generation == self.generation else { return }
             do throws(CacheFailure) {
@@ -77,7 +87,7 @@ extension ResponseCache {
 
     /// Removes one response.
     func remove(_ response: CachedResponse, in storage: Storage) {
-        memory.remove(url: response.key.url) { $0.key == response.key && $0.variant == response.variant }
+        memory.remove(url: response.key.url) { $0.hasPlace(of: response) }
         storage.disk?.begin(for: response.key.url) { storage.disk?.remove(response) }
         report(.removed(count: 1))
     }

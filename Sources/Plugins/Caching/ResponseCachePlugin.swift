@@ -44,7 +44,8 @@ public struct ResponseCachePlugin: ExchangePlugin, ImmediatePlugin {
     /// - Parameters:
     ///   - cache: The cache, which several plugins can use.
     ///   - user: Returns an identifier of the call's user, for example the account number, so that responses remain
-    ///     when the credential changes. Default `nil`: the credential identifies the user. Called for each request.
+    ///     when the credential changes. Default `nil`: the credential identifies the user. Called when a request is
+    ///     prepared and when its response arrives, which is stored only if the identifier is the same.
     public init(_ cache: ResponseCache, user: (@Sendable (RequestContext) -> String?)? = nil) {
         self.cache = cache
         self.user = user
@@ -57,10 +58,13 @@ public struct ResponseCachePlugin: ExchangePlugin, ImmediatePlugin {
             let names = fields.keys.map(HTTPHeaderName.init(rawValue:)).filter(context.secretHeaders.contains)
             if !names.isEmpty { context[CredentialNamesKey.self] = names }
         }
-        let policy = context.options.cachePolicy
-        guard policy != .useProtocol, request.cachePolicy != policy.ofRequest else { return request }
+        if let user { context[UserKey.self] = user(context) }
+        let options = context.options
+        let policy = options.validatesCachedResponse ? .reloadRevalidatingCacheData : options.cachePolicy.ofRequest
+        let isSet = options.validatesCachedResponse || options.cachePolicy != .useProtocol
+        guard isSet, request.cachePolicy != policy else { return request }
         var request = request
-        request.cachePolicy = policy.ofRequest
+        request.cachePolicy = policy
         return request
     }
 
@@ -113,6 +117,7 @@ public struct ResponseCachePlugin: ExchangePlugin, ImmediatePlugin {
         if !fields.isEmpty, fields.keys.contains(where: \.isForOrigin) { return nil }
         if user == nil, hasUnknownCredential(fields, context) { return nil }
         let session = context[CredentialSessionKey.self]
+        let id = context[UserKey.self] ?? user?(context)
         return CacheExchange(
             cache: cache,
             storage: storage,
@@ -122,8 +127,8 @@ public struct ResponseCachePlugin: ExchangePlugin, ImmediatePlugin {
             fields: fields,
             isHead: method == "HEAD",
             bodyLimit: limit,
-            key: CacheKey(url: url, user: user(fields, context, session, storage.salt)),
-            session: session,
+            key: CacheKey(url: url, user: user(id, fields, context, session, storage.salt)),
+            isSameUser: { [user] in session?.isEnded != true && (user.map { $0(context) == id } ?? true) },
             generation: cache.generation
         )
     }
@@ -139,13 +144,14 @@ public struct ResponseCachePlugin: ExchangePlugin, ImmediatePlugin {
 
     /// The digest that identifies the user; `nil` for a request without credentials.
     private func user(
+        _ id: String?,
         _ fields: [String: String],
         _ context: RequestContext,
         _ session: CredentialSession?,
         _ salt: CacheSalt
     ) -> String? {
         session?.removePersonalResponses(of: cache)
-        if let user = user?(context) { return salt.digest(of: ["user", user]) }
+        if let id { return salt.digest(of: ["user", id]) }
         if fields.isEmpty { return nil }
         let names = [.authorization, .cookie] + (context[CredentialNamesKey.self] ?? [])
         let credentials = fields.filter { names.contains(HTTPHeaderName(rawValue: $0.key)) }
@@ -161,12 +167,16 @@ public struct ResponseCachePlugin: ExchangePlugin, ImmediatePlugin {
 
 /// The names of the fields that identify the user, apart from `Authorization` and `Cookie`.
 private enum CredentialNamesKey: RequestContextKey { typealias Value = [HTTPHeaderName] }
+/// The app's identifier of the user when the request was prepared.
+private enum UserKey: RequestContextKey { typealias Value = String? }
 private enum FirstRequestKey: RequestContextKey { typealias Value = TransportRequest }
 
 extension String {
-    /// Whether a field of that name asks for something that a stored response cannot decide (RFC 9111 §4.3.2).
+    /// Whether a field of that name asks for something that a stored response cannot decide (RFC 9111 §4.3.2), or for
+    /// another server than the URL does.
     fileprivate var isForOrigin: Bool {
         switch utf8.count {
+        case 4: equalsIgnoringASCIICase("Host")
         case 5: equalsIgnoringASCIICase("Range")
         case 8: equalsIgnoringASCIICase("If-Range") || equalsIgnoringASCIICase("If-Match")
         case 19: equalsIgnoringASCIICase("If-Unmodified-Since")

@@ -43,8 +43,8 @@ extension OfflineOutbox {
     /// Adds a call to the outbox without a first attempt, whatever its policy.
     ///
     /// - Returns: The identifier of the entry, which is on permanent storage.
-    /// - Throws: ``OutboxError/full``, or ``OutboxError/unusableFile(path:reason:)`` if it cannot be stored, for example
-    ///   on a full disk.
+    /// - Throws: ``OutboxError/full``, ``OutboxError/unencodableTarget(type:)``, or
+    ///   ``OutboxError/unusableFile(path:reason:)`` if it cannot be stored, for example on a full disk.
     @discardableResult
     public func keep(_ target: Target) async throws(OutboxError) -> UUID {
         let id = UUID()

@@ -26,12 +26,12 @@ extension OfflineOutbox {
         repeat {
             do throws(OutboxError) {
                 delay = nil
-                if let turn = try await store.turn() {
-                    defer { turn.end() }
-                    while let item = try await next() { await send(item) }
-                } else {
+                guard try await store.beginTurn() else {
                     delay = Self.otherProcessDelay
+                    continue
                 }
+                defer { if !store.endTurn() { delay = Self.storageDelay } }
+                while let item = try await next() { await send(item) }
             } catch {
                 update { $0.storageError = error }
                 delay = Self.storageDelay
@@ -62,7 +62,7 @@ extension OfflineOutbox {
     private func timeToWait(_ delay: Duration?) -> Duration? {
         let content = content.value
         let waits = content.items.all.filter { $0.target != nil && !$0.hasEnded }
-        guard !waits.isEmpty else { return nil }
+        guard !waits.isEmpty || store.hasTurn else { return nil }
         let expiry = waits.map { $0.call.date.addingTimeInterval(limits.age / .seconds(1)) }.min()
         let untilExpiry = expiry.map { Duration.seconds(max(1, $0.timeIntervalSince(now()) + 1)) } ?? LongestWait.year
         let ownDelay = delay ?? (isNetworkUsable ? content.wait(at: elapsed.current) : nil)

@@ -36,7 +36,7 @@ public final class OfflineOutbox<Target: TargetType & Codable>: Sendable {
     let store: OutboxStore<Target>
     /// The time since the creation, which delays are measured by.
     let elapsed: ElapsedTime
-    let readers = EventReaders<OutboxEntry<Target>>(earlyLimit: 100)
+    let readers = EventReaders<OutboxEntry<Target>>(bufferingPolicy: .bufferingNewest(1_000), earlyLimit: 100)
     let networkTask = Locked<Task<Void, Never>?>(nil)
     /// Sends entries at the end of a delay.
     let delayTask = Locked<Task<Void, Never>?>(nil)
@@ -44,7 +44,8 @@ public final class OfflineOutbox<Target: TargetType & Codable>: Sendable {
 
     var content: ObservedValue<OutboxContent<Target>> { store.content }
 
-    /// Creates an outbox, and sends the entries that its file contains.
+    /// Creates an outbox, and sends the entries that its file contains. The file is read before this initializer
+    /// returns.
     ///
     /// - Parameters:
     ///   - provider: Makes the calls.
@@ -104,8 +105,9 @@ public final class OfflineOutbox<Target: TargetType & Codable>: Sendable {
 
     /// The entries that this outbox changes, each in its new state. Changes by other processes are not included.
     ///
-    /// The first sequence begins with up to 100 of the latest changes since the outbox was created. A sequence ends
-    /// when the outbox is released. Each sequence has one reader.
+    /// The first sequence begins with up to 100 of the latest changes since the outbox was created. If more
+    /// than 1,000 are unread, the oldest are dropped. A sequence ends when the outbox is released. Each sequence has one
+    /// reader.
     public var events: AsyncStream<OutboxEntry<Target>> { readers.stream() }
 
     /// The number of entries that this version of the app cannot decode, for example because a case of the target was
@@ -113,6 +115,13 @@ public final class OfflineOutbox<Target: TargetType & Codable>: Sendable {
     public var unreadableCount: Int {
         let content = content.value
         return content.damagedCount + content.items.all.count { $0.target == nil }
+    }
+
+    /// Why the file could not be used; `nil` if the last operation succeeded. What could not be written is written
+    /// later, as long as this process runs.
+    public var storageError: OutboxError? {
+        changes.access()
+        return content.value.storageError
     }
 
     /// The signed-in user; `nil` for none. Only the entries of this account are sent and shown.

@@ -41,6 +41,23 @@ public struct OutboxEntry<Target: TargetType>: Identifiable, Sendable {
     }
 }
 
+extension OutboxEntry: ReflectsDescription {
+    /// The target and the state in one line, without the target's values.
+    public var description: String {
+        let state =
+            switch state {
+            case .waiting: "waiting"
+            case .sending: "sending"
+            case .needsSignIn: "needs a sign-in"
+            case .sent(let response): "sent: \(response)"
+            case .failed(let error): "failed: \(error)"
+            case .expired: "expired"
+            case .removed: "removed"
+            }
+        return "\(target.name), \(state)"
+    }
+}
+
 /// The result of ``OfflineOutbox/send(_:)``.
 public enum OutboxResult: Sendable {
     /// The server's response.
@@ -60,6 +77,8 @@ struct OutboxLimits: Sendable {
 public enum OutboxError: Error, Sendable, Hashable {
     /// The outbox has reached its maximum number or size of entries: a call was not kept.
     case full
+    /// A target could not be encoded, for example because it contains a number that JSON does not have.
+    case unencodableTarget(type: String)
     /// The file of the outbox cannot be used, for example because the disk is full.
     case unusableFile(path: String, reason: String)
 
@@ -76,10 +95,16 @@ extension OutboxError: DescribedError, ErrorWithKind {
     package var redactedDescription: String {
         switch self {
         case .full: "The outbox is full: the call was not kept. Send or remove entries, or raise its limits."
+        case .unencodableTarget(let type): "The call was not kept: its target, \(type), cannot be encoded as JSON."
         case .unusableFile(let path, let reason): "The outbox's file cannot be used: \(path): \(reason)"
         }
     }
 
-    /// There is no space for the call.
-    package var kind: TargetKitError.Kind { .storageFull }
+    /// There is no space for the call, or it cannot be kept.
+    package var kind: TargetKitError.Kind {
+        switch self {
+        case .full, .unusableFile: .storageFull
+        case .unencodableTarget: .invalidRequest
+        }
+    }
 }

@@ -143,7 +143,7 @@ extension StoredCall {
         do {
             return String(decoding: try JSONEncoder.ofRecords.encode(target), as: UTF8.self)
         } catch {
-            throw .unusableFile(path: "\(type(of: target))", reason: "the target cannot be encoded")
+            throw .unencodableTarget(type: "\(type(of: target))")
         }
     }
 }

@@ -12,6 +12,8 @@ final class OutboxStore<Target: TargetType & Codable>: Sendable {
     private let queue = DispatchQueue(label: "TargetKit.outbox")
     /// Changes that were made, and could not be written yet.
     private let unwritten = Locked<[OutboxRecord]>([])
+    /// The right to send the entries of the file.
+    private let turn = Locked<SharedRecordLog<OutboxRecord>.Turn?>(nil)
 
     /// Reads the entries.
     init(_ file: URL?, _ content: OutboxContent<Target>) throws(OutboxError) {
@@ -24,18 +26,36 @@ final class OutboxStore<Target: TargetType & Codable>: Sendable {
         try run { _ throws(OutboxError) in }
     }
 
-    /// Takes the right to send the entries, which one process at a time has. Returns `nil` if another one has it.
-    func turn() async throws(OutboxError) -> OutboxTurn? {
-        guard let log else { return OutboxTurn(turn: nil) }
-        let result = await queue.run { () -> Result<OutboxTurn?, OutboxError> in
+    /// Takes the right to send the entries, which one process at a time has. Returns whether no other process has it.
+    func beginTurn() async throws(OutboxError) -> Bool {
+        guard let log, !hasTurn else { return true }
+        let result = await queue.run { () -> Result<SharedRecordLog<OutboxRecord>.Turn?, OutboxError> in
             do throws(RecordLogFailure) {
-                return .success(try log.turn("sending").map(OutboxTurn.init))
+                return .success(try log.turn("sending"))
             } catch {
                 return .failure(OutboxError(error))
             }
         }
-        return try result.get()
+        let new = try result.get()
+        turn.withLock { $0 = new }
+        return new != nil
     }
+
+    /// Lets other processes send, unless the end of a call could not be written: they would send its entry again.
+    /// Returns whether they can send.
+    func endTurn() -> Bool {
+        guard unwritten.withLock(\.isEmpty) else { return false }
+        let turn = turn.withLock { turn in
+            defer { turn = nil }
+            return turn
+        }
+        // Not left to the last reference, because a thread that has passed it on can still have one.
+        turn?.release()
+        return true
+    }
+
+    /// Whether this process has the right to send the entries of the file.
+    var hasTurn: Bool { turn.withLock { $0 != nil } }
 
     /// Reads what other processes have written, and changes the entries.
     ///
@@ -79,14 +99,6 @@ final class OutboxStore<Target: TargetType & Codable>: Sendable {
         guard let result else { return try body(&transaction) }
         return try result.get()
     }
-}
-
-/// The right to send the entries of a file.
-struct OutboxTurn: Sendable {
-    fileprivate let turn: SharedRecordLog<OutboxRecord>.Turn?
-
-    /// Lets others send. Not left to the last reference, because a thread that has passed it on can still have one.
-    func end() { turn?.release() }
 }
 
 /// A change of the entries of an outbox, while their file is locked.

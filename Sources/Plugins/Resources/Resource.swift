@@ -27,7 +27,8 @@ public final class Resource<Value: Decodable & Sendable>: Sendable {
     }
 
     let content: ObservedValue<ResourceContent<Value>>
-    private let load: @Sendable () async -> Result<Value, TargetKitError>
+    /// Makes the call. Its argument says whether the server confirms a cached response before it is used.
+    private let call: @Sendable (_ validates: Bool) async -> Result<(value: Value, age: Duration), TargetKitError>
     private let target: any TargetType
     private let maximumAge: Duration
     private let elapsed: ElapsedTime
@@ -57,9 +58,15 @@ public final class Resource<Value: Decodable & Sendable>: Sendable {
         self.maximumAge = maximumAge
         elapsed = ElapsedTime(clock)
         content = ObservedValue(ResourceContent())
-        load = {
+        call = { validates in
             do throws(TargetKitError) {
-                return .success(try await provider.request(target, as: type, atKeyPath: keyPath, options: options))
+                let (value, response) = try await provider.requestDecoded(
+                    target,
+                    as: type,
+                    atKeyPath: keyPath,
+                    options: validates ? options.setting(\.validatesCachedResponse, true) : options
+                )
+                return .success((value, response.origin.age))
             } catch {
                 return .failure(error)
             }
@@ -85,7 +92,8 @@ public final class Resource<Value: Decodable & Sendable>: Sendable {
         }
     }
 
-    /// The time since the value was loaded; `nil` if there is none.
+    /// The time since the value was loaded, or, if it came from a cache, since the server has created or confirmed it;
+    /// `nil` if there is none.
     public var age: Duration? { content.value.loadingTime.map { elapsed.current - $0 } }
 
     /// Whether there is no value, or it has reached the maximum age, or was invalidated.
@@ -96,27 +104,41 @@ public final class Resource<Value: Decodable & Sendable>: Sendable {
         update { $0.invalidate() }
     }
 
+    /// Removes the value, for example at a sign-out.
+    ///
+    /// A load in progress is cancelled. Calls of updates in progress continue, and their changes are no longer shown.
+    public func reset() {
+        let load = update { $0.reset() }
+        load?.task.withLock(\.self)?.cancel()
+    }
+
     /// Loads the value if it is stale.
+    ///
+    /// If there is no value yet, a fresh response of a ``ResponseCache`` is used without asking the server.
     ///
     /// - Returns: The latest value.
     /// - Throws: The error of the load, like ``refresh()``.
     @discardableResult
     public func refreshIfStale() async throws(TargetKitError) -> Value {
         if !isStale, let value = content.value.state.value { return value }
-        return try await refresh()
+        return try await load(validates: content.value.state.value != nil || content.value.isInvalidated)
     }
 
     /// Loads the value, or waits for the load in progress.
     ///
-    /// The load is cancelled when all tasks that wait for it are cancelled.
+    /// The server confirms a response of a ``ResponseCache`` before it is used, also a fresh one. The load is cancelled when all tasks that wait for it are cancelled.
     ///
     /// - Returns: The latest value.
     /// - Throws: The error of the load, which is also in the ``state``; stage `.cancelled` if the waiting task is
     ///   cancelled.
     @discardableResult
     public func refresh() async throws(TargetKitError) -> Value {
+        try await load(validates: true)
+    }
+
+    private func load(validates: Bool) async throws(TargetKitError) -> Value {
         let (loading, isNew) = update { $0.joinLoad() }
-        if isNew { start(loading) }
+        if isNew { start(loading, validates: validates) }
         do {
             let result = try await loading.outcome.value()
             leave(loading)
@@ -134,9 +156,9 @@ public final class Resource<Value: Decodable & Sendable>: Sendable {
         update { $0.replace(by: value, at: elapsed.current) }
     }
 
-    private func start(_ loading: ResourceLoad<Value>) {
-        let task = Task { [load] in
-            let result = await load()
+    private func start(_ loading: ResourceLoad<Value>, validates: Bool) {
+        let task = Task { [call] in
+            let result = await call(validates)
             let latest = self.update { $0.end(loading.number, with: result, at: self.elapsed.current) }
             loading.outcome.settle(latest)
         }
@@ -168,6 +190,16 @@ public final class Resource<Value: Decodable & Sendable>: Sendable {
             guard isCurrent else { continue }
             changes.announce()
             return result
+        }
+    }
+}
+
+extension Response.Origin {
+    /// The age of the response when it was returned.
+    fileprivate var age: Duration {
+        switch self {
+        case .network, .revalidated: .zero
+        case .cache(let age), .stale(let age): age
         }
     }
 }

@@ -71,17 +71,17 @@ struct ResourceContent<Value: Decodable & Sendable>: Sendable {
     /// Returns the result for the tasks that wait for a load.
     mutating func end(
         _ number: Int,
-        with result: Result<Value, TargetKitError>,
+        with result: Result<(value: Value, age: Duration), TargetKitError>,
         at time: Duration
     ) -> Result<Value, TargetKitError> {
         guard let load, load.number == number else {
             // It was replaced meanwhile.
-            return state.value.map { .success($0) } ?? result
+            return state.value.map { .success($0) } ?? result.map(\.value)
         }
         switch result {
-        case .success(let value):
+        case .success((let value, let age)):
             base = value
-            loadingTime = time
+            loadingTime = time - age
             state.error = nil
             if let invalidation, invalidation < number { self.invalidation = nil }
             updates.removeAll { $0.confirmation.map { $0 < number } ?? false }
@@ -89,8 +89,8 @@ struct ResourceContent<Value: Decodable & Sendable>: Sendable {
         case .failure(let error): state.error = error
         }
         endLoad()
-        if case .failure = result { return result }
-        return state.value.map { .success($0) } ?? result
+        if case .success = result, let value = state.value { return .success(value) }
+        return result.map(\.value)
     }
 
     mutating func replace(by value: Value, at time: Duration) {
@@ -100,6 +100,16 @@ struct ResourceContent<Value: Decodable & Sendable>: Sendable {
         state.error = nil
         updates = []
         endLoad()
+    }
+
+    /// Removes the value and what is known about it. Returns the load in progress.
+    mutating func reset() -> ResourceLoad<Value>? {
+        defer {
+            let (version, lastNumber) = (version, lastNumber)
+            self = ResourceContent()
+            (self.version, self.lastNumber) = (version, lastNumber)
+        }
+        return load
     }
 
     var isInvalidated: Bool { invalidation != nil }

@@ -36,9 +36,9 @@ extension Call {
         if interruption != nil { throw CancellationError() }
     }
 
-    /// Returns the result, or the interruption if the call was interrupted first.
+    /// Returns the result, or the interruption if the call was interrupted first. A cached response is not too late.
     func ended(_ result: Result<Response, TargetKitError>) -> Result<Response, TargetKitError> {
-        guard let interruption else { return result }
+        guard let interruption, interruption == .cancelled || !result.isCached else { return result }
         guard case .failure(let error) = result else {
             let error = TargetKitError(stage: .cancelled, target: context.target, underlying: CancellationError())
             return .failure(error.ended(by: interruption))
@@ -50,6 +50,17 @@ extension Call {
     func failure(_ error: any Error, at stage: TargetKitError.Stage, request: URLRequest? = nil) -> TargetKitError {
         let failure = TargetKitError(error, at: stage, target: context.target, request: request)
         return interruption.map { failure.ended(by: $0) } ?? failure
+    }
+}
+
+extension Result<Response, TargetKitError> {
+    /// Whether the response comes from a cache without the server.
+    fileprivate var isCached: Bool {
+        guard case .success(let response) = self else { return false }
+        return switch response.origin {
+        case .cache, .stale: true
+        case .network, .revalidated: false
+        }
     }
 }
 

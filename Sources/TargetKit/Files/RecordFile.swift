@@ -40,12 +40,8 @@ enum RecordFile {
         return descriptor
     }
 
-    /// Replaces a file by one with lines that are not records, and records. Returns the new file and its size.
-    static func replace(
-        _ file: URL,
-        _ unreadable: [Data],
-        _ records: Data
-    ) throws(RecordLogFailure) -> (descriptor: Int32, size: off_t) {
+    /// Replaces a file by one with lines that are not records, and records. Returns its size.
+    static func replace(_ file: URL, _ unreadable: [Data], _ records: Data) throws(RecordLogFailure) -> off_t {
         var lines = Data()
         for line in unreadable { lines.append(line + [UInt8(ascii: "\n")]) }
         lines.append(records)
@@ -55,6 +51,6 @@ enum RecordFile {
             throw .unusable(path: file.path, reason: error.message)
         }
         FileProtection.allowAccessWhileLocked(file)
-        return (try open(file), off_t(lines.count))
+        return off_t(lines.count)
     }
 }

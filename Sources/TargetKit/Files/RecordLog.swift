@@ -61,6 +61,7 @@ package final class RecordLog<Record: Codable & Sendable>: Sendable {
     package func append(_ lines: [Data]) throws(RecordLogFailure) {
         let lines = Data(lines.joined())
         let isWritten = content.withLock { content in
+            if content.descriptor < 0 { content.descriptor = (try? RecordFile.open(file)) ?? -1 }
             let isWritten =
                 PartialFile.write(lines, to: content.descriptor) && PartialFile.synchronize(content.descriptor)
             if isWritten {
@@ -77,10 +78,11 @@ package final class RecordLog<Record: Codable & Sendable>: Sendable {
 
     /// Replaces all records at once by lines of ``line(of:)``. Lines that are not records stay.
     package func replace(with records: [Data]) throws(RecordLogFailure) {
-        let (descriptor, size) = try RecordFile.replace(file, unreadable, Data(records.joined()))
+        let size = try RecordFile.replace(file, unreadable, Data(records.joined()))
         content.withLock { content in
             close(content.descriptor)
-            content = Content(descriptor: descriptor, size: size)
+            // From here on, the old file is no longer the one of this name.
+            content = Content(descriptor: (try? RecordFile.open(file)) ?? -1, size: size)
         }
     }
 }

@@ -18,6 +18,8 @@ package final class SharedRecordLog<Record: Codable & Sendable>: Sendable {
         /// The number of bytes that were read.
         var position: off_t = 0
         var unreadable: [Data] = []
+        /// Whether it is read from its start, until that has succeeded.
+        var isReplaced = false
     }
 
     /// Creates a log of a file, which need not exist, and the folders that are missing.
@@ -108,11 +110,15 @@ extension SharedRecordLog {
             records = lines.records
             state.unreadable += lines.unreadable
             state.position += off_t(lines.size)
+            isReplaced = state.isReplaced
+            state.isReplaced = false
         }
 
         /// Appends records, and flushes them to permanent storage. After a failure, none of them is in the file.
         package mutating func append(_ records: [Record]) throws(RecordLogFailure) {
-            guard !records.isEmpty, let descriptor = state.descriptor else { return }
+            guard !records.isEmpty else { return }
+            // It is missing if it could not be opened after it was replaced.
+            guard let descriptor = state.descriptor else { throw .unusable(path: file.path) }
             let lines = try Self.lines(records)
             guard PartialFile.write(lines, to: descriptor), PartialFile.synchronize(descriptor) else {
                 let code = errno
@@ -125,10 +131,10 @@ extension SharedRecordLog {
         /// Replaces all records at once. Lines that are not records stay.
         package mutating func replace(with records: [Record]) throws(RecordLogFailure) {
             let unreadable = state.unreadable
-            let (descriptor, size) = try RecordFile.replace(file, unreadable, try Self.lines(records))
-            restart(descriptor)
-            state.unreadable = unreadable
-            state.position = size
+            let size = try RecordFile.replace(file, unreadable, try Self.lines(records))
+            // From here on, the old file is no longer the one of this name.
+            closeFile()
+            state = State(descriptor: try RecordFile.open(file), position: size, unreadable: unreadable)
         }
 
         /// The file, opened again if another process has replaced it.
@@ -146,9 +152,13 @@ extension SharedRecordLog {
 
         /// Reads from the start of a file.
         private mutating func restart(_ descriptor: Int32) {
-            if let old = state.descriptor, old != descriptor { close(old) }
-            state = State(descriptor: descriptor)
-            isReplaced = true
+            if state.descriptor != descriptor { closeFile() }
+            state = State(descriptor: descriptor, isReplaced: true)
+        }
+
+        private mutating func closeFile() {
+            if let descriptor = state.descriptor { close(descriptor) }
+            state = State(isReplaced: true)
         }
 
         private static func lines(_ records: [Record]) throws(RecordLogFailure) -> Data {

@@ -102,7 +102,7 @@ extension Call {
         _ recovery: Recovery,
         _ context: RequestContext
     ) async -> Result<Response, TargetKitError> {
-        guard case .failure(let error) = result, let plugin = plugins.exchange, interruption == nil else {
+        guard case .failure(let error) = result, let plugin = plugins.exchange, interruption != .cancelled else {
             return result
         }
         let (target, original) = (recovery.target, recovery.original)

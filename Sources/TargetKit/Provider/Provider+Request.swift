@@ -44,9 +44,19 @@ extension Provider {
         atKeyPath keyPath: String? = nil,
         options: CallOptions = CallOptions()
     ) async throws(TargetKitError) -> Value {
+        try await requestDecoded(target, as: type, atKeyPath: keyPath, options: options).value
+    }
+
+    /// Makes a call, and returns its response and the value that is decoded from it.
+    package func requestDecoded<Value: Decodable & Sendable>(
+        _ target: Target,
+        as type: Value.Type,
+        atKeyPath keyPath: String?,
+        options: CallOptions
+    ) async throws(TargetKitError) -> (value: Value, response: Response) {
         let value = DecodedValue<Value>(keyPath: keyPath)
         let result = await response(of: target, options, value.decoding)
-        return try value.result(result).get()
+        return (try value.result(result).get(), try result.get())
     }
 
     /// Makes a call and passes its result to a closure on the main actor.

@@ -119,6 +119,27 @@ struct CacheCredentialTests {
         #expect(await world.cache.size.memory == 0)
     }
 
+    private struct SwitchingPlugin: Plugin {
+        let user: Locked<String>
+        var place: PluginPlace { .signing }
+
+        func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
+            user.withLock { $0 = "bob" }
+            return request
+        }
+    }
+
+    @Test("A response is not stored if the user has changed since its request was prepared", arguments: [true, false])
+    func changedUser(beforeSending: Bool) async throws {
+        let user = Locked("ann")
+        let world = CacheWorld(plugins: beforeSending ? [SwitchingPlugin(user: user)] : [], user: user) { _ in
+            user.withLock { $0 = "bob" }
+            return .cacheable()
+        }
+        _ = try await world.provider.request(Self.target)
+        #expect(await world.cache.size.memory == 0)
+    }
+
     @Test("The app's identifier of the user finds responses with another credential, and keeps users apart")
     func identified() async throws {
         let user = Locked("anna")

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 import Foundation
 import TargetKit
-import TargetKitPlugins
+@testable import TargetKitPlugins
 import TargetKitTesting
 import TestSupport
 import Testing
@@ -235,6 +235,30 @@ struct CacheFolderTests {
             try await world.provider.request(CachedTarget(.get, "/list", ["Accept": "a/49"])).origin
                 == .cache(age: .zero)
         )
+    }
+
+    @Test("A response that was read from the disk does not replace one that has arrived meanwhile")
+    func lateRead() {
+        let memory = MemoryCache(limit: 1 << 20)
+        let responses = [0.0, 1].map { time in
+            CachedResponse(
+                key: CacheKey(url: "https://shop.example/", user: nil),
+                variant: .only,
+                statusCode: 200,
+                httpVersion: "1.1",
+                headers: [:],
+                body: Data(),
+                requestTime: Date(timeIntervalSince1970: time),
+                responseTime: Date(timeIntervalSince1970: time),
+                usesHeuristics: false
+            )
+        }
+        memory.store(responses[1])
+        memory.store(responses[0], isFromDisk: true)
+        #expect(memory.response(for: responses[0].key) { _ in true } === responses[1])
+        memory.store(responses[0])
+        memory.store(responses[1], isFromDisk: true)
+        #expect(memory.response(for: responses[0].key) { _ in true } === responses[1])
     }
 
     @Test("The events tell what the cache has done")

@@ -108,6 +108,29 @@ struct CachePolicyTests {
         #expect(await world.provider.result(target).failure?.response?.statusCode == status)
     }
 
+    @Test("A call whose time is over gets the cached response, and one that is cancelled does not", arguments: [true, false])
+    func timedOut(isCancelled: Bool) async throws {
+        let gate = Gate()
+        let world = CacheWorld()
+        _ = try await world.provider.request(CachedTarget())
+        world.pass(70)
+        world.answer { _ in
+            try await gate.waitUnlessCancelled()
+            return .cacheable("late")
+        }
+        var target = CachedTarget().with(.staleOnFailure)
+        if !isCancelled { target.options.timeout = .wholeCall(.milliseconds(20)) }
+        let call = Task { [target] in await world.provider.result(target) }
+        await world.requests.waitForCount(2)
+        if isCancelled { call.cancel() }
+        let result = await call.value
+        if isCancelled {
+            #expect(result.failure?.stage == .cancelled)
+        } else {
+            #expect(try result.get().origin == .stale(age: .seconds(70)))
+        }
+    }
+
     @Test("A value is decoded from the cached response of a call that fails")
     func decoded() async throws {
         let world = CacheWorld { _ in .cacheable("[1,2]") }

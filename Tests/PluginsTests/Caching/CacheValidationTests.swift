@@ -70,6 +70,76 @@ struct CacheValidationTests {
         #expect(world.requests.count == 3)
     }
 
+    @Test(
+        "§4.3.4: a 304 without validators is about the response of the request's own condition",
+        arguments: [("\"1\"", true), ("\"9\"", false)]
+    )
+    func ownCondition(_ tag: String, isAboutStored: Bool) async throws {
+        let world = CacheWorld()
+        _ = try await world.provider.request(CachedTarget())
+        world.pass(70)
+        world.answer { _ in .response(status: 304, headers: ["Cache-Control": "max-age=60"], data: Data()) }
+        let response = try await world.provider.request(CachedTarget(.get, "/list", ["If-None-Match": tag]))
+        #expect(response.statusCode == 304)
+        let origin = try await world.provider.request(CachedTarget().with(.onlyCached)).origin
+        #expect(origin == (isAboutStored ? .cache(age: .zero) : .stale(age: .seconds(70))))
+    }
+
+    @Test("§4.3.1: a validation in the background has the condition of the stored response, not that of the request")
+    func ownConditionInBackground() async throws {
+        let world = CacheWorld { _ in
+            .cacheable("first", ["Cache-Control": "max-age=60, stale-while-revalidate=600"])
+        }
+        _ = try await world.provider.request(CachedTarget())
+        world.pass(70)
+        let fields: HTTPHeaders = ["If-None-Match": "\"9\"", "If-Modified-Since": CacheWorld.text("{-60}")]
+        _ = try await world.provider.request(CachedTarget(.get, "/list", fields))
+        let request = await world.requests.waitForCount(2)[1]
+        #expect(request.value(forHTTPHeaderField: "If-None-Match") == "\"1\"")
+        #expect(request.value(forHTTPHeaderField: "If-Modified-Since") == nil)
+    }
+
+    @Test("§4.3.3: a response that may not be stored removes the one that it replaces, also if that was not asked for")
+    func reloaded() async throws {
+        let world = CacheWorld()
+        _ = try await world.provider.request(CachedTarget())
+        world.answer { _ in .cacheable("second", ["Cache-Control": "no-store"]) }
+        _ = try await world.provider.request(CachedTarget().with(.reload))
+        #expect(await world.provider.result(CachedTarget().with(.onlyCached)).failure != nil)
+    }
+
+    @Test(
+        "§4: equivalent URLs have one response, and others do not",
+        arguments: [
+            ("https://shop.example/a", "HTTPS://Shop.Example:443/a", true),
+            ("https://shop.example", "https://shop.example/", true),
+            ("http://shop.example:80?q=1", "http://shop.example/?q=1", true),
+            ("http://user:Pass@shop.example/a", "http://user:pass@shop.example/a", false),
+            ("https://shop.example/a", "https://shop.example/A", false),
+            ("https://shop.example:80/a", "https://shop.example/a", false),
+            ("http://shop.example:8080/a", "http://shop.example/a", false),
+            ("http://[2001:DB8::1]:80/a", "http://[2001:db8::1]/a", true),
+        ]
+    )
+    func equivalentURLs(_ first: String, _ second: String, isSame: Bool) async throws {
+        let world = CacheWorld()
+        var target = CachedTarget(.get, "")
+        for url in [first, second] {
+            target.baseURL = try #require(URL(string: url))
+            _ = try await world.provider.request(target)
+        }
+        #expect(world.requests.count == (isSame ? 1 : 2))
+    }
+
+    @Test("A request with a Host field of its own does not use the cache")
+    func ownHost() async throws {
+        let world = CacheWorld()
+        for host in ["one.example", "two.example"] {
+            _ = try await world.provider.request(CachedTarget(.get, "/list", ["Host": host]))
+        }
+        #expect(world.requests.count == 2)
+    }
+
     @Test("§4.3.3: a response that may not be stored removes the one that it replaces")
     func replacement() async throws {
         let world = CacheWorld { _ in .cacheable("first", ["Cache-Control": "no-cache"]) }
@@ -147,7 +217,7 @@ struct CacheValidationTests {
         arguments: [
             ("Location", "/api/list", true), ("Content-Location", "list", true),
             ("Content-Location", "https://shop.example/api/list#top", true),
-            ("Location", "https://shop.example:443/api/list", false),
+            ("Location", "https://shop.example:443/api/list", true),
             ("Location", "https://other.example/api/list", false), ("Location", "http://shop.example/api/list", false),
             ("X-Location", "/api/list", false),
         ]

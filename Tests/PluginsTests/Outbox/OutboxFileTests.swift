@@ -180,8 +180,15 @@ struct OutboxFileTests {
             for _ in 0..<70 { _ = await #expect(throws: OutboxError.self) { try await outbox.keep(long) } }
             #expect(outbox.shown == ["1 waiting"])
             // The end of the call cannot be written, and it is not sent again.
+            fill(file, end: "\n")
             connectivity.set(.online(.wifi, isExpensive: false))
             try await outbox.shows([], moving: clock)
+            #expect(outbox.storageError != nil)
+            // Nor by another process, which reads that it waits.
+            let other = try self.outbox(file)
+            #expect(other.shown == ["1 waiting"])
+            try await clock.waitForSleepers(2)
+            #expect(server.numbers == [1])
             #expect(try await outbox.send(long).statusCode == 200)
             connectivity.set(.offline)
             unlink(filler.path)
@@ -193,12 +200,15 @@ struct OutboxFileTests {
         #expect(server.numbers == [1, 2])
     }
 
-    /// Fills the disk to the last byte.
-    private func fill(_ file: URL) {
+    /// Fills the disk to the last byte, and the last page of a file.
+    private func fill(_ file: URL, end: Character? = nil) {
         let descriptor = open(file.path, O_WRONLY | O_CREAT | O_APPEND, 0o600)
         let piece = [UInt8](repeating: 0, count: 4_096)
         for size in [4_096, 512, 1] { while write(descriptor, piece, size) == size {} }
         close(descriptor)
+        guard let end, let handle = try? FileHandle(forUpdating: file), let size = try? handle.seekToEnd() else { return }
+        try? handle.seek(toOffset: size - 1)
+        handle.write(Data("\(end)".utf8))
     }
     #endif
 }

@@ -78,6 +78,79 @@ struct ResourceTests {
         #expect(loads.count == 1)
     }
 
+    @Test("is empty after a reset, which cancels the load in progress")
+    func reset() async throws {
+        let resource = try await loaded(3)
+        resource.invalidate()
+        let call = Task { try await resource.refresh() }
+        let load = try await loads.next()
+        resource.reset()
+        await load.cancelled.wait()
+        load.finish(4)
+        _ = await call.result
+        #expect(resource.state.value == nil)
+        #expect(!resource.state.isLoading)
+        #expect(resource.age == nil)
+        let next = Task { try await resource.refreshIfStale() }
+        try await loads.next().finish(5)
+        #expect(try await next.value.count == 5)
+    }
+
+    @Test("is not shown with the change of an update from before a reset", arguments: [true, false])
+    func resetDuringUpdate(fails: Bool) async throws {
+        let resource = try await loaded(3)
+        let gate = Gate()
+        let update = Task {
+            try await resource.update(optimistically: { $0.count = 9 }) {
+                await gate.wait()
+                if fails { throw URLError(.timedOut) }
+            }
+        }
+        for await state in resource.updates where state.value?.count == 9 { break }
+        resource.reset()
+        resource.set(Counter(count: 1))
+        gate.open()
+        _ = await update.result
+        #expect(resource.state.value?.count == 1)
+    }
+
+    @Test("uses a fresh response of the HTTP cache first, with its age, and later lets the server confirm it")
+    func cached() async throws {
+        let requests = Recorder<URLRequest>()
+        let transport = StubTransport { request in
+            requests.append(request.urlRequest)
+            let isValidation = request.urlRequest.value(forHTTPHeaderField: "If-None-Match") != nil
+            return isValidation
+                ? .response(status: 304, data: Data())
+                : .response(
+                    status: 200,
+                    headers: ["Cache-Control": "max-age=600", "ETag": "\"1\"", "Age": "40"],
+                    data: Data(#"{"count":1,"name":""}"#.utf8)
+                )
+        }
+        let provider = Provider<PluginTarget>(transport: transport, plugins: [ResponseCachePlugin(ResponseCache())])
+        _ = try await provider.request(PluginTarget(validation: .successCodes))
+        let resource = Resource(
+            provider,
+            PluginTarget(validation: .successCodes),
+            as: Counter.self,
+            options: .setting(\.cachePolicy, .staleOnFailure),
+            clock: clock
+        )
+        try await resource.refreshIfStale()
+        #expect(requests.count == 1)
+        #expect(try #require(resource.age) >= .seconds(40))
+        clock.advance(by: .seconds(20))
+        try await resource.refreshIfStale()
+        #expect(requests.count == 2)
+        #expect(resource.age == .zero)
+        try await resource.refresh()
+        #expect(requests.count == 3)
+        resource.invalidate()
+        try await resource.refreshIfStale()
+        #expect(requests.count == 4)
+    }
+
     @Test("keeps the value when a load fails, and shows the error until one succeeds")
     func failure() async throws {
         let resource = try await loaded(1)
