@@ -21,9 +21,15 @@ extension CacheCase {
             $0.fields = ["Cache-Control": "max-age=600"]
             $0.second = 304
         },
-        CacheCase("5.2.1.1", "max-age excludes a stale response that the server allows", [
-            "Cache-Control": "max-age=60, stale-while-revalidate=600", "ETag": "\"1\"",
-        ], after: 70, .validated) {
+        CacheCase(
+            "5.2.1.1",
+            "max-age excludes a stale response that the server allows",
+            [
+                "Cache-Control": "max-age=60, stale-while-revalidate=600", "ETag": "\"1\"",
+            ],
+            after: 70,
+            .validated
+        ) {
             $0.fields = ["Cache-Control": "max-age=1000"]
             $0.second = 304
         },

@@ -108,7 +108,10 @@ struct CachePolicyTests {
         #expect(await world.provider.result(target).failure?.response?.statusCode == status)
     }
 
-    @Test("A call whose time is over gets the cached response, and one that is cancelled does not", arguments: [true, false])
+    @Test(
+        "A call whose time is over gets the cached response, and one that is cancelled does not",
+        arguments: [true, false]
+    )
     func timedOut(isCancelled: Bool) async throws {
         let gate = Gate()
         let world = CacheWorld()

@@ -206,7 +206,9 @@ struct OutboxFileTests {
         let piece = [UInt8](repeating: 0, count: 4_096)
         for size in [4_096, 512, 1] { while write(descriptor, piece, size) == size {} }
         close(descriptor)
-        guard let end, let handle = try? FileHandle(forUpdating: file), let size = try? handle.seekToEnd() else { return }
+        guard let end, let handle = try? FileHandle(forUpdating: file), let size = try? handle.seekToEnd() else {
+            return
+        }
         try? handle.seek(toOffset: size - 1)
         handle.write(Data("\(end)".utf8))
     }
