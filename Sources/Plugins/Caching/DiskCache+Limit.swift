@@ -78,14 +78,14 @@ extension DiskCache {
     /// Removes the responses whose heads a closure accepts.
     ///
     /// - Returns: Their number.
-    func remove(where isMeant: @escaping @Sendable (ResponseCache.Entry) -> Bool) async -> Int {
+    func remove(where shouldBeRemoved: @escaping @Sendable (ResponseCache.Entry) -> Bool) async -> Int {
         let counts = await onEachQueue { [layout] folders in
             var count = 0
             for folder in folders {
                 for name in layout.names(in: folder) {
                     let path = layout.path(folder, name)
-                    let isMeant = CacheFile.entry(at: path).map(isMeant) ?? true
-                    if isMeant, CacheEntryFile.remove(path) { count += 1 }
+                    let shouldBeRemoved = CacheFile.entry(at: path).map(shouldBeRemoved) ?? true
+                    if shouldBeRemoved, CacheEntryFile.remove(path) { count += 1 }
                 }
             }
             return count

@@ -42,7 +42,7 @@ final class DiskCache: Sendable {
         maintain()
     }
 
-    /// Runs work on the queue of a URL's files. Work for one URL runs in order.
+    /// Runs work on the queue of a URL's files. Work for the same URL runs in order.
     func onQueue<Value: Sendable>(of url: String, _ work: @escaping @Sendable () -> Value) async -> Value {
         await queue(of: url).run(work)
     }
@@ -142,12 +142,12 @@ final class DiskCache: Sendable {
     }
 
     /// The part of a name that identifies a user.
-    static func name(ofUser user: String?) -> String { user.map { String($0.prefix(16)) } ?? nobody }
+    static func name(ofUser user: String?) -> String { user.map { String($0.prefix(16)) } ?? noUser }
 
-    private static let nobody = String(repeating: "0", count: 16)
+    private static let noUser = String(repeating: "0", count: 16)
 
     private func name(of variant: CacheVariant) -> String {
-        guard !variant.names.isEmpty else { return Self.nobody }
+        guard !variant.names.isEmpty else { return Self.noUser }
         return String(salt.digest(of: variant.names + [variant.digest ?? ""]).prefix(16))
     }
 }

@@ -107,7 +107,7 @@ final class MemoryCache: Sendable {
     ///
     /// - Returns: Their number.
     @discardableResult
-    func remove(url: String? = nil, where isMeant: (CachedResponse) -> Bool = { _ in true }) -> Int {
+    func remove(url: String? = nil, where shouldBeRemoved: (CachedResponse) -> Bool = { _ in true }) -> Int {
         let responses = state.withLock { state in
             if let url {
                 state.slots[url]?.map(\.response) ?? []
@@ -115,7 +115,7 @@ final class MemoryCache: Sendable {
                 state.slots.values.flatMap { $0.map(\.response) }
             }
         }
-        let removed = responses.filter(isMeant)
+        let removed = responses.filter(shouldBeRemoved)
         return state.withLock { state in
             var count = 0
             for response in removed {

@@ -80,9 +80,9 @@ extension ResponseCache {
     }
 
     /// Removes responses from memory. Those that are in transit are not stored.
-    func removeFromMemory(_ isMeant: (Entry) -> Bool) -> Int {
+    func removeFromMemory(_ shouldBeRemoved: (Entry) -> Bool) -> Int {
         removals.withLock { $0 += 1 }
-        return memory.remove { response in response.entry.map(isMeant) ?? true }
+        return memory.remove { response in response.entry.map(shouldBeRemoved) ?? true }
     }
 
     /// Removes one response.

@@ -125,12 +125,12 @@ public final class ResponseCache: Sendable {
     /// ```swift
     /// await cache.removeAll { $0.isPersonal }
     /// ```
-    public func removeAll(where isMeant: @escaping @Sendable (Entry) -> Bool) async {
-        let inMemory = removeFromMemory(isMeant)
+    public func removeAll(where shouldBeRemoved: @escaping @Sendable (Entry) -> Bool) async {
+        let inMemory = removeFromMemory(shouldBeRemoved)
         let disk = await open().disk
-        let removed = await disk?.remove(where: isMeant) ?? inMemory
+        let removed = await disk?.remove(where: shouldBeRemoved) ?? inMemory
         // Those that were read from the folder meanwhile.
-        _ = removeFromMemory(isMeant)
+        _ = removeFromMemory(shouldBeRemoved)
         if removed > 0 { report(.removed(count: removed)) }
     }
 }

@@ -20,7 +20,7 @@ extension OfflineOutbox {
         let epoch = content.value.epoch
         let call = newCall(of: target)
         if call.policy == .never { return .sent(try await provider.request(target, options: options)) }
-        if isNetworkUsable, await !hasWaiting(in: call.line) {
+        if isNetworkUsable, await !hasWaiting(in: call.accountGroup) {
             switch await firstTry(target, options(of: call), epoch: epoch) {
             case .success(let response):
                 networkHasReturned()
@@ -113,10 +113,12 @@ extension OfflineOutbox {
         try await remove { $0.call.account == account }
     }
 
-    private func remove(_ isMeant: @escaping @Sendable (OutboxItems<Target>.Item) -> Bool) async throws(OutboxError) {
+    private func remove(_ shouldBeRemoved: @escaping @Sendable (OutboxItems<Target>.Item) -> Bool)
+        async throws(OutboxError)
+    {
         try await store.transaction(isRequired: false) { [self] transaction throws(OutboxError) in
             let content = transaction.current
-            let items = content.items.all.filter(isMeant)
+            let items = content.items.all.filter(shouldBeRemoved)
             let failure = try transaction.write(items.map { OutboxRecord(change: .ended, id: $0.id) })
             let task = update { content in
                 for item in items { content.errors[item.id] = nil }
@@ -162,10 +164,10 @@ extension OfflineOutbox {
         return options
     }
 
-    /// Whether entries of a line wait, as far as the file can be read.
-    private func hasWaiting(in line: OutboxLine) async -> Bool {
+    /// Whether entries of a group wait, as far as the file can be read.
+    private func hasWaiting(in group: OutboxGroup) async -> Bool {
         let result = try? await store.transaction(isRequired: false) { transaction throws(OutboxError) in
-            transaction.current.hasWaiting(in: line)
+            transaction.current.hasWaiting(in: group)
         }
         return result ?? false
     }

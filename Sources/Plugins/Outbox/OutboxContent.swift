@@ -66,25 +66,25 @@ extension OutboxContent {
         }
     }
 
-    /// Whether an entry has to be sent before a new one of its line.
-    func hasWaiting(in line: OutboxLine) -> Bool {
-        items.all.contains { $0.call.line == line && $0.target != nil && !$0.hasEnded }
+    /// Whether an entry has to be sent before a new one of its group.
+    func hasWaiting(in group: OutboxGroup) -> Bool {
+        items.all.contains { $0.call.accountGroup == group && $0.target != nil && !$0.hasEnded }
     }
 
-    /// The entries of the account that are sent next, the first of each line.
+    /// The entries of the account that are sent next, the first of each group.
     private var heads: [OutboxItems<Target>.Item] {
-        var lines: Set<OutboxLine> = []
+        var groups: Set<OutboxGroup> = []
         return items.all.filter { item in
             item.call.account == account && item.target != nil && !item.hasEnded
-                && lines.insert(item.call.line).inserted
+                && groups.insert(item.call.accountGroup).inserted
         }
     }
 
     /// The entry to send now: of those with the fewest failures, the first.
     func next(at time: Duration) -> OutboxItems<Target>.Item? {
         guard unauthorized.flatMap({ items[$0] }) == nil, delays.wait(at: time) == .zero else { return nil }
-        return heads.filter { delays.wait(of: $0.call.line, at: time) == .zero }
-            .min { delays.failureCount(of: $0.call.line) < delays.failureCount(of: $1.call.line) }
+        return heads.filter { delays.wait(of: $0.call.accountGroup, at: time) == .zero }
+            .min { delays.failureCount(of: $0.call.accountGroup) < delays.failureCount(of: $1.call.accountGroup) }
     }
 
     /// Takes over what the end of an entry's call means for it and for the others.
@@ -98,20 +98,20 @@ extension OutboxContent {
         // A call that was cancelled for the next account says nothing.
         guard account == item.call.account, isThere else { return }
         switch outcome {
-        case .sent: delays.remove(item.call.line)
+        case .sent: delays.remove(item.call.accountGroup)
         case .failed(let error):
             errors[item.id] = error
-            delays.remove(item.call.line)
+            delays.remove(item.call.accountGroup)
         case .needsSignIn: unauthorized = item.id
-        case .unanswered: delays.addUnanswered(item.call.line, at: time)
-        case .unavailable(let delay): delays.addUnavailable(item.call.line, retryAfter: delay, at: time)
+        case .unanswered: delays.addUnanswered(item.call.accountGroup, at: time)
+        case .unavailable(let delay): delays.addUnavailable(item.call.accountGroup, retryAfter: delay, at: time)
         }
     }
 
     /// The time until an entry can be sent; `nil` if none waits.
     func wait(at time: Duration) -> Duration? {
         guard unauthorized.flatMap({ items[$0] }) == nil else { return nil }
-        return heads.map { max(delays.wait(at: time), delays.wait(of: $0.call.line, at: time)) }.min()
+        return heads.map { max(delays.wait(at: time), delays.wait(of: $0.call.accountGroup, at: time)) }.min()
     }
 }
 
@@ -131,34 +131,34 @@ struct OutboxDelays: Sendable {
 
     /// After failures without an answer.
     private var all = Delay()
-    private var lines: [OutboxLine: Delay] = [:]
+    private var groups: [OutboxGroup: Delay] = [:]
 
     func wait(at time: Duration) -> Duration { all.wait(at: time) }
 
-    func wait(of line: OutboxLine, at time: Duration) -> Duration { lines[line]?.wait(at: time) ?? .zero }
+    func wait(of group: OutboxGroup, at time: Duration) -> Duration { groups[group]?.wait(at: time) ?? .zero }
 
-    func failureCount(of line: OutboxLine) -> Int { lines[line]?.failureCount ?? 0 }
+    func failureCount(of group: OutboxGroup) -> Int { groups[group]?.failureCount ?? 0 }
 
     /// Delays all entries.
     ///
-    /// - Parameter line: The line of the entry that was sent, which the others then overtake.
-    mutating func addUnanswered(_ line: OutboxLine?, at time: Duration) {
+    /// - Parameter group: The group of the entry that was sent, which the others then overtake.
+    mutating func addUnanswered(_ group: OutboxGroup?, at time: Duration) {
         all = Self.next(after: all, at: time)
-        if let line { lines[line, default: Delay()].failureCount += 1 }
+        if let group { groups[group, default: Delay()].failureCount += 1 }
     }
 
-    /// Delays the entries of a line.
-    mutating func addUnavailable(_ line: OutboxLine, retryAfter: Duration?, at time: Duration) {
+    /// Delays the entries of a group.
+    mutating func addUnavailable(_ group: OutboxGroup, retryAfter: Duration?, at time: Duration) {
         all = Delay()
-        var delay = Self.next(after: lines[line] ?? Delay(), at: time)
+        var delay = Self.next(after: groups[group] ?? Delay(), at: time)
         if let retryAfter { delay.end = time + min(retryAfter, Self.longestRetryAfter) }
-        lines[line] = delay
+        groups[group] = delay
     }
 
     /// The server has answered.
-    mutating func remove(_ line: OutboxLine) {
+    mutating func remove(_ group: OutboxGroup) {
         all = Delay()
-        lines[line] = nil
+        groups[group] = nil
     }
 
     /// Ends the delays that are not the server's.

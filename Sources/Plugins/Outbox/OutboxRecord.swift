@@ -41,11 +41,11 @@ struct StoredCall: Codable, Sendable {
     var policy: OutboxPolicy
     var date: Date
 
-    /// The entries of one line are sent in their order.
-    var line: OutboxLine { OutboxLine(account: account, group: group) }
+    /// The entries of one group are sent in their order.
+    var accountGroup: OutboxGroup { OutboxGroup(account: account, group: group) }
 }
 
-struct OutboxLine: Hashable, Sendable {
+struct OutboxGroup: Hashable, Sendable {
     var account: String?
     var group: String?
 }

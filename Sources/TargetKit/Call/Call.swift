@@ -287,18 +287,12 @@ extension Call {
         let processed = await cancellable(in: .process) { [plugins] in
             await plugins.process(result, context: context)
         }
-        .map(completed)
+        // A response that a plugin has created has neither.
+        .map { $0.target == nil ? $0.of(context.target, decoder: context.options.decoder) : $0 }
         if case .success(let response) = processed, decoding != nil, !response.isUnchanged(from: result) {
             return ended(decoded(processed))
         }
         return ended(processed)
-    }
-}
-
-extension Call {
-    /// Adds the call's target and decoder to a response that a plugin has created.
-    private func completed(_ response: Response) -> Response {
-        response.target == nil ? response.of(context.target, decoder: context.options.decoder) : response
     }
 }
 

@@ -25,7 +25,7 @@ final class EventReaders<Event: Sendable>: Sendable {
         self.earlyLimit = earlyLimit
     }
 
-    /// Sends an event, which is not created if nobody receives it.
+    /// Sends an event, which is created only if there is a reader.
     func send(_ event: @autoclosure () -> Event) {
         let isWanted = state.withLock { !$0.readers.isEmpty || $0.lastReader == 0 && earlyLimit > 0 }
         guard isWanted else { return }
