@@ -72,19 +72,17 @@ extension DiskCacheLayout {
         if !status.isPrivateFolder, chmod(root, 0o700) != 0 { throw CacheFailure("cannot protect", root) }
         guard mkdir(parts, 0o700) == 0 || errno == EEXIST else { throw CacheFailure("cannot create", parts) }
         for _ in 0..<3 {
-            if let salt = readSalt() { return salt }
-            CacheEntryFile.remove(saltFile)
+            switch CacheEntryFile.contents(of: saltFile) {
+            case .contents(let bytes) where bytes.count == CacheSalt.size: return CacheSalt(bytes)
+            case .contents, .notAFile: CacheEntryFile.remove(saltFile)
+            // It exists, or another process has just created it.
+            case .unavailable where FileStatus(of: URL(filePath: saltFile)) != nil: continue
+            case .unavailable: break
+            }
             removeResponses()
             try createSalt()
         }
         throw CacheFailure(message: "\(saltFile): cannot be read")
-    }
-
-    private func readSalt() -> CacheSalt? {
-        guard case .contents(let bytes) = CacheEntryFile.contents(of: saltFile), bytes.count == CacheSalt.size else {
-            return nil
-        }
-        return CacheSalt(bytes)
     }
 
     private func createSalt() throws(CacheFailure) {
