@@ -134,6 +134,8 @@ public struct AuthenticationPlugin<A: Authenticator>: Plugin {
         guard authorizes(context) else { return request }
         _ = try await currentCredential.position()
         guard let lease = currentCredential.lease else { return request }
+        // The call belongs to the session in which it began.
+        if let session = context[CredentialSessionKey.self], session !== lease.owner { return request }
         context[CredentialSessionKey.self] = lease.owner
         var request = request
         try authenticator.apply(lease.credential, to: &request)

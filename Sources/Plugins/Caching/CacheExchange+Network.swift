@@ -17,7 +17,7 @@ extension CacheExchange {
         let requestTime = cache.now()
         do {
             let response = try await network.send(request)
-            return await received(response, from: requestTime, directives, stored, isOwnCondition: true)
+            return await received(response, network.context, requestTime, directives, stored, isOwnCondition: true)
         } catch {
             guard let stored, !error.isCancellation, stored.freshness.isUsableOnError(for: directives, at: cache.now())
             else { throw error }
@@ -38,7 +38,7 @@ extension CacheExchange {
                 // It is not about this response (RFC 9111 §4.3.3).
                 return try await load(directives)
             }
-            return await received(response, from: requestTime, directives, stored)
+            return await received(response, network.context, requestTime, directives, stored)
         } catch {
             guard !error.isCancellation, stored.freshness.isUsableOnError(for: directives, at: cache.now()) else {
                 throw error
@@ -53,12 +53,12 @@ extension CacheExchange {
         let revalidation = ResponseCache.Revalidation(key: stored.key, variant: stored.variant)
         guard cache.revalidations.withLock({ $0.insert(revalidation).inserted }) else { return }
         let requestTime = cache.now()
-        let begins = network.sendInBackground(conditional(stored)) { [self] result in
+        let begins = network.sendInBackground(conditional(stored)) { [self] result, context in
             if case .success(let response) = result {
                 if response.head.statusCode == 304, !Validators(response.head.headers).confirm(Validators(stored)) {
                     cache.remove(stored, in: storage)
                 } else {
-                    _ = await received(response, from: requestTime, directives, stored)
+                    _ = await received(response, context, requestTime, directives, stored)
                 }
             }
             _ = cache.revalidations.withLock { $0.remove(revalidation) }
@@ -78,7 +78,8 @@ extension CacheExchange {
     /// Handles a response of the server (RFC 9111 §4.3.3).
     private func received(
         _ response: TransportResponse,
-        from requestTime: Date,
+        _ context: RequestContext,
+        _ requestTime: Date,
         _ directives: RequestDirectives,
         _ stored: CachedResponse?,
         isOwnCondition: Bool = false
@@ -89,7 +90,7 @@ extension CacheExchange {
             let validators = Validators(response.head.headers)
             guard let stored, validators.confirm(Validators(stored)),
                 // Without a validator, it is about a response that the request's own condition is about.
-                !isOwnCondition || !validators.isEmpty || answersNotModified(stored)
+                !isOwnCondition || !validators.isEmpty || isAbout(stored)
             else { return response }
             let updated = stored.updated(
                 with: response.head,
@@ -97,7 +98,7 @@ extension CacheExchange {
                 responseTime: responseTime,
                 usesHeuristics: cache.usesHeuristics
             )
-            replace(stored, with: updated, directives)
+            if isSameUser(context) { replace(stored, with: updated, directives) }
             if isOwnCondition { return response }
             cache.report(.revalidated(url))
             var answer = serve(updated, isValidated: true)
@@ -107,6 +108,7 @@ extension CacheExchange {
             if let stored, stored.freshness.isUsableOnError(for: directives, at: responseTime) { return serve(stored) }
         default: break
         }
+        guard isSameUser(context) else { return response }
         if isHead {
             await describe(response.head, from: requestTime, to: responseTime, directives)
         } else {
@@ -138,7 +140,7 @@ extension CacheExchange {
     private func replace(_ stored: CachedResponse, with updated: CachedResponse, _ directives: RequestDirectives) {
         if directives.isUnstorable || !updated.headers.isStorable(statusCode: updated.statusCode) {
             cache.remove(stored, in: storage)
-        } else if isSameUser() {
+        } else {
             cache.store(updated, in: storage, generation: generation)
         }
     }
@@ -153,21 +155,9 @@ extension CacheExchange {
     ) async {
         let head = response.head
         let headers = head.headers
-        guard !directives.isUnstorable, isSameUser(), case .data(let body) = response.body,
+        guard !directives.isUnstorable, case .data(let body) = response.body,
             headers.isStorable(statusCode: head.statusCode), let names = CacheVariant.names(in: headers)
-        else {
-            // An error of the server or of the request says nothing about the stored response.
-            let isAboutResource = (200...399).contains(head.statusCode) || [404, 410].contains(head.statusCode)
-            guard isAboutResource else { return }
-            let stored =
-                if stored == nil, !directives.isUnstorable {
-                    await cache.response(for: key, fields, in: storage)
-                } else {
-                    stored
-                }
-            if let stored { cache.remove(stored, in: storage) }
-            return
-        }
+        else { return await removeReplaced(by: head.statusCode, directives, stored) }
         let new = CachedResponse(
             key: key,
             variant: names.isEmpty ? .only : CacheVariant(names: names, of: fields, storage.salt),
@@ -179,7 +169,30 @@ extension CacheExchange {
             responseTime: responseTime,
             usesHeuristics: cache.usesHeuristics
         )
-        if let stored, stored.variant != new.variant { cache.remove(stored, in: storage) }
+        if !HTTPHeaders.describesResource(head.statusCode), let current = await current(stored),
+            HTTPHeaders.describesResource(current.statusCode)
+        {
+            // It is used if the server cannot be reached.
+            return
+        }
         cache.store(new, in: storage, generation: generation)
+        if let stored, stored.variant != new.variant { cache.remove(stored, in: storage) }
+    }
+
+    /// Removes the stored response that a response replaces which may not be stored. An error of the server or of the
+    /// request says nothing about it.
+    private func removeReplaced(
+        by statusCode: Int,
+        _ directives: RequestDirectives,
+        _ stored: CachedResponse?
+    ) async {
+        guard HTTPHeaders.describesResource(statusCode), stored != nil || !directives.isUnstorable else { return }
+        if let current = await current(stored) { cache.remove(current, in: storage) }
+    }
+
+    /// The stored response that the request selects, which was not looked for if the server had to be asked.
+    private func current(_ stored: CachedResponse?) async -> CachedResponse? {
+        if let stored { return stored }
+        return await cache.response(for: key, fields, in: storage)
     }
 }

@@ -20,8 +20,8 @@ struct CacheExchange: Sendable {
     let bodyLimit: Int
     let key: CacheKey
     /// Whether the user is still the one whose credentials the request has.
-    let isSameUser: @Sendable () -> Bool
-    let generation: Int
+    let isSameUser: @Sendable (RequestContext) -> Bool
+    let generation: CacheGeneration
 
     func response() async throws -> TransportResponse {
         let directives = fields.isEmpty ? RequestDirectives() : RequestDirectives(fields)
@@ -90,8 +90,15 @@ struct CacheExchange: Sendable {
         return answer
     }
 
+    /// Whether the request's own condition is exactly that a stored response is current.
+    func isAbout(_ stored: CachedResponse) -> Bool {
+        let validators = Validators(stored)
+        if let noneMatch = field("If-None-Match") { return validators.entityTag == noneMatch }
+        return validators.lastModified.map { $0 == field("If-Modified-Since") } ?? false
+    }
+
     /// Whether the request's own condition is met by a stored response, so that the answer is 304.
-    func answersNotModified(_ stored: CachedResponse) -> Bool {
+    private func answersNotModified(_ stored: CachedResponse) -> Bool {
         guard hasOwnConditions, stored.statusCode == 200 else { return false }
         return Validators(stored).answersNotModified(
             noneMatch: field("If-None-Match"),

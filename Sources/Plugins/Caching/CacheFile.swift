@@ -52,6 +52,9 @@ enum CacheFile {
                 return HTTPHeaders.Field(name: HTTPHeaderName(rawValue: name), value: value)
             })
         else { return nil }
+        let times = [requestTime, responseTime].map(Double.init(bitPattern:))
+        // Others cannot be compared with the current time.
+        guard times.allSatisfy({ abs($0) < 1e12 }) else { return nil }
         return CachedResponse(
             key: CacheKey(url: url, user: user.isEmpty ? nil : user),
             variant: CacheVariant(names: names, digest: digest.isEmpty ? nil : digest),
@@ -59,8 +62,8 @@ enum CacheFile {
             httpVersion: httpVersion,
             headers: HTTPHeaders(fields),
             body: Data(bytes[(prefixSize + headSize)...]),
-            requestTime: Date(timeIntervalSince1970: Double(bitPattern: requestTime)),
-            responseTime: Date(timeIntervalSince1970: Double(bitPattern: responseTime)),
+            requestTime: Date(timeIntervalSince1970: times[0]),
+            responseTime: Date(timeIntervalSince1970: times[1]),
             usesHeuristics: usesHeuristics
         )
     }

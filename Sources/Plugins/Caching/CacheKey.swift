@@ -22,13 +22,14 @@ struct CacheKey: Sendable, Hashable {
         self.user = user
     }
 
-    /// The text of a URL without its fragment, which is not sent. Equivalent URLs have the same text (RFC 9110 §4.2.3).
+    /// The text of a URL without its fragment and user, which are not sent. Equivalent URLs have the same text (RFC 9110 §4.2.3).
     static func text(of url: URL) -> String {
         let text = url.absoluteString
         return isNormal(text.utf8) ? text : normalized(url) ?? text
     }
 
-    /// Whether a URL has a path, no fragment, no port that can be the default, and no uppercase letter before its path.
+    /// Whether a URL has a path, no fragment, no user, no port that can be the default, and no uppercase letter before
+    /// its path.
     private static func isNormal(_ text: String.UTF8View) -> Bool {
         var slashCount = 0
         var port = 0
@@ -39,7 +40,7 @@ struct CacheKey: Sendable, Hashable {
             case UInt8(ascii: "/"):
                 slashCount += 1
                 if slashCount == 3, port == 80 || port == 443 { return false }
-            case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "?"): return false
+            case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "?"), UInt8(ascii: "@"): return false
             case UInt8(ascii: "0")...UInt8(ascii: "9"): port = (port * 10 + Int(byte & 0x0F)) % 100_000
             default: port = 0
             }
@@ -50,7 +51,9 @@ struct CacheKey: Sendable, Hashable {
     private static func normalized(_ url: URL) -> String? {
         guard var components = URLComponents(url: url, resolvingAgainstBaseURL: true) else { return nil }
         let (scheme, host) = (components.scheme?.lowercased(), components.encodedHost?.lowercased())
-        (components.scheme, components.encodedHost, components.fragment) = (scheme, host, nil)
+        (components.scheme, components.encodedHost) = (scheme, host)
+        // They are not sent.
+        (components.user, components.password, components.fragment) = (nil, nil, nil)
         if components.port == ["http": 80, "https": 443][scheme] { components.port = nil }
         if components.percentEncodedPath.isEmpty { components.percentEncodedPath = "/" }
         return components.string

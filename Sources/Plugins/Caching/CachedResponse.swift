@@ -112,9 +112,14 @@ extension HTTPHeaders {
         return HTTPHeaders(fields.filter { !names.contains($0.name) })
     }
 
+    /// Whether a status says what the resource is, or that there is none: not an error of the server or of the request.
+    static func describesResource(_ statusCode: Int) -> Bool {
+        (200...399).contains(statusCode) || [404, 405, 410, 414, 501].contains(statusCode)
+    }
+
     /// Whether a private cache may store the response to a GET with these fields (RFC 9111 §3).
     func isStorable(statusCode: Int) -> Bool {
-        guard statusCode >= 200, statusCode != 206, statusCode != 304 else { return false }
+        guard statusCode >= 200, ![206, 304, 401, 407].contains(statusCode) else { return false }
         let control = CacheControl(self)
         // RFC 9111 §5.2.2.3: a cache that understands the status ignores `no-store` beside `must-understand`.
         if control.contains("must-understand") {

@@ -39,14 +39,14 @@ extension ResponseCache {
 
     func report(_ event: @autoclosure () -> Event) { log.send(event()) }
 
-    /// Identifies the responses that may be stored: those whose exchange began after the latest removal.
-    var generation: Int { removals.withLock { $0 } }
+    /// Identifies the responses of a URL that may be stored: those whose exchange began after the latest removal.
+    func generation(of url: String) -> CacheGeneration { removals.withLock { $0.generation(of: url) } }
 
     /// The latest response for a key that a request with these fields selects.
     func response(for key: CacheKey, _ fields: [String: String], in storage: Storage) async -> CachedResponse? {
         if let found = memory.response(for: key, where: { $0.variant.matches(fields, storage.salt) }) { return found }
         guard let disk = storage.disk else { return nil }
-        let generation = generation
+        let generation = generation(of: key.url)
         let found = await disk.onQueue(of: key.url) { disk.response(for: key, fields) }
         guard let found else { return nil }
         keepInMemory(found, generation, isFromDisk: true)
@@ -55,19 +55,26 @@ extension ResponseCache {
     }
 
     /// Keeps a response in memory, unless responses were removed since a generation.
-    private func keepInMemory(_ response: CachedResponse, _ generation: Int, isFromDisk: Bool = false) {
-        guard generation == self.generation else { return }
+    private func keepInMemory(_ response: CachedResponse, _ generation: CacheGeneration, isFromDisk: Bool = false) {
+        let url = response.key.url
+        guard generation == self.generation(of: url) else { return }
         memory.store(response, isFromDisk: isFromDisk)
         // A removal may have looked for it before it was there.
-        if generation != self.generation { memory.remove(url: response.key.url) { $0 === response } }
+        if generation != self.generation(of: url) { memory.remove(url: response.key.url) { $0 === response } }
     }
 
-    /// Stores a response, unless responses were removed since its exchange began.
-    func store(_ response: CachedResponse, in storage: Storage, generation: Int) {
-        guard generation == self.generation else { return }
+    /// Stores a response. If responses of its URL were removed since its exchange began, it is not stored, and the one
+    /// that it would replace is removed.
+    func store(_ response: CachedResponse, in storage: Storage, generation: CacheGeneration) {
+        let url = response.key.url
+        guard generation == self.generation(of: url) else {
+            memory.remove(url: url) { $0.hasPlace(of: response) }
+            storage.disk?.begin(for: url) { storage.disk?.remove(response) }
+            return
+        }
         keepInMemory(response, generation)
-        storage.disk?.begin(for: response.key.url) { [self] in
-            guard generation == self.generation else { return }
+        storage.disk?.begin(for: url) { [self] in
+            guard generation == self.generation(of: url) else { return storage.disk?.remove(response) ?? () }
             do throws(CacheFailure) {
                 try storage.disk?.write(response)
             } catch {
@@ -81,12 +88,13 @@ extension ResponseCache {
 
     /// Removes responses from memory. Those that are in transit are not stored.
     func removeFromMemory(_ shouldBeRemoved: (Entry) -> Bool) -> Int {
-        removals.withLock { $0 += 1 }
+        removals.withLock { $0.addAll() }
         return memory.remove { response in response.entry.map(shouldBeRemoved) ?? true }
     }
 
     /// Removes one response.
     func remove(_ response: CachedResponse, in storage: Storage) {
+        removals.withLock { $0.add(response.key.url) }
         memory.remove(url: response.key.url) { $0.hasPlace(of: response) }
         storage.disk?.begin(for: response.key.url) { storage.disk?.remove(response) }
         report(.removed(count: 1))
@@ -95,10 +103,10 @@ extension ResponseCache {
     /// Removes the responses of a URL, those of all users.
     func remove(url: String, in storage: Storage) async {
         // Responses that are in transit are from before the change, and are not stored.
-        removals.withLock { $0 += 1 }
+        removals.withLock { $0.add(url) }
         let inMemory = memory.remove(url: url)
         let onDisk = await storage.disk?.onQueue(of: url) { storage.disk?.remove(url: url) ?? 0 } ?? 0
-        removals.withLock { $0 += 1 }
+        removals.withLock { $0.add(url) }
         memory.remove(url: url)
         let count = max(inMemory, onDisk)
         if count > 0 { report(.removed(count: count)) }
@@ -131,6 +139,31 @@ extension ResponseCache {
             urls.insert(CacheKey.text(of: other))
         }
         for url in urls { await remove(url: url, in: storage) }
+    }
+}
+
+/// The number of removals before an exchange.
+struct CacheGeneration: Sendable, Equatable {
+    let all: Int
+    let url: Int
+}
+
+/// The numbers of removals, of all responses and by URL.
+struct CacheRemovals: Sendable {
+    private var all = 0
+    private var urls: [String: Int] = [:]
+
+    func generation(of url: String) -> CacheGeneration { CacheGeneration(all: all, url: urls[url] ?? 0) }
+
+    mutating func addAll() {
+        all += 1
+        urls = [:]
+    }
+
+    mutating func add(_ url: String) {
+        // A later removal of all counts for each URL.
+        if urls.count == 1_000, urls[url] == nil { addAll() }
+        urls[url, default: 0] += 1
     }
 }
 

@@ -59,8 +59,7 @@ public final class ResponseCache: Sendable {
     let diskLimit: Int
     let storage: Locked<Storage?>
     let openingQueue = DispatchQueue(label: "TargetKit.cache.open")
-    /// The number of times that responses were removed by the app or by a sign-out.
-    let removals = Locked(0)
+    let removals = Locked(CacheRemovals())
     let log = EventReaders<Event>(bufferingPolicy: .bufferingNewest(256))
 
     /// Creates a cache. The folder is opened by the first call that uses it.

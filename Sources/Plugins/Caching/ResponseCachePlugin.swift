@@ -60,9 +60,9 @@ public struct ResponseCachePlugin: ExchangePlugin, ImmediatePlugin {
         }
         if let user { context[UserKey.self] = user(context) }
         let options = context.options
-        let policy = options.validatesCachedResponse ? .reloadRevalidatingCacheData : options.cachePolicy.ofRequest
-        let isSet = options.validatesCachedResponse || options.cachePolicy != .useProtocol
-        guard isSet, request.cachePolicy != policy else { return request }
+        let validates = options.validatesCachedResponse && options.cachePolicy.ofRequest == .useProtocolCachePolicy
+        let policy = validates ? .reloadRevalidatingCacheData : options.cachePolicy.ofRequest
+        guard validates || options.cachePolicy != .useProtocol, request.cachePolicy != policy else { return request }
         var request = request
         request.cachePolicy = policy
         return request
@@ -83,21 +83,23 @@ public struct ResponseCachePlugin: ExchangePlugin, ImmediatePlugin {
         return try await exchange.response()
     }
 
-    package func response(
+    package func request(
         insteadOf error: TargetKitError,
         context: RequestContext,
         unsent: @Sendable () async -> TransportRequest?
-    ) async -> (request: TransportRequest, response: TransportResponse)? {
+    ) async -> TransportRequest? {
         let policy = context.options.cachePolicy
         guard policy.allowsFallback, error.allowsCachedResponse else { return nil }
-        let first = context[FirstRequestKey.self]
-        if policy != .staleOnFailure, first != nil { return nil }
-        guard let request = if let first { first } else { await unsent() } else { return nil }
-        let storage = await cache.open()
-        guard let exchange = exchange(of: request, context, storage, nil),
-            let response = await exchange.storedResponse()
-        else { return nil }
-        return (request, response)
+        if let first = context[FirstRequestKey.self] { return policy == .staleOnFailure ? first : nil }
+        let user = context[UserKey.self]
+        let request = await unsent()
+        // The call belongs to the user for whom it was prepared.
+        if let user, user != context[UserKey.self] { return nil }
+        return request
+    }
+
+    package func storedResponse(to request: TransportRequest, context: RequestContext) async -> TransportResponse? {
+        await exchange(of: request, context, cache.open(), nil)?.storedResponse()
     }
 
     /// Returns `nil` for a request that does not use the cache.
@@ -118,6 +120,7 @@ public struct ResponseCachePlugin: ExchangePlugin, ImmediatePlugin {
         if user == nil, hasUnknownCredential(fields, context) { return nil }
         let session = context[CredentialSessionKey.self]
         let id = context[UserKey.self] ?? user?(context)
+        let key = CacheKey(url: url, user: self.user(id, fields, context, session, storage.salt))
         return CacheExchange(
             cache: cache,
             storage: storage,
@@ -127,9 +130,9 @@ public struct ResponseCachePlugin: ExchangePlugin, ImmediatePlugin {
             fields: fields,
             isHead: method == "HEAD",
             bodyLimit: limit,
-            key: CacheKey(url: url, user: user(id, fields, context, session, storage.salt)),
-            isSameUser: { [user] in session?.isEnded != true && (user.map { $0(context) == id } ?? true) },
-            generation: cache.generation
+            key: key,
+            isSameUser: { [user] context in session?.isEnded != true && (user.map { $0(context) == id } ?? true) },
+            generation: cache.generation(of: key.url)
         )
     }
 

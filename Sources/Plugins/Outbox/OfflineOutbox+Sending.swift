@@ -64,7 +64,8 @@ extension OfflineOutbox {
         let waits = content.items.all.filter { $0.target != nil && !$0.hasEnded }
         guard !waits.isEmpty || store.hasTurn else { return nil }
         let expiry = waits.map { $0.call.date.addingTimeInterval(limits.age / .seconds(1)) }.min()
-        let untilExpiry = expiry.map { Duration.seconds(max(1, $0.timeIntervalSince(now()) + 1)) } ?? LongestWait.year
+        let untilExpiry =
+            expiry.map { Duration.seconds(min(max(1, $0.timeIntervalSince(now()) + 1), 1e8)) } ?? LongestWait.year
         let ownDelay = delay ?? (isNetworkUsable ? content.wait(at: elapsed.current) : nil)
         return max(.milliseconds(10), min(ownDelay ?? LongestWait.year, untilExpiry))
     }

@@ -40,7 +40,7 @@ public final class OfflineOutbox<Target: TargetType & Codable>: Sendable {
     let networkTask = Locked<Task<Void, Never>?>(nil)
     /// Sends entries at the end of a delay.
     let delayTask = Locked<Task<Void, Never>?>(nil)
-    private let changes = ObservedChanges()
+    private var changes: ObservedChanges { store.changes }
 
     var content: ObservedValue<OutboxContent<Target>> { store.content }
 

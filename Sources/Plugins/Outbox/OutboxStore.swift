@@ -7,6 +7,7 @@ import TargetKit
 /// The entries change only on a serial queue, while the file is locked.
 final class OutboxStore<Target: TargetType & Codable>: Sendable {
     let content: ObservedValue<OutboxContent<Target>>
+    let changes = ObservedChanges()
     /// `nil`: the entries are kept in memory.
     private let log: SharedRecordLog<OutboxRecord>?
     private let queue = DispatchQueue(label: "TargetKit.outbox")
@@ -75,11 +76,18 @@ final class OutboxStore<Target: TargetType & Codable>: Sendable {
         return try result.get()
     }
 
+    /// Records the failure of the last operation.
+    private func note(_ error: OutboxError?) {
+        guard content.value.storageError != error else { return }
+        content.update { $0.storageError = error }
+        changes.announce()
+    }
+
     private func run<Value>(
         isRequired: Bool = true,
         _ body: (inout OutboxTransaction<Target>) throws(OutboxError) -> Value
     ) throws(OutboxError) -> Value {
-        var transaction = OutboxTransaction(content, unwritten, isRequired: isRequired, hasFile: log != nil)
+        var transaction = OutboxTransaction(content, changes, unwritten, isRequired: isRequired, hasFile: log != nil)
         guard let log else { return try body(&transaction) }
         var result: Result<Value, OutboxError>?
         do throws(RecordLogFailure) {
@@ -93,7 +101,7 @@ final class OutboxStore<Target: TargetType & Codable>: Sendable {
                 }
             }
         } catch {
-            content.update { $0.storageError = OutboxError(error) }
+            note(OutboxError(error))
             if isRequired { throw OutboxError(error) }
         }
         guard let result else { return try body(&transaction) }
@@ -104,6 +112,7 @@ final class OutboxStore<Target: TargetType & Codable>: Sendable {
 /// A change of the entries of an outbox, while their file is locked.
 struct OutboxTransaction<Target: TargetType & Codable> {
     private let content: ObservedValue<OutboxContent<Target>>
+    private let changes: ObservedChanges
     private let unwritten: Locked<[OutboxRecord]>
     private let isRequired: Bool
     private let hasFile: Bool
@@ -111,11 +120,13 @@ struct OutboxTransaction<Target: TargetType & Codable> {
 
     fileprivate init(
         _ content: ObservedValue<OutboxContent<Target>>,
+        _ changes: ObservedChanges,
         _ unwritten: Locked<[OutboxRecord]>,
         isRequired: Bool,
         hasFile: Bool
     ) {
         self.content = content
+        self.changes = changes
         self.unwritten = unwritten
         self.isRequired = isRequired
         self.hasFile = hasFile
@@ -135,6 +146,7 @@ struct OutboxTransaction<Target: TargetType & Codable> {
             content.update { $0.damagedCount = session.unreadableCount }
         }
         if !unwritten.isEmpty, (try? append(unwritten)) != nil { self.unwritten.withLock { $0 = [] } }
+        if self.unwritten.withLock(\.isEmpty) { note(nil) }
     }
 
     /// Writes records to permanent storage, and changes the entries.
@@ -158,9 +170,15 @@ struct OutboxTransaction<Target: TargetType & Codable> {
             unwritten.withLock { $0 += records }
         }
         apply(records, to: current.items)
-        content.update { $0.storageError = failure }
+        note(failure)
         compactIfLong()
         return failure
+    }
+
+    private func note(_ error: OutboxError?) {
+        guard current.storageError != error else { return }
+        content.update { $0.storageError = error }
+        changes.announce()
     }
 
     /// Changes the entries, without a lock because targets are decoded: only the queue of the store changes them.
@@ -181,7 +199,7 @@ struct OutboxTransaction<Target: TargetType & Codable> {
                 try session?.append(records)
             }
         } catch {
-            content.update { $0.storageError = OutboxError(error) }
+            note(OutboxError(error))
             throw OutboxError(error)
         }
     }

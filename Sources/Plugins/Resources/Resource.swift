@@ -137,8 +137,8 @@ public final class Resource<Value: Decodable & Sendable>: Sendable {
     }
 
     private func load(validates: Bool) async throws(TargetKitError) -> Value {
-        let (loading, isNew) = update { $0.joinLoad() }
-        if isNew { start(loading, validates: validates) }
+        let (loading, isNew) = update { $0.joinLoad(validates: validates) }
+        if isNew { start(loading) }
         do {
             let result = try await loading.outcome.value()
             leave(loading)
@@ -156,9 +156,9 @@ public final class Resource<Value: Decodable & Sendable>: Sendable {
         update { $0.replace(by: value, at: elapsed.current) }
     }
 
-    private func start(_ loading: ResourceLoad<Value>, validates: Bool) {
+    private func start(_ loading: ResourceLoad<Value>) {
         let task = Task { [call] in
-            let result = await call(validates)
+            let result = await call(loading.validates)
             let latest = self.update { $0.end(loading.number, with: result, at: self.elapsed.current) }
             loading.outcome.settle(latest)
         }

@@ -4,6 +4,8 @@ import TargetKit
 /// A load that tasks wait for.
 struct ResourceLoad<Value: Sendable>: Sendable {
     let number: Int
+    /// Whether the server confirms a cached response.
+    let validates: Bool
     let outcome = SharedOutcome<Result<Value, TargetKitError>>()
     let task = Locked<Task<Void, Never>?>(nil)
     var waiterCount = 1
@@ -42,18 +44,21 @@ struct ResourceContent<Value: Decodable & Sendable>: Sendable {
     /// In the order in which they began.
     private var updates: [Update] = []
     private var lastNumber = 0
+    /// The greatest number of a load that began before the value was removed.
+    private var lastReset = 0
 
     // MARK: Loading
 
-    /// Joins the load in progress, or begins one.
-    mutating func joinLoad() -> (load: ResourceLoad<Value>, isNew: Bool) {
-        if var load {
+    /// Joins the load in progress, or begins one. A load that uses a cached response as it is does not answer a task
+    /// that wants it confirmed.
+    mutating func joinLoad(validates: Bool) -> (load: ResourceLoad<Value>, isNew: Bool) {
+        if var load, load.validates || !validates {
             load.waiterCount += 1
             self.load = load
             return (load, false)
         }
         lastNumber += 1
-        let load = ResourceLoad<Value>(number: lastNumber)
+        let load = ResourceLoad<Value>(number: lastNumber, validates: validates)
         self.load = load
         state.isLoading = true
         return (load, true)
@@ -75,7 +80,8 @@ struct ResourceContent<Value: Decodable & Sendable>: Sendable {
         at time: Duration
     ) -> Result<Value, TargetKitError> {
         guard let load, load.number == number else {
-            // It was replaced meanwhile.
+            // It was replaced meanwhile, unless the value was removed since it began.
+            if number <= lastReset { return result.map(\.value) }
             return state.value.map { .success($0) } ?? result.map(\.value)
         }
         switch result {
@@ -105,9 +111,9 @@ struct ResourceContent<Value: Decodable & Sendable>: Sendable {
     /// Removes the value and what is known about it. Returns the load in progress.
     mutating func reset() -> ResourceLoad<Value>? {
         defer {
-            let (version, lastNumber) = (version, lastNumber)
+            let (version, number) = (version, lastNumber)
             self = ResourceContent()
-            (self.version, self.lastNumber) = (version, lastNumber)
+            (self.version, lastNumber, lastReset) = (version, number, number)
         }
         return load
     }

@@ -13,15 +13,18 @@ package protocol ExchangePlugin: SinglePlugin {
     /// Returns the response to a request, from the network or instead of it.
     func exchange(_ request: TransportRequest, over network: NetworkExchange) async throws -> TransportResponse
 
-    /// Returns a response for a call that has failed; `nil` if there is none.
+    /// Returns the request of a call that has failed, if ``storedResponse(to:context:)`` may answer it instead.
     ///
     /// - Parameter unsent: Builds the request as it would be sent, without waiting for the network; `nil` if it cannot
     ///   be built.
-    func response(
+    func request(
         insteadOf error: TargetKitError,
         context: RequestContext,
         unsent: @Sendable () async -> TransportRequest?
-    ) async -> (request: TransportRequest, response: TransportResponse)?
+    ) async -> TransportRequest?
+
+    /// Returns a response to a request without the network; `nil` if there is none.
+    func storedResponse(to request: TransportRequest, context: RequestContext) async -> TransportResponse?
 }
 
 /// A plugin that may need the network to prepare a request.
@@ -46,10 +49,11 @@ package struct NetworkExchange: Sendable {
     /// Performs one exchange that does not end with the call. It belongs to the call's scope, which can cancel it and
     /// waits for it when it is shut down.
     ///
+    /// - Parameter finish: Receives the result, and the context of the exchange, because that of the call ends with it.
     /// - Returns: Whether the exchange begins; otherwise the scope is shut down, and `finish` is not called.
     package func sendInBackground(
         _ request: TransportRequest,
-        finish: @escaping @Sendable (Result<TransportResponse, any Error>) async -> Void
+        finish: @escaping @Sendable (Result<TransportResponse, any Error>, RequestContext) async -> Void
     ) -> Bool {
         let handle = RequestHandle(deadline: nil)
         let context = context.ofExchange(handle)
@@ -64,7 +68,7 @@ package struct NetworkExchange: Sendable {
             } catch {
                 result = .failure(error)
             }
-            await finish(result)
+            await finish(result, context)
             handle.releaseAtEnd()
             scope.remove(context.id)
         }
@@ -107,19 +111,39 @@ extension Call {
         }
         let (target, original) = (recovery.target, recovery.original)
         let unsent = { @Sendable [self] () async -> TransportRequest? in
-            let prepared = await plugins.prepareOffline(original, context: context)
+            // In a task that is cancelled if the time of the call is over: a plugin may still wait for the network.
+            let prepared = await cancellable(in: .prepare) { [plugins] in
+                await plugins.prepareOffline(original, context: context)
+            }
             guard var request = try? transportRequest(prepared, to: target) else { return nil }
             if let cookies = configuration.cookies { cookies.add(to: &request) }
             return request
         }
-        guard let found = await plugin.response(insteadOf: error, context: context, unsent: unsent),
-            let response = try? Response(
-                ExchangeResult(response: found.response, request: found.request, redirects: []),
-                target: context.target,
-                decoder: context.options.decoder
-            )
-            .filter(context.target.validation)
+        guard let request = await plugin.request(insteadOf: error, context: context, unsent: unsent),
+            let stored = try? await storedResult(of: request, from: plugin, context),
+            let response = try? Response(stored, target: context.target, decoder: context.options.decoder)
+                .filter(context.target.validation)
         else { return result }
         return decoded(.success(response))
+    }
+
+    /// Follows redirects from stored responses to stored responses; returns `nil` if one is missing.
+    private func storedResult(
+        of first: TransportRequest,
+        from plugin: any ExchangePlugin,
+        _ context: RequestContext
+    ) async throws -> ExchangeResult? {
+        var request = first
+        var redirects: [Redirect] = []
+        while let response = await plugin.storedResponse(to: request, context: context) {
+            guard let step = try configuration.redirects.step(after: response.head, to: request) else {
+                return ExchangeResult(response: response, request: request, redirects: redirects)
+            }
+            redirects.append(step.redirect)
+            try configuration.redirects.check(redirects)
+            request = step.request
+            if let cookies = configuration.cookies { cookies.add(to: &request) }
+        }
+        return nil
     }
 }

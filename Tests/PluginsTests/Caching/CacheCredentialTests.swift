@@ -119,6 +119,56 @@ struct CacheCredentialTests {
         #expect(await world.cache.size.memory == 0)
     }
 
+    private enum AccountKey: RequestContextKey { typealias Value = String }
+
+    /// Stores the account in the context of a call.
+    private struct AccountPlugin: Plugin {
+        func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
+            context[AccountKey.self] = "ann"
+            return request
+        }
+    }
+
+    @Test("A validation in the background finds the user in the context, although the call has ended")
+    func backgroundUser() async throws {
+        let gate = Gate()
+        let cache = ResponseCache()
+        let transport = StubTransport { request in
+            let isValidation = request.urlRequest.value(forHTTPHeaderField: "If-None-Match") != nil
+            if isValidation { await gate.wait() }
+            return .cacheable(isValidation ? "second" : "first", ["Cache-Control": "stale-while-revalidate=60"])
+        }
+        let provider = Provider<CachedTarget>(
+            transport: transport,
+            plugins: [ResponseCachePlugin(cache) { $0[AccountKey.self] }, AccountPlugin()]
+        )
+        let events = cache.events
+        _ = try await provider.request(Self.target)
+        #expect(try await provider.request(Self.target).body == "first")
+        gate.open()
+        var storedCount = 0
+        for await event in events {
+            if case .stored = event { storedCount += 1 }
+            if storedCount == 2 { break }
+        }
+        #expect(try await provider.request(Self.target).body == "second")
+    }
+
+    @Test("A response of a former user stays when the user changes during its validation")
+    func formerUser() async throws {
+        let user = Locked("ann")
+        let world = CacheWorld(user: user)
+        _ = try await world.provider.request(Self.target)
+        world.pass(70)
+        world.answer { _ in
+            user.withLock { $0 = "bob" }
+            return .cacheable("second")
+        }
+        _ = try await world.provider.request(Self.target)
+        user.withLock { $0 = "ann" }
+        #expect(try await world.provider.request(Self.target.with(.onlyCached)).body == "first")
+    }
+
     private struct SwitchingPlugin: Plugin {
         let user: Locked<String>
         var place: PluginPlace { .signing }

@@ -134,6 +134,62 @@ struct CachePolicyTests {
         }
     }
 
+    @Test(
+        "An error of the server that may be stored does not replace the response for calls that fail",
+        arguments: [401, 403, 429, 500, 503]
+    )
+    func storableFailure(_ status: Int) async throws {
+        let world = CacheWorld()
+        let target = CachedTarget().validated()
+        _ = try await world.provider.request(target)
+        world.pass(70)
+        world.answer { _ in .response(status: status, headers: ["Cache-Control": "private, max-age=60"], data: Data()) }
+        _ = await world.provider.result(target.with(.staleOnFailure))
+        world.answer { _ in .error(.notConnectedToInternet) }
+        #expect(try await world.provider.request(target.with(.staleOnFailure)).body == "first")
+    }
+
+    @Test("The cached response of a redirected call that fails is that of its last request")
+    func redirectedFailure() async throws {
+        let world = CacheWorld { request in
+            request.url?.path() == "/api/list"
+                ? .response(status: 301, headers: ["Location": "/api/new"], data: Data()) : .cacheable("new")
+        }
+        let target = CachedTarget().with(.staleOnFailure)
+        _ = try await world.provider.request(target)
+        world.answer { _ in .error(.notConnectedToInternet) }
+        let response = try await world.provider.request(target)
+        #expect(response.body == "new")
+        #expect(response.redirects.count == 1)
+        world.answer { request in
+            request.url?.path() == "/api/list"
+                ? .response(status: 301, headers: ["Location": "/api/missing"], data: Data())
+                : .error(.notConnectedToInternet)
+        }
+        #expect(await world.provider.result(target).failure?.kind == .offline)
+    }
+
+    /// Waits like a plugin that asks a server for a token.
+    private struct WaitingPlugin: Plugin {
+        let isOnline = Locked(true)
+
+        func prepare(_ request: URLRequest, context: RequestContext) async throws -> URLRequest {
+            if !isOnline.withLock(\.self) { try await Gate().waitUnlessCancelled() }
+            return request
+        }
+    }
+
+    @Test("A plugin that still waits when the time of the call is over does not delay its cached response")
+    func timedOutBeforeSending() async throws {
+        let plugin = WaitingPlugin()
+        let world = CacheWorld(plugins: [plugin])
+        _ = try await world.provider.request(CachedTarget())
+        plugin.isOnline.withLock { $0 = false }
+        var target = CachedTarget().with(.staleOnFailure)
+        target.options.timeout = .wholeCall(.milliseconds(20))
+        #expect(try await world.provider.request(target).origin == .cache(age: .zero))
+    }
+
     @Test("A value is decoded from the cached response of a call that fails")
     func decoded() async throws {
         let world = CacheWorld { _ in .cacheable("[1,2]") }

@@ -114,7 +114,7 @@ struct CacheValidationTests {
             ("https://shop.example/a", "HTTPS://Shop.Example:443/a", true),
             ("https://shop.example", "https://shop.example/", true),
             ("http://shop.example:80?q=1", "http://shop.example/?q=1", true),
-            ("http://user:Pass@shop.example/a", "http://user:pass@shop.example/a", false),
+            ("http://user:Pass@shop.example/a", "http://shop.example/a", true),
             ("https://shop.example/a", "https://shop.example/A", false),
             ("https://shop.example:80/a", "https://shop.example/a", false),
             ("http://shop.example:8080/a", "http://shop.example/a", false),
@@ -129,6 +129,26 @@ struct CacheValidationTests {
             _ = try await world.provider.request(target)
         }
         #expect(world.requests.count == (isSame ? 1 : 2))
+    }
+
+    @Test(
+        "A response that arrives after one of its URL was removed is not stored, and others are",
+        arguments: [("/other" as RequestPath, true), ("/list", false)]
+    )
+    func removalMeanwhile(_ path: RequestPath, isStored: Bool) async throws {
+        let (gate, world) = (Gate(), CacheWorld())
+        _ = try await world.provider.request(CachedTarget())
+        world.answer { request in
+            if request.httpMethod == "GET" { await gate.wait() }
+            return .cacheable("second")
+        }
+        let call = Task { try await world.provider.request(CachedTarget().with(.reload)) }
+        await gate.waitForArrivals()
+        _ = try await world.provider.request(CachedTarget(.post, path))
+        gate.open()
+        _ = try await call.value
+        let cached = await world.provider.result(CachedTarget().with(.onlyCached))
+        #expect((try? cached.get().body) == (isStored ? "second" : nil))
     }
 
     @Test("A request with a Host field of its own does not use the cache")

@@ -193,6 +193,7 @@ struct OutboxFileTests {
             connectivity.set(.offline)
             unlink(filler.path)
             #expect(try await outbox.send(Note(3)).id != nil)
+            #expect(outbox.storageError == nil)
             #expect(outbox.shown == ["3 waiting"])
         }
         let next = try outbox(file)

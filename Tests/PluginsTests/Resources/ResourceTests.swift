@@ -151,6 +151,22 @@ struct ResourceTests {
         #expect(requests.count == 4)
     }
 
+    @Test("keeps the policy of its options", arguments: [CachePolicy.onlyCached, .reload, .cachedElseLoad])
+    func policy(_ policy: CachePolicy) async throws {
+        let requests = Recorder<URLRequest>()
+        let transport = StubTransport { request in
+            requests.append(request.urlRequest)
+            return .cacheable(#"{"count":1,"name":""}"#)
+        }
+        let provider = Provider<PluginTarget>(transport: transport, plugins: [ResponseCachePlugin(ResponseCache())])
+        let target = PluginTarget(validation: .successCodes)
+        _ = try await provider.request(target)
+        let resource = Resource(provider, target, as: Counter.self, options: .setting(\.cachePolicy, policy))
+        for _ in 1...2 { try await resource.refresh() }
+        #expect(requests.count == (policy == .reload ? 3 : 1))
+        #expect(requests.elements.allSatisfy { $0.value(forHTTPHeaderField: "If-None-Match") == nil })
+    }
+
     @Test("keeps the value when a load fails, and shows the error until one succeeds")
     func failure() async throws {
         let resource = try await loaded(1)
