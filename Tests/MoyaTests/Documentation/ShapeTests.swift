@@ -130,6 +130,16 @@ private final class PatientSession: Session, @unchecked Sendable {
     }()
 }
 
+/// Apps keep providers and sessions in global and static constants, which Swift 6 accepts only of `Sendable` types.
+private let sharedProvider = MoyaProvider<GitHub>(
+    stubClosure: MoyaProvider.immediatelyStub,
+    session: Networking.session
+)
+
+private enum Networking {
+    static let session = Session(configuration: .default)
+}
+
 extension MoyaProvider {
     func request(_ target: Target) async throws -> Response {
         try await withCheckedThrowingContinuation { continuation in
@@ -151,6 +161,13 @@ struct ShapeTests {
         _ = provider.request(.zen) { field = $0.response?.request?.value(forHTTPHeaderField: "X-Overridden") }
         #expect(field == "yes")
         #expect(provider.log.lines == ["request", "stub"])
+    }
+
+    @Test("Providers and sessions can be global constants, and be used in any task")
+    func global() async throws {
+        let response = try await _Concurrency.Task.detached { try await sharedProvider.request(.zen) }.value
+        #expect(response.data == GitHub.zen.sampleData)
+        #expect(sharedProvider.session === Networking.session)
     }
 
     @Test("Endpoints and sessions can be subclassed")
