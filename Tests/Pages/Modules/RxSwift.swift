@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT
+// swift-format-ignore-file: AllPublicDeclarationsHaveDocumentation
 
 // The declarations of RxSwift 6 that the pages use.
 
