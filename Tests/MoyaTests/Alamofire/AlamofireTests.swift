@@ -259,7 +259,7 @@ struct SessionTests {
     }
 }
 
-@Suite("Cancelling all requests of a session", .timeLimit(.minutes(1)))
+@Suite("Cancelling all requests of a session", .timeLimit(.minutes(3)))
 struct CancelAllTests {
     @Test("All calls of providers with the session are cancelled, and those with another session are not")
     func cancelAll() async throws {

@@ -2,7 +2,7 @@
 import Testing
 import TargetKitMoya
 
-@Suite("Server trust", .timeLimit(.minutes(1)))
+@Suite("Server trust", .timeLimit(.minutes(3)))
 struct RedirectTrustTests {
     @Test("A redirect to a host without an evaluator fails, and nothing is sent there")
     func redirect() async throws {
