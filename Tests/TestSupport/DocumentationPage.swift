@@ -34,18 +34,30 @@ public struct DocumentationPage: Sendable, CustomStringConvertible {
     /// names of those before it and redeclare them. Manifests are omitted, as are snippets that need one of
     /// `missingModules`, and the imports of `replacedModules`.
     public func source() throws -> String {
+        Self.source(of: try pieces(), function: "page", without: Self.replacedModules)
+    }
+
+    /// The page as Swift files, one for each section with code, because the sections import different modules.
+    public func sectionSources() throws -> [String] {
+        let sections = try text().components(separatedBy: "\n## ").map(Self.pieces).filter { !$0.isEmpty }
+        return sections.enumerated().map { number, pieces in
+            Self.source(of: pieces, function: "section\(number + 1)", without: [])
+        }
+    }
+
+    private static func source(of pieces: [String], function: String, without replacedModules: [String]) -> String {
         var imports: [String] = []
         var types: [String] = []
         var statements: [String] = []
         var depth = 0
-        for piece in try pieces() where !piece.hasPrefix(Self.manifestMark) && !piece.hasPrefix(".package(") {
+        for piece in pieces where !piece.hasPrefix(manifestMark) && !piece.hasPrefix(".package(") {
             let lines = piece.components(separatedBy: "\n")
             let modules = lines.filter { $0.hasPrefix("import ") }
-            if modules.contains(where: { Self.missingModules.contains($0) }) { continue }
-            imports += modules.filter { !Self.replacedModules.contains($0) }
+            if modules.contains(where: { missingModules.contains($0) }) { continue }
+            imports += modules.filter { !replacedModules.contains($0) }
             let rest = lines.filter { !$0.hasPrefix("import ") }
             let first = rest.first { !$0.isEmpty } ?? ""
-            if Self.typeMarks.contains(where: { first.hasPrefix($0) }) {
+            if typeMarks.contains(where: { first.hasPrefix($0) }) {
                 types += rest
             } else {
                 statements += ["do {"] + rest
@@ -53,7 +65,13 @@ public struct DocumentationPage: Sendable, CustomStringConvertible {
             }
         }
         let ends = Array(repeating: "}", count: depth)
-        return (imports + types + ["func page() async throws {"] + statements + ends + ["}"]).joined(separator: "\n")
+        return (imports + types + ["func \(function)() async throws {"] + statements + ends + ["}"])
+            .joined(separator: "\n")
+    }
+
+    /// The modules of other packages that pages import, with the declarations that they use.
+    public static var modules: [URL] {
+        names(in: "Tests/Pages/Modules").sorted().map { package.appending(path: "Tests/Pages/Modules/" + $0) }
     }
 
     /// The files with the declarations that the page assumes: those with the page's name among the names, joined by
@@ -87,7 +105,11 @@ public struct DocumentationPage: Sendable, CustomStringConvertible {
     }
 
     private func pieces() throws -> [String] {
-        try text().components(separatedBy: "```swift\n").dropFirst().map { $0.components(separatedBy: "```")[0] }
+        Self.pieces(of: try text())
+    }
+
+    private static func pieces(of text: String) -> [String] {
+        text.components(separatedBy: "```swift\n").dropFirst().map { $0.components(separatedBy: "```")[0] }
     }
 
     /// The lines of a Swift file, or of all in a folder, trimmed, without empty ones.

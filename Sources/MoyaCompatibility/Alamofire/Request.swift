@@ -7,8 +7,7 @@ import FoundationNetworking
 #endif
 
 /// A request that a session sends, as interceptors and plugins see it.
-public class Request: RequestType, @unchecked Sendable {
-    // `@unchecked`, because the class has a subclass; its state is in a lock.
+public final class Request: RequestType, Sendable {
     private struct State: Sendable {
         var requests: [URLRequest] = []
         var response: HTTPURLResponse?
@@ -23,11 +22,12 @@ public class Request: RequestType, @unchecked Sendable {
 
     /// The identifier of the request.
     public let id = UUID()
-    let session: Session
+    /// The header fields that the session adds to the request.
+    public let sessionHeaders: [String: String]
     private let state = Locked(State())
 
     init(session: Session, request: URLRequest? = nil) {
-        self.session = session
+        sessionHeaders = session.additionalHeaders
         if let request { state.withLock { $0.requests = [request] } }
     }
 
@@ -62,9 +62,6 @@ public class Request: RequestType, @unchecked Sendable {
         handle?.cancel()
         return self
     }
-
-    /// The header fields that the session adds to the request.
-    public var sessionHeaders: [String: String] { session.additionalHeaders }
 
     /// Answers the server's challenge with a user name and a password.
     @discardableResult
@@ -183,47 +180,3 @@ extension URLRequest {
         return "\"\(escaped)\""
     }
 }
-
-/// A request whose response is stored in a file.
-public final class DownloadRequest: Request, @unchecked Sendable {
-    /// How the destination is prepared.
-    public struct Options: OptionSet, Sendable {
-        /// The bits of the options.
-        public let rawValue: Int
-        /// Missing folders are created. They are created without this option, too.
-        public static let createIntermediateDirectories = Options(rawValue: 1 << 0)
-        /// A file at the destination is replaced. Without this option the call fails.
-        public static let removePreviousFile = Options(rawValue: 1 << 1)
-
-        /// Creates options.
-        public init(rawValue: Int) {
-            self.rawValue = rawValue
-        }
-    }
-
-    /// Chooses the place of a downloaded file.
-    public typealias Destination = (
-        _ temporaryURL: URL, _ response: HTTPURLResponse
-    ) -> (destinationURL: URL, options: Options)
-
-    /// Returns a destination in a folder of the user, with the name that the server suggests.
-    ///
-    /// - Parameters:
-    ///   - directory: The folder; default: the documents.
-    ///   - domain: The domain of the folder; default: the user's.
-    ///   - options: How the destination is prepared; default: not at all.
-    public class func suggestedDownloadDestination(
-        for directory: FileManager.SearchPathDirectory = .documentDirectory,
-        in domain: FileManager.SearchPathDomainMask = .userDomainMask,
-        options: Options = []
-    ) -> Destination {
-        { temporaryURL, response in
-            let folder = FileManager.default.urls(for: directory, in: domain).first
-            let name = response.suggestedFilename ?? temporaryURL.lastPathComponent
-            return (folder?.appendingPathComponent(name) ?? temporaryURL, options)
-        }
-    }
-}
-
-/// Chooses the place of a downloaded file.
-public typealias DownloadDestination = DownloadRequest.Destination

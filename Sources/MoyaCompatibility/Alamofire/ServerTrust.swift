@@ -50,21 +50,6 @@ public protocol ServerTrustEvaluating {
     #endif
 }
 
-/// An evaluator that a policy can express.
-protocol PolicyTrustEvaluating: ServerTrustEvaluating {
-    var rule: ServerTrustRule { get }
-}
-
-/// The rule for a host.
-enum ServerTrustRule {
-    case system
-    case disabled
-    /// The accepted certificates in DER.
-    case certificates([Data])
-    /// All of the rules.
-    case all([any ServerTrustEvaluating])
-}
-
 #if canImport(Security)
 extension ServerTrustEvaluating {
     /// Does nothing: the transport checks servers by the session's policy.
@@ -88,59 +73,84 @@ public final class DisabledTrustEvaluator: PolicyTrustEvaluating {
     public init() {}
 }
 
-/// Trusts servers with one of the app's certificates. The public keys of the certificates are compared, so that a
-/// renewed certificate with the same key is accepted.
+/// Trusts servers with one of the app's certificates.
+///
+/// The public key of the server's own certificate must be the key of one of the app's, so that a renewed certificate with
+/// the same key is accepted, and the certificate of an authority is not. With `acceptSelfSignedCertificates`, the app's
+/// certificates are the only trusted authorities for the host instead.
 public final class PinnedCertificatesTrustEvaluator: PolicyTrustEvaluating {
-    private let certificates: [Data]
-
-    var rule: ServerTrustRule { .certificates(certificates) }
+    let rule: ServerTrustRule
 
     #if canImport(Security)
     /// Creates an evaluator.
     ///
     /// - Parameters:
     ///   - certificates: The certificates; default: those in the app's main bundle.
-    ///   - acceptSelfSignedCertificates: Has no effect: a self-signed certificate has to be trusted by the system.
-    ///   - performDefaultValidation: Has no effect: the system's validation is always performed.
-    ///   - validateHost: Has no effect: the host is always validated.
-    public init(
+    ///   - acceptSelfSignedCertificates: Whether the certificates are the authorities in place of the system's;
+    ///     default: no.
+    ///   - performDefaultValidation: Whether the server's certificate is validated; default: yes. It is also validated
+    ///     if only one of this and `validateHost` is `false`.
+    ///   - validateHost: Whether the host is validated; default: yes.
+    public convenience init(
         certificates: [SecCertificate] = Bundle.main.af.certificates,
         acceptSelfSignedCertificates: Bool = false,
         performDefaultValidation: Bool = true,
         validateHost: Bool = true
     ) {
-        self.certificates = certificates.map { SecCertificateCopyData($0) as Data }
+        self.init(
+            certificates: certificates.map { SecCertificateCopyData($0) as Data },
+            acceptSelfSignedCertificates: acceptSelfSignedCertificates,
+            isValidated: performDefaultValidation || validateHost
+        )
     }
     #else
     /// Creates an evaluator with the certificates in the program's main bundle.
     ///
     /// - Parameters:
-    ///   - acceptSelfSignedCertificates: Has no effect: a self-signed certificate has to be trusted by the system.
-    ///   - performDefaultValidation: Has no effect: the system's validation is always performed.
-    ///   - validateHost: Has no effect: the host is always validated.
-    public init(
+    ///   - acceptSelfSignedCertificates: Whether the certificates are the authorities in place of the system's;
+    ///     default: no.
+    ///   - performDefaultValidation: Whether the server's certificate is validated; default: yes. It is also validated
+    ///     if only one of this and `validateHost` is `false`.
+    ///   - validateHost: Whether the host is validated; default: yes.
+    public convenience init(
         acceptSelfSignedCertificates: Bool = false,
         performDefaultValidation: Bool = true,
         validateHost: Bool = true
     ) {
-        certificates = BundledCertificates(bundle: .main).data
+        self.init(
+            certificates: BundledCertificates(bundle: .main).data,
+            acceptSelfSignedCertificates: acceptSelfSignedCertificates,
+            isValidated: performDefaultValidation || validateHost
+        )
     }
     #endif
+
+    /// Creates an evaluator with certificates in DER.
+    package init(certificates: [Data], acceptSelfSignedCertificates: Bool = false, isValidated: Bool = true) {
+        rule =
+            switch (acceptSelfSignedCertificates, isValidated) {
+            case (_, false): .keys(ofCertificates: certificates, isValidated: false)
+            case (true, true): .authorities(certificates)
+            case (false, true): .keys(ofCertificates: certificates, isValidated: true)
+            }
+    }
 }
 
 /// Trusts servers with the public key of one of the certificates in the app's main bundle.
 public final class PublicKeysTrustEvaluator: PolicyTrustEvaluating {
-    private let certificates: [Data]
-
-    var rule: ServerTrustRule { .certificates(certificates) }
+    let rule: ServerTrustRule
 
     /// Creates an evaluator with the keys of the certificates in the app's main bundle.
     ///
     /// - Parameters:
-    ///   - performDefaultValidation: Has no effect: the system's validation is always performed.
-    ///   - validateHost: Has no effect: the host is always validated.
+    ///   - performDefaultValidation: Whether the server's certificate is validated; default: yes. It is also validated
+    ///     if only one of this and `validateHost` is `false`.
+    ///   - validateHost: Whether the host is validated; default: yes.
     public init(performDefaultValidation: Bool = true, validateHost: Bool = true) {
-        certificates = BundledCertificates(bundle: .main).data
+        rule = .keys(
+            ofCertificates: BundledCertificates(bundle: .main).data,
+            isValidated: performDefaultValidation || validateHost
+        )
     }
 }
 
@@ -178,52 +188,4 @@ public struct BundledCertificates {
 extension Bundle {
     /// The certificates among the bundle's resources.
     public var af: BundledCertificates { BundledCertificates(bundle: self) }
-}
-
-extension ServerTrustManager {
-    /// The policy of the evaluators; evaluators of the app's own are left out.
-    var policy: TLSPolicy {
-        var insecureHosts: [String] = []
-        var pins: [String: [String]] = [:]
-        for (host, evaluator) in evaluators {
-            for rule in Self.rules(of: evaluator) ?? [] {
-                switch rule {
-                case .disabled: insecureHosts.append(host)
-                case .certificates(let certificates):
-                    pins[host, default: []] += certificates.compactMap(CertificateKey.pin(ofCertificate:))
-                case .system, .all: break
-                }
-            }
-        }
-        return TLSPolicy(trust: insecureHosts.isEmpty ? .system : .insecureTrustAll(for: insecureHosts), pins: pins)
-    }
-
-    /// Checks that the policy expresses the rule of a host.
-    ///
-    /// - Throws: ``AFError/serverTrustEvaluationFailed(reason:)``.
-    func check(_ host: String) throws {
-        guard let evaluator = try serverTrustEvaluator(forHost: host) else { return }
-        guard let rules = Self.rules(of: evaluator) else {
-            throw AFError.serverTrustEvaluationFailed(reason: .customEvaluationFailed(error: UnsupportedEvaluator()))
-        }
-        for case .certificates(let certificates) in rules
-        where certificates.compactMap(CertificateKey.pin(ofCertificate:)).isEmpty {
-            throw AFError.serverTrustEvaluationFailed(reason: .noCertificatesFound)
-        }
-    }
-
-    /// The simple rules of an evaluator; `nil` if one is an evaluator of the app's own.
-    private static func rules(of evaluator: any ServerTrustEvaluating) -> [ServerTrustRule]? {
-        guard let evaluator = evaluator as? any PolicyTrustEvaluating else { return nil }
-        guard case .all(let evaluators) = evaluator.rule else { return [evaluator.rule] }
-        let rules = evaluators.map(rules)
-        return rules.contains { $0 == nil } ? nil : rules.flatMap { $0 ?? [] }
-    }
-}
-
-/// An evaluator of the app's own cannot be expressed as a policy.
-struct UnsupportedEvaluator: LocalizedError {
-    var errorDescription: String? {
-        "Evaluators of the app's own are not supported: use a TLSPolicy of TargetKit, or an evaluator of this module."
-    }
 }

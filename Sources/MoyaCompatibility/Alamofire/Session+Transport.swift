@@ -17,7 +17,15 @@ extension Session {
     }
 
     private var exchangeTransport: any Transport {
-        let tls = serverTrustManager?.policy ?? .system
+        guard let serverTrustManager else { return exchangeTransport(.system) }
+        return TrustingTransport(
+            manager: Unchecked(serverTrustManager),
+            hosts: serverTrustManager.authorities.mapValues(exchangeTransport),
+            others: exchangeTransport(serverTrustManager.policy)
+        )
+    }
+
+    private func exchangeTransport(_ tls: TLSPolicy) -> any Transport {
         if hasOwnProtocols { return URLSessionTransport(configuration: sessionConfiguration, tls: tls) }
         guard tls != .system || hasOwnLimits else { return SystemTransport.shared }
         #if canImport(CTargetKitCurl)

@@ -25,19 +25,17 @@ import FoundationNetworking
 /// | the redirect handler | whether redirects are followed |
 ///
 /// Others have no effect: see <doc:DifferencesFromMoya>.
+///
+/// The class is `@unchecked Sendable`, as Alamofire's is, because apps keep sessions in global constants, which Swift 6
+/// accepts only of `Sendable` types, and the compiler checks no class that can have subclasses. Its properties do not
+/// change; an interceptor or monitor that several calls share protects its own state.
 open class Session: @unchecked Sendable {
-    // `@unchecked`, because the class is open and its settings predate `Sendable`; none of them changes.
-
     /// A session with the default settings.
     public static let `default` = Session()
 
     /// The configuration.
     public let sessionConfiguration: URLSessionConfiguration
-    /// The delegate, which is not called.
-    public let delegate: SessionDelegate
-    /// The queue that Alamofire would use.
-    public let rootQueue: DispatchQueue
-    /// Whether requests start at once. Moya starts them itself.
+    /// The value passed to the initializer. It has no effect: a provider starts each request itself.
     public let startRequestsImmediately: Bool
     /// Changes and retries requests; `nil` if there is none.
     public let interceptor: (any RequestInterceptor)?
@@ -45,11 +43,11 @@ open class Session: @unchecked Sendable {
     public let serverTrustManager: ServerTrustManager?
     /// Determines whether redirects are followed; `nil`: yes.
     public let redirectHandler: Redirector?
-    /// Responses are not cached.
-    public let cachedResponseHandler: ResponseCacher?
 
     let additionalHeaders: [String: String]
     let eventMonitors: [any EventMonitor]
+    /// The calls in flight of all providers with this session.
+    let scope = RequestScope()
 
     /// Creates a session.
     ///
@@ -81,13 +79,10 @@ open class Session: @unchecked Sendable {
         eventMonitors: [any EventMonitor] = []
     ) {
         sessionConfiguration = configuration
-        self.delegate = delegate
-        self.rootQueue = rootQueue
         self.startRequestsImmediately = startRequestsImmediately
         self.interceptor = interceptor
         self.serverTrustManager = serverTrustManager
         self.redirectHandler = redirectHandler
-        self.cachedResponseHandler = cachedResponseHandler
         self.eventMonitors = eventMonitors
         additionalHeaders = configuration.headers.dictionary
     }
@@ -126,6 +121,19 @@ open class Session: @unchecked Sendable {
             cachedResponseHandler: cachedResponseHandler,
             eventMonitors: eventMonitors
         )
+    }
+}
+
+extension Session {
+    /// Cancels the calls in flight of all providers with this session. Stubbed calls are not cancelled.
+    ///
+    /// - Parameters:
+    ///   - queue: The queue of the completion; default: the main queue.
+    ///   - completion: Called when the calls have been cancelled; their own completions may follow.
+    public func cancelAllRequests(completingOnQueue queue: DispatchQueue = .main, completion: (() -> Void)? = nil) {
+        scope.cancelAll()
+        guard let completion = completion.map(Unchecked.init) else { return }
+        queue.async { completion.value() }
     }
 }
 

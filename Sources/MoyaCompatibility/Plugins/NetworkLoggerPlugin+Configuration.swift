@@ -4,16 +4,21 @@ import TargetKit
 
 extension NetworkLoggerPlugin {
     /// What a ``NetworkLoggerPlugin`` logs, and where.
-    public struct Configuration {
+    public struct Configuration: Sendable {
         /// Receives the lines about a request or a response.
         public typealias OutputType = (_ target: any TargetType, _ items: [String]) -> Void
 
         /// Formats the lines.
         public var formatter: Formatter
         /// Receives the lines.
-        public var output: OutputType
+        public var output: OutputType {
+            get { outputs.value }
+            set { outputs = Unchecked(newValue) }
+        }
         /// What is logged.
         public var logOptions: LogOptions
+
+        private var outputs: Unchecked<OutputType>
 
         /// Creates a configuration.
         ///
@@ -27,7 +32,7 @@ extension NetworkLoggerPlugin {
             logOptions: LogOptions = .default
         ) {
             self.formatter = formatter
-            self.output = output
+            outputs = Unchecked(output)
             self.logOptions = logOptions
         }
 
@@ -71,7 +76,7 @@ extension NetworkLoggerPlugin.Configuration {
     }
 
     /// The format of the lines.
-    public struct Formatter {
+    public struct Formatter: Sendable {
         /// Returns the text of a body.
         public typealias DataFormatterType = (Data) -> (String)
         /// Returns a line.
@@ -80,11 +85,26 @@ extension NetworkLoggerPlugin.Configuration {
         ) -> String
 
         /// Returns a line.
-        public var entry: EntryFormatterType
+        public var entry: EntryFormatterType {
+            get { functions.value.entry }
+            set { functions = Unchecked((newValue, requestData, responseData)) }
+        }
         /// Returns the text of a request's body.
-        public var requestData: DataFormatterType
+        public var requestData: DataFormatterType {
+            get { functions.value.requestData }
+            set { functions = Unchecked((entry, newValue, responseData)) }
+        }
         /// Returns the text of a response's body.
-        public var responseData: DataFormatterType
+        public var responseData: DataFormatterType {
+            get { functions.value.responseData }
+            set { functions = Unchecked((entry, requestData, newValue)) }
+        }
+
+        private typealias Functions = (
+            entry: EntryFormatterType, requestData: DataFormatterType, responseData: DataFormatterType
+        )
+
+        private var functions: Unchecked<Functions>
 
         /// Creates a formatter.
         ///
@@ -97,9 +117,7 @@ extension NetworkLoggerPlugin.Configuration {
             requestData: @escaping DataFormatterType = defaultDataFormatter,
             responseData: @escaping DataFormatterType = defaultDataFormatter
         ) {
-            self.entry = entry
-            self.requestData = requestData
-            self.responseData = responseData
+            functions = Unchecked((entry, requestData, responseData))
         }
 
         /// Returns the text of a body, without the values of fields such as `password` and `token`.

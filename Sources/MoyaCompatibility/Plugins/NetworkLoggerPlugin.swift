@@ -8,15 +8,12 @@ import FoundationNetworking
 
 /// Logs requests and responses, without the values of fields with secrets.
 public final class NetworkLoggerPlugin: PluginType, Sendable {
-    private let settings: Locked<Unchecked<Configuration>>
+    private let settings: Locked<Configuration>
 
     /// What is logged, and where.
     public var configuration: Configuration {
-        get { settings.withLock { $0 }.value }
-        set {
-            let new = Unchecked(newValue)
-            settings.withLock { $0 = new }
-        }
+        get { settings.withLock { $0 } }
+        set { settings.withLock { $0 = newValue } }
     }
 
     /// Creates a plugin.
@@ -24,7 +21,7 @@ public final class NetworkLoggerPlugin: PluginType, Sendable {
     /// - Parameter configuration: What is logged, and where; default: the method and the header fields, to standard
     ///   output.
     public init(configuration: Configuration = Configuration()) {
-        settings = Locked(Unchecked(configuration))
+        settings = Locked(configuration)
     }
 
     /// A plugin that logs the method and the header fields.

@@ -38,7 +38,8 @@ extension MoyaProvider {
             transport: session.makeTransport(),
             plugins: plugins + targetKitPlugins,
             options: session.options,
-            redirects: session.redirectHandler?.behavior == .doNotFollow ? .none : .follow()
+            redirects: session.redirectHandler?.behavior == .doNotFollow ? .none : .follow(),
+            scope: session.scope
         )
     }
 }
@@ -81,8 +82,7 @@ private struct RequestPlugin<Target: TargetType>: Plugin {
     }
 }
 
-/// Adapts and retries requests with the session's interceptor, adds the session's header fields, and checks that the
-/// session trusts the server.
+/// Adapts and retries requests with the session's interceptor, and adds the session's header fields.
 private struct SessionPlugin: Plugin {
     let session: Session
 
@@ -100,9 +100,6 @@ private struct SessionPlugin: Plugin {
             } catch {
                 throw AFError.requestAdaptationFailed(error: error)
             }
-        }
-        if let manager = session.serverTrustManager, request.url?.scheme == "https" {
-            try manager.check(request.url?.host ?? "")
         }
         // The transports have an `Accept-Encoding` of their own, and decode what they ask for.
         for (name, value) in session.additionalHeaders where request.value(forHTTPHeaderField: name) == nil {

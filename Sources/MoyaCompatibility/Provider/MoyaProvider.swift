@@ -31,10 +31,12 @@ public protocol MoyaProviderType: AnyObject {
 ///
 /// The endpoint is created on the caller's thread. Progress and completion are called on the callback queue, by default
 /// the main queue. ``targetKit`` makes the same calls with TargetKit's interface.
+///
+/// The class is `@unchecked Sendable`, because apps keep providers in global constants, which Swift 6 accepts only of
+/// `Sendable` types, and the compiler checks no class that can have subclasses. Its properties do not change or are
+/// locked. The closures are called on the thread of a caller, as they were by Moya. A subclass repeats the conformance:
+/// `class StubbedProvider: MoyaProvider<GitHub>, @unchecked Sendable`.
 open class MoyaProvider<Target: TargetType>: MoyaProviderType, @unchecked Sendable {
-    // `@unchecked`, because the class is open and Moya's closures predate `Sendable`. Its properties do not change, or
-    // are locked; the closures are called on the thread of a caller, as they were by Moya.
-
     /// Creates the endpoint of a target.
     public typealias EndpointClosure = (Target) -> Endpoint
     /// Receives the request of an endpoint, or an error.

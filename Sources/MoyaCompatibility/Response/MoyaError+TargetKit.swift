@@ -48,7 +48,7 @@ extension TargetKitError {
             return .responseValidationFailed(reason: .unacceptableStatusCode(code: response?.statusCode ?? 0))
         case .transport:
             if let error = underlying as? MultipartError { return error.afError }
-            return .sessionTaskFailed(error: cause)
+            return trustError ?? .sessionTaskFailed(error: cause)
         case .endpoint, .request:
             return requestError(cause)
         case .decoding, .envelope:
@@ -56,6 +56,11 @@ extension TargetKitError {
         case .shutDown, .cancelled:
             return .sessionInvalidated(error: cause)
         }
+    }
+
+    /// The error of a server that the session's manager does not trust.
+    private var trustError: AFError? {
+        ((underlying as? URLError)?.userInfo[NSUnderlyingErrorKey] as? UntrustedServer)?.error
     }
 
     private func requestError(_ cause: any Error) -> AFError {

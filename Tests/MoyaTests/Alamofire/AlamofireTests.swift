@@ -259,6 +259,33 @@ struct SessionTests {
     }
 }
 
+@Suite("Cancelling all requests of a session", .timeLimit(.minutes(3)))
+struct CancelAllTests {
+    @Test("All calls of providers with the session are cancelled, and those with another session are not")
+    func cancelAll() async throws {
+        let server = try EchoServer()
+        let session = Session()
+        let hanging = Call(baseURL: server.baseURL, path: "/hang")
+        let (first, second) = (MoyaProvider<Call>(session: session), MoyaProvider<Call>(session: session))
+        let other = MoyaProvider<Call>()
+        let ended = Log()
+        for provider in [first, second] {
+            provider.request(hanging, callbackQueue: .global()) { result in
+                ended.append("\(result.afError?.isExplicitlyCancelledError ?? false)")
+            }
+        }
+        let target = LegacyTarget(hanging)
+        let awaited = _Concurrency.Task { try await first.targetKit.request(target) }
+        let untouched = other.request(hanging) { _ in ended.append("the other session's") }
+        await server.waitForRequests(4)
+        session.cancelAllRequests(completingOnQueue: .global()) { ended.append("all") }
+        #expect(await ended.waitForCount(3).sorted() == ["all", "true", "true"])
+        await #expect(throws: (any Error).self) { try await awaited.value }
+        #expect(!untouched.isCancelled)
+        untouched.cancel()
+    }
+}
+
 /// Records the events of a session.
 private struct RecordingMonitor: EventMonitor {
     let queue = DispatchQueue(label: "monitor")

@@ -130,6 +130,17 @@ private final class PatientSession: Session, @unchecked Sendable {
     }()
 }
 
+/// Apps keep providers, sessions and configurations in global and static constants, which Swift 6 accepts only of `Sendable` types.
+private let sharedProvider = MoyaProvider<GitHub>(
+    stubClosure: MoyaProvider.immediatelyStub,
+    session: Networking.session
+)
+
+private enum Networking {
+    static let session = Session(configuration: .default)
+    static let logger = NetworkLoggerPlugin.Configuration(formatter: .init(requestData: { _ in "own" }))
+}
+
 extension MoyaProvider {
     func request(_ target: Target) async throws -> Response {
         try await withCheckedThrowingContinuation { continuation in
@@ -151,6 +162,29 @@ struct ShapeTests {
         _ = provider.request(.zen) { field = $0.response?.request?.value(forHTTPHeaderField: "X-Overridden") }
         #expect(field == "yes")
         #expect(provider.log.lines == ["request", "stub"])
+    }
+
+    @Test("Providers and sessions can be global constants, and be used in any task")
+    func global() async throws {
+        let response = try await _Concurrency.Task.detached { try await sharedProvider.request(.zen) }.value
+        #expect(response.data == GitHub.zen.sampleData)
+        #expect(sharedProvider.session === Networking.session)
+    }
+
+    @Test("Each function of a logger's configuration can be replaced")
+    func configuration() {
+        let log = Log()
+        var configuration = Networking.logger
+        configuration.formatter.entry = { identifier, message, target in "\(identifier) \(target.path) \(message)" }
+        configuration.formatter.responseData = { _ in "response" }
+        configuration.output = { target, items in log.append("\(target.path) \(items.count)") }
+        #expect(configuration.formatter.entry("a", "b", GitHub.zen) == "a /zen b")
+        #expect(configuration.formatter.requestData(Data()) == "own")
+        #expect(configuration.formatter.responseData(Data()) == "response")
+        configuration.formatter.requestData = { _ in "request" }
+        #expect(configuration.formatter.requestData(Data()) == "request")
+        configuration.output(GitHub.zen, ["a", "b"])
+        #expect(log.lines == ["/zen 2"])
     }
 
     @Test("Endpoints and sessions can be subclassed")

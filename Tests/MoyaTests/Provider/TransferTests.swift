@@ -127,6 +127,47 @@ struct TransferTests {
         #expect(folder.names == ["9"])
     }
 
+    @Test(
+        "The suggested destination has the name of Content-Disposition, else that of the URL",
+        arguments: [
+            ("attachment; filename=\"tea list.txt\"", "/files/7", "tea list.txt"), (nil, "/files/b.pdf", "b.pdf"),
+        ]
+    )
+    func suggestedName(disposition: String?, path: String, name: String) throws {
+        let response = try #require(head(path, disposition))
+        let options: DownloadRequest.Options = [.removePreviousFile]
+        let choose = DownloadRequest.suggestedDownloadDestination(for: .cachesDirectory, options: options)
+        let (file, chosen) = choose(folder.url, response)
+        let caches = FileManager.default.urls(for: .cachesDirectory, in: .userDomainMask).first
+        #expect(file.path == caches?.appendingPathComponent(name).path)
+        #expect(chosen == options)
+    }
+
+    #if canImport(FoundationNetworking)
+    @Test(
+        "On Linux, the suggested name is decoded as RFC 6266 states, and leaves the folder never",
+        arguments: [
+            ("attachment; filename*=UTF-8''t%C3%A9.txt; filename=t.txt", "/", "t\u{E9}.txt"),
+            ("attachment; filename=\"../../.profile\"", "/", "profile"), (nil, "/", "download"),
+        ]
+    )
+    func safeName(disposition: String?, path: String, name: String) throws {
+        let response = try #require(head(path, disposition))
+        let (file, _) = DownloadRequest.suggestedDownloadDestination()(folder.url, response)
+        let documents = FileManager.default.urls(for: .documentDirectory, in: .userDomainMask).first
+        #expect(file.path == documents?.appendingPathComponent(name).path)
+    }
+    #endif
+
+    private func head(_ path: String, _ disposition: String?) -> HTTPURLResponse? {
+        HTTPURLResponse(
+            url: server.baseURL.appendingPathComponent(path),
+            statusCode: 200,
+            httpVersion: nil,
+            headerFields: disposition.map { ["Content-Disposition": $0] }
+        )
+    }
+
     /// Makes a call and returns its steps.
     private func steps(_ call: Call) async -> [(fraction: Double, isCompleted: Bool)] {
         let steps = Locking<[(fraction: Double, isCompleted: Bool)]>([])

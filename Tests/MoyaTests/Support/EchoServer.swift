@@ -24,6 +24,8 @@ final class EchoServer: Sendable {
     /// The requests so far.
     var requests: [Received] { received.elements }
 
+    func waitForRequests(_ count: Int) async { _ = await received.waitForCount(count) }
+
     init() throws {
         let received = Recorder<Received>()
         self.received = received
@@ -48,7 +50,7 @@ final class EchoServer: Sendable {
         let parts = request.path.split(separator: "/").map(String.init)
         switch parts.first {
         case "status": return .status(Int(parts[1]) ?? 500)
-        case "redirect": return .redirect(to: "/echo")
+        case "redirect": return .redirect(to: request.query ?? "/echo")
         case "cookies": return .status(200, headers: ["Set-Cookie": "flavor=oat; Path=/"])
         case "hang": return .hang
         case "bytes": return .data(Data(repeating: 65, count: Int(parts[1]) ?? 0))

@@ -14,8 +14,33 @@ struct PageCompilationTests {
         let file = try folder.file("Page.swift", Data(page.source().utf8))
         let searched = [BuiltModules.folder] + DocumentationPage.moduleMapFolders
         let flags = searched.flatMap { ["-I", $0.path] }
-        let strict = ["-swift-version", "6", "-enable-upcoming-feature", "MemberImportVisibility"]
-        #expect(try await errors(strict + flags + ["-parse-as-library", file.path] + page.beside.map(\.path)) == "")
+        #expect(
+            try await errors(Self.strict + flags + ["-parse-as-library", file.path] + page.beside.map(\.path)) == ""
+        )
+    }
+
+    @Test(
+        "Each section of a page about Moya compiles as a separate file with only the imports that it shows",
+        arguments: DocumentationPage.pages(in: "Sources/MoyaCompatibility/TargetKitMoya.docc")
+    )
+    func compilesBySection(page: DocumentationPage) async throws {
+        let folder = try TemporaryFolder()
+        var files = page.beside
+        for (number, source) in try page.sectionSources().enumerated() {
+            files.append(try folder.file("Section\(number).swift", Data(source.utf8)))
+        }
+        for module in DocumentationPage.modules {
+            let name = module.deletingPathExtension().lastPathComponent
+            let emit = ["-emit-module", "-emit-module-path", folder.url.appending(path: "\(name).swiftmodule").path]
+            let emitted = try await output(
+                of: ["swiftc", "-parse-as-library", "-module-name", name, module.path] + emit
+            )
+            #expect(emitted.status == 0, "\(emitted.text)")
+        }
+        guard !files.isEmpty else { return }
+        let searched = [BuiltModules.folder, folder.url] + DocumentationPage.moduleMapFolders
+        let flags = Self.strict + searched.flatMap { ["-I", $0.path] } + ["-parse-as-library"]
+        #expect(try await errors(flags + files.map(\.path)) == "")
     }
 
     @Test("The README's manifest compiles")
@@ -31,6 +56,8 @@ struct PageCompilationTests {
             #expect(try await errors(["-package-description-version", "6.0.0", "-I", library, file.path]) == "")
         }
     }
+
+    private static let strict = ["-swift-version", "6", "-enable-upcoming-feature", "MemberImportVisibility"]
 
     private static let pages =
         [DocumentationPage("README.md"), DocumentationPage("README.zh-Hans.md")]

@@ -1,26 +1,25 @@
 // SPDX-License-Identifier: MIT
 #if os(Linux)
 import Foundation
-import TestSupport
 
 /// `openssl s_server`, or another program, on a free port, with generated certificates. Releasing the instance stops
 /// it.
-final class TLSServer: Sendable {
-    static let program = URL(fileURLWithPath: "/usr/bin/openssl")
-    static var isAvailable: Bool { FileManager.default.isExecutableFile(atPath: program.path) }
+package final class TLSServer: Sendable {
+    package static let program = URL(fileURLWithPath: "/usr/bin/openssl")
+    package static var isAvailable: Bool { FileManager.default.isExecutableFile(atPath: program.path) }
 
-    let folder: TemporaryFolder
-    let port: Int
+    package let folder: TemporaryFolder
+    package let port: Int
     private let child: ChildProcess
     private let output: FileHandle
     /// At whose end the server would end too.
     private let input: FileHandle
 
-    var baseURL: URL { URL(string: "https://localhost:\(port)") ?? URL(fileURLWithPath: "/") }
-    var authority: URL { file("ca.pem") }
+    package var baseURL: URL { URL(string: "https://localhost:\(port)") ?? URL(fileURLWithPath: "/") }
+    package var authority: URL { file("ca.pem") }
 
     /// Starts OpenSSL's server, which responds to each request with a page about its connection.
-    convenience init(days: Int = 2, arguments: [String] = ["-www"], name: String = "localhost") throws {
+    package convenience init(days: Int = 2, arguments: [String] = ["-www"], name: String = "localhost") throws {
         let certificates = ["-cert", "server.pem", "-key", "server.key", "-CAfile", "ca.pem"]
         let folder = try Self.certificates(days: days, name: name)
         let program = [Self.program.path, "s_server", "-accept", "127.0.0.1:0"]
@@ -28,14 +27,14 @@ final class TLSServer: Sendable {
     }
 
     /// A folder with an authority, and with certificates that it has issued for a server and a client.
-    static func certificates(days: Int = 2, name: String = "localhost") throws -> TemporaryFolder {
+    package static func certificates(days: Int = 2, name: String = "localhost") throws -> TemporaryFolder {
         let folder = try TemporaryFolder()
         try makeCertificates(in: folder.url, name: name, days: days)
         return folder
     }
 
     /// Starts a program in a folder with certificates. The program has to print `ACCEPT` and its address.
-    init(_ command: [String], in folder: TemporaryFolder) throws {
+    package init(_ command: [String], in folder: TemporaryFolder) throws {
         self.folder = folder
         let pipe = Pipe()
         let input = Pipe()
@@ -65,10 +64,10 @@ final class TLSServer: Sendable {
         _ = child.wait()
     }
 
-    func file(_ name: String) -> URL { folder.url.appendingPathComponent(name) }
+    package func file(_ name: String) -> URL { folder.url.appendingPathComponent(name) }
 
     /// The digest of the server's public key, as a pin has it.
-    func pin() throws -> String {
+    package func pin() throws -> String {
         try Self.shell(
             "openssl x509 -in server.pem -pubkey -noout | openssl pkey -pubin -outform DER"
                 + " | openssl dgst -sha256 -binary | openssl base64",
@@ -77,7 +76,7 @@ final class TLSServer: Sendable {
     }
 
     /// The server's output since the last query, up to the line with one of the prefixes.
-    func output(through starts: String...) async -> String {
+    package func output(through starts: String...) async -> String {
         await withCheckedContinuation { continuation in
             DispatchQueue.global().async {
                 // The server has to live so long.
@@ -88,12 +87,12 @@ final class TLSServer: Sendable {
     }
 
     /// Sends the bytes.
-    func send(_ bytes: Data) {
+    package func send(_ bytes: Data) {
         try? input.write(contentsOf: bytes)
     }
 
     /// Sends the bytes when the client has sent the text, and discards further data from the client.
-    func answer(_ bytes: Data, to text: String) async {
+    package func answer(_ bytes: Data, to text: String) async {
         await withCheckedContinuation { continuation in
             DispatchQueue.global().async { [input, output] in
                 var received = Data()

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: MIT
+import Foundation
+import TargetKit
+
+#if canImport(FoundationNetworking)
+import FoundationNetworking
+#endif
+
+/// An evaluator that a policy can express.
+protocol PolicyTrustEvaluating: ServerTrustEvaluating {
+    var rule: ServerTrustRule { get }
+}
+
+/// The rule for a host. Certificates are in DER.
+enum ServerTrustRule {
+    case system
+    case disabled
+    /// The server's key is that of one of the certificates, which the system has to trust if they are validated.
+    case keys(ofCertificates: [Data], isValidated: Bool)
+    /// The server's certificate is one of these, or is signed by one of them.
+    case authorities([Data])
+    /// All of the rules.
+    case all([any ServerTrustEvaluating])
+}
+
+extension ServerTrustManager {
+    /// The policy for all hosts but those with ``authorities``; evaluators of the app's own are left out.
+    var policy: TLSPolicy {
+        var insecureHosts: [String] = []
+        var pins: [String: [String]] = [:]
+        for (host, evaluator) in evaluators {
+            for rule in Self.rules(of: evaluator) ?? [] {
+                switch rule {
+                case .disabled: insecureHosts.append(host)
+                case .keys(let certificates, let isValidated):
+                    pins[host, default: []] += certificates.compactMap(CertificateKey.pin(ofCertificate:))
+                    if !isValidated { insecureHosts.append(host) }
+                case .system, .authorities, .all: break
+                }
+            }
+        }
+        return TLSPolicy(trust: insecureHosts.isEmpty ? .system : .insecureTrustAll(for: insecureHosts), pins: pins)
+    }
+
+    /// The hosts with authorities of their own, in lowercase, with their policies.
+    var authorities: [String: TLSPolicy] {
+        let pins = policy.pins
+        var policies: [String: TLSPolicy] = [:]
+        for (host, evaluator) in evaluators {
+            for case .authorities(let certificates) in Self.rules(of: evaluator) ?? [] {
+                let trust = TLSPolicy.Trust.authorities(pem: Data(certificates.map(Self.pem).joined().utf8))
+                policies[host.lowercased()] = TLSPolicy(trust: trust, pins: pins)
+            }
+        }
+        return policies
+    }
+
+    /// Checks that the policy expresses the rule of a host.
+    ///
+    /// - Throws: ``AFError/serverTrustEvaluationFailed(reason:)``.
+    func check(_ host: String) throws(AFError) {
+        let evaluator: (any ServerTrustEvaluating)?
+        do {
+            evaluator = try serverTrustEvaluator(forHost: host)
+        } catch {
+            throw error.asAFError(or: .serverTrustEvaluationFailed(reason: .customEvaluationFailed(error: error)))
+        }
+        guard let evaluator else { return }
+        guard let rules = Self.rules(of: evaluator) else {
+            throw .serverTrustEvaluationFailed(reason: .customEvaluationFailed(error: UnsupportedEvaluator()))
+        }
+        for rule in rules {
+            switch rule {
+            case .keys(let certificates, _), .authorities(let certificates):
+                if certificates.compactMap(CertificateKey.pin(ofCertificate:)).isEmpty {
+                    throw .serverTrustEvaluationFailed(reason: .noCertificatesFound)
+                }
+            case .system, .disabled, .all: break
+            }
+        }
+    }
+
+    /// The simple rules of an evaluator; `nil` if one is an evaluator of the app's own.
+    private static func rules(of evaluator: any ServerTrustEvaluating) -> [ServerTrustRule]? {
+        guard let evaluator = evaluator as? any PolicyTrustEvaluating else { return nil }
+        guard case .all(let evaluators) = evaluator.rule else { return [evaluator.rule] }
+        let rules = evaluators.map(rules)
+        return rules.contains { $0 == nil } ? nil : rules.flatMap { $0 ?? [] }
+    }
+
+    private static func pem(_ certificate: Data) -> String {
+        let text = certificate.base64EncodedString(options: [.lineLength64Characters, .endLineWithLineFeed])
+        return "-----BEGIN CERTIFICATE-----\n\(text)\n-----END CERTIFICATE-----\n"
+    }
+}
+
+/// An evaluator of the app's own cannot be expressed as a policy.
+struct UnsupportedEvaluator: LocalizedError {
+    var errorDescription: String? {
+        "Evaluators of the app's own are not supported: use a TLSPolicy of TargetKit, or an evaluator of this module."
+    }
+}
+
+/// The underlying error of a failure of a server that the session's manager does not trust.
+struct UntrustedServer: ErrorWithKind {
+    let error: AFError
+
+    var kind: TargetKitError.Kind { .insecureConnection }
+}
+
+/// Sends requests only to servers for which the session has a rule, those of redirects included, and those to hosts
+/// with authorities of their own by separate transports.
+struct TrustingTransport: Transport {
+    let manager: Unchecked<ServerTrustManager>
+    /// The transports of hosts, in lowercase, with authorities of their own.
+    let hosts: [String: any Transport]
+    let others: any Transport
+
+    func send(_ request: TransportRequest) async throws -> TransportResponse {
+        try await send(request) { try await $0.send(request) }
+    }
+
+    func send(_ request: TransportRequest, cancelledBy handle: RequestHandle) async throws -> TransportResponse {
+        try await send(request) { try await $0.send(request, cancelledBy: handle) }
+    }
+
+    private func send(
+        _ request: TransportRequest,
+        by sending: (any Transport) async throws -> TransportResponse
+    ) async throws -> TransportResponse {
+        guard let url = request.urlRequest.url, let host = url.host, url.scheme?.lowercased() == "https" else {
+            return try await sending(others)
+        }
+        do {
+            try manager.value.check(host)
+        } catch {
+            throw URLError(.serverCertificateUntrusted, userInfo: [NSUnderlyingErrorKey: UntrustedServer(error: error)])
+        }
+        do {
+            return try await sending(hosts[host.lowercased()] ?? others)
+        } catch let error as URLError where Self.codes.contains(error.code) && manager.value.evaluators[host] != nil {
+            let cause = UntrustedServer(
+                error: .serverTrustEvaluationFailed(reason: .trustEvaluationFailed(error: error))
+            )
+            throw URLError(error.code, userInfo: error.userInfo.merging([NSUnderlyingErrorKey: cause]) { $1 })
+        }
+    }
+
+    /// The codes of a server that is not trusted.
+    private static let codes: Set<URLError.Code> = [
+        .serverCertificateUntrusted, .serverCertificateHasUnknownRoot, .serverCertificateHasBadDate,
+        .serverCertificateNotYetValid,
+    ]
+}

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT
+import TargetKitMoya
+
+enum Tea: TargetType {
+    case today
+    case member(name: String)
+
+    var baseURL: URL { URL(fileURLWithPath: "/") }
+    var path: String { "" }
+    var method: Moya.Method { .get }
+    var task: Task { .requestPlain }
+    var headers: [String: String]? { nil }
+}
+
+struct Member: Decodable {
+    var name: String
+}
+
+let provider = MoyaProvider<Tea>()
