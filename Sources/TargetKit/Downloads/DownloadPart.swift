@@ -28,7 +28,7 @@ final class DownloadPart: Sendable {
     }
 
     deinit {
-        close(descriptor)
+        FileLock.release(descriptor)
     }
 
     /// Lets another call open the part. Nothing may be written any more.

@@ -4,7 +4,7 @@ import Foundation
 /// Opens and locks a file, so that two calls or processes do not use it at the same time.
 enum FileLock {
     enum Outcome {
-        /// The file is locked until the descriptor is closed.
+        /// The file is locked until ``FileLock/release(_:)``.
         case locked(Int32, FileStatus)
         /// The lock cannot be taken; the code is `EWOULDBLOCK` if another call or process has it.
         case unavailable(Int32)
@@ -26,6 +26,13 @@ enum FileLock {
         }
     }
 
+    /// Releases the lock, and closes the descriptor. A process that is just being started may have a copy of it, which
+    /// would keep the lock if it were only closed.
+    static func release(_ descriptor: Int32) {
+        _ = flock(descriptor, LOCK_UN)
+        close(descriptor)
+    }
+
     private static func openNow(_ url: URL, _ mode: mode_t) -> Outcome {
         for _ in 0..<3 {
             // Another user may have created a link under the name, which can be predicted.
@@ -43,7 +50,7 @@ enum FileLock {
             {
                 return .locked(descriptor, status)
             }
-            close(descriptor)
+            release(descriptor)
         }
         return .unavailable(EWOULDBLOCK)
     }

@@ -43,7 +43,7 @@ package final class RecordLog<Record: Codable & Sendable>: Sendable {
                 throw error
             }
         } catch {
-            close(lock)
+            FileLock.release(lock)
             throw error
         }
         self.file = file
@@ -53,7 +53,7 @@ package final class RecordLog<Record: Codable & Sendable>: Sendable {
 
     deinit {
         close(content.withLock(\.descriptor))
-        close(lock)
+        FileLock.release(lock)
     }
 
     /// Appends lines of ``line(of:)``, and flushes them to permanent storage. After a failure, none of them is in the

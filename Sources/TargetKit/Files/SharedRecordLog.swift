@@ -39,7 +39,7 @@ package final class SharedRecordLog<Record: Codable & Sendable>: Sendable {
         _ body: (inout Session) throws(RecordLogFailure) -> Result
     ) throws(RecordLogFailure) -> Result {
         let lock = try RecordFile.lock(file, waiting: Self.longestWait)
-        defer { close(lock) }
+        defer { FileLock.release(lock) }
         var session = Session(file, state.withLock(\.self))
         // Also after a failure, because the descriptor may have been replaced.
         defer { state.withLock { $0 = session.state } }
@@ -74,7 +74,7 @@ package final class SharedRecordLog<Record: Codable & Sendable>: Sendable {
                 defer { descriptor = nil }
                 return descriptor
             }
-            if let descriptor { close(descriptor) }
+            if let descriptor { FileLock.release(descriptor) }
         }
     }
 }

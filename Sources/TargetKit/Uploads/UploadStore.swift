@@ -25,7 +25,7 @@ final class UploadStore: Sendable {
         self.descriptor = descriptor
     }
 
-    deinit { close(descriptor) }
+    deinit { FileLock.release(descriptor) }
 
     /// Opens the state of an upload.
     ///

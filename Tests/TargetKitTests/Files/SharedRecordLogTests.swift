@@ -96,6 +96,25 @@ struct SharedRecordLogTests {
         #expect(try second.turn("sending") != nil)
     }
 
+    #if os(Linux)
+    @Test("A turn that is released is free, although a process that is just being started has its descriptor")
+    func copiedTurn() throws {
+        let log = try Log(file)
+        let turn = try #require(try log.turn("sending"))
+        // Such a process has copies of all descriptors.
+        let links = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap(Int32.init)
+        let copies = links.filter { link in
+            (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(link)"))
+                == file.appendingPathExtension("sending").resolvingSymlinksInPath().path
+        }
+        .map { dup($0) }
+        defer { for copy in copies { close(copy) } }
+        #expect(copies.count == 1)
+        turn.release()
+        #expect(try log.turn("sending") != nil)
+    }
+    #endif
+
     @Test("A pipe, a link or a folder in the place of the file is refused", arguments: ["pipe", "link", "folder"])
     func notAFile(kind: String) throws {
         let place = folder.url.appendingPathComponent("place")
