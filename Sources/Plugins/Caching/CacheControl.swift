@@ -89,7 +89,7 @@ struct CacheControl: Sendable {
     }
 }
 
-/// What a request asks of a cache (RFC 9111 §5.2.1).
+/// The cache directives of a request (RFC 9111 §5.2.1).
 struct RequestDirectives: Sendable {
     /// The request may be answered only after a validation: `no-cache`.
     var isRevalidating = false

@@ -19,7 +19,8 @@ extension CacheExchange {
             let response = try await network.send(request)
             return await received(response, network.context, requestTime, directives, stored, isOwnCondition: true)
         } catch {
-            guard let stored, !error.isCancellation, stored.freshness.isUsableOnError(for: directives, at: cache.now())
+            guard let stored, !error.isCancellation,
+                stored.freshness.allowsStaleIfError(for: directives, at: cache.now())
             else { throw error }
             return serve(stored)
         }
@@ -34,13 +35,13 @@ extension CacheExchange {
         let requestTime = cache.now()
         do {
             let response = try await network.send(conditional(stored))
-            if response.head.statusCode == 304, !Validators(response.head.headers).confirm(Validators(stored)) {
+            if response.head.statusCode == 304, !Validators(response.head.headers).validates(Validators(stored)) {
                 // It is not about this response (RFC 9111 §4.3.3).
                 return try await load(directives)
             }
             return await received(response, network.context, requestTime, directives, stored)
         } catch {
-            guard !error.isCancellation, stored.freshness.isUsableOnError(for: directives, at: cache.now()) else {
+            guard !error.isCancellation, stored.freshness.allowsStaleIfError(for: directives, at: cache.now()) else {
                 throw error
             }
             return serve(stored)
@@ -55,7 +56,7 @@ extension CacheExchange {
         let requestTime = cache.now()
         let begins = network.sendInBackground(conditional(stored)) { [self] result, context in
             if case .success(let response) = result {
-                if response.head.statusCode == 304, !Validators(response.head.headers).confirm(Validators(stored)) {
+                if response.head.statusCode == 304, !Validators(response.head.headers).validates(Validators(stored)) {
                     cache.remove(stored, in: storage)
                 } else {
                     _ = await received(response, context, requestTime, directives, stored)
@@ -88,7 +89,7 @@ extension CacheExchange {
         switch response.head.statusCode {
         case 304:
             let validators = Validators(response.head.headers)
-            guard let stored, validators.confirm(Validators(stored)),
+            guard let stored, validators.validates(Validators(stored)),
                 // Without a validator, it is about a response that the request's own condition is about.
                 !isOwnCondition || !validators.isEmpty || isAbout(stored)
             else { return response }
@@ -105,12 +106,14 @@ extension CacheExchange {
             answer.metrics = response.metrics
             return answer
         case 500, 502, 503, 504:
-            if let stored, stored.freshness.isUsableOnError(for: directives, at: responseTime) { return serve(stored) }
+            if let stored, stored.freshness.allowsStaleIfError(for: directives, at: responseTime) {
+                return serve(stored)
+            }
         default: break
         }
         guard isSameUser(context) else { return response }
         if isHead {
-            await describe(response.head, from: requestTime, to: responseTime, directives)
+            await freshen(response.head, from: requestTime, to: responseTime, directives)
         } else {
             await store(response, from: requestTime, to: responseTime, directives, replacing: stored)
         }
@@ -118,7 +121,7 @@ extension CacheExchange {
     }
 
     /// Updates or removes the stored response that the response to a HEAD request describes (RFC 9111 §4.3.5).
-    private func describe(
+    private func freshen(
         _ head: ResponseHead,
         from requestTime: Date,
         to responseTime: Date,

@@ -19,7 +19,7 @@ struct CacheExchange: Sendable {
     /// The greatest body that the caller accepts.
     let bodyLimit: Int
     let key: CacheKey
-    /// Whether the user is still the one whose credentials the request has.
+    /// Whether the request's user is still signed in.
     let isSameUser: @Sendable (RequestContext) -> Bool
     let generation: CacheGeneration
 
@@ -44,7 +44,7 @@ struct CacheExchange: Sendable {
         }
     }
 
-    /// The stored response, whatever its age; `nil` if there is none.
+    /// The stored response, regardless of its age; `nil` if there is none.
     func storedResponse() async -> TransportResponse? { await stored().map { serve($0) } }
 
     private func response(_ directives: RequestDirectives, isRevalidating: Bool) async throws -> TransportResponse {
@@ -53,12 +53,12 @@ struct CacheExchange: Sendable {
             cache.report(.miss(url))
             return directives.isOnlyIfCached ? .gatewayTimeout : try await load(directives)
         }
-        switch isRevalidating ? .validated : stored.freshness.use(for: directives, at: cache.now()) {
+        switch isRevalidating ? .mustValidate : stored.freshness.use(for: directives, at: cache.now()) {
         case .fresh, .stale: return serve(stored)
         case .staleWhileRevalidating:
             revalidate(stored, directives)
             return serve(stored)
-        case .validated:
+        case .mustValidate:
             if directives.isOnlyIfCached { return .gatewayTimeout }
             return hasOwnConditions ? try await load(directives, stored) : try await validate(stored, directives)
         }

@@ -6,7 +6,7 @@ import TargetKit
 import FoundationNetworking
 #endif
 
-/// What a stored response is found by: the URL and the user. The method is always GET.
+/// The cache key (RFC 9111 §2): the URL and the user. The method is always GET.
 struct CacheKey: Sendable, Hashable {
     /// The URL without its fragment.
     let url: String
@@ -60,7 +60,7 @@ struct CacheKey: Sendable, Hashable {
     }
 }
 
-/// A secret number of a cache, so that its digests cannot be compared with those of guessed texts.
+/// The secret salt of a cache's digests, against dictionary attacks.
 struct CacheSalt: Sendable {
     static let size = 32
     let bytes: [UInt8]

@@ -35,7 +35,7 @@ public enum CachePolicy: Sendable, Hashable {
     }
 
     /// The policy of `URLRequest` with the same effect on an exchange.
-    var ofRequest: URLRequest.CachePolicy {
+    var urlRequestPolicy: URLRequest.CachePolicy {
         switch self {
         case .useProtocol, .staleOnFailure: .useProtocolCachePolicy
         case .reload: .reloadIgnoringLocalCacheData
@@ -63,7 +63,7 @@ extension CallOptions {
 }
 
 extension CallOptions {
-    /// Whether the server confirms a cached response before it is used, also a fresh one.
+    /// Whether a cached response is validated before use, even if it is fresh.
     var validatesCachedResponse: Bool {
         get { self[ValidatesKey.self] }
         set { self[ValidatesKey.self] = newValue }

@@ -17,7 +17,7 @@ final class CachedResponse: Sendable {
     let requestTime: Date
     let responseTime: Date
     let freshness: Freshness
-    /// The number of bytes that it takes, about.
+    /// The approximate number of bytes in memory.
     let size: Int
 
     init(
@@ -54,8 +54,8 @@ final class CachedResponse: Sendable {
     var entityTag: String? { headers[.eTag] }
     var lastModified: String? { headers["Last-Modified"] }
 
-    /// Whether one of the two replaces the other.
-    func hasPlace(of other: CachedResponse) -> Bool { key == other.key && variant == other.variant }
+    /// Whether both have the same key and variant.
+    func replaces(_ other: CachedResponse) -> Bool { key == other.key && variant == other.variant }
 
     /// This response as the answer to a request (RFC 9111 §4): with its age, and without a body for HEAD.
     func answer(origin: Response.Origin, age: Double?, isHead: Bool) -> TransportResponse {
@@ -154,7 +154,7 @@ struct Validators: Sendable {
     ///
     /// Entity tags are compared weakly, as the server compares those of `If-None-Match` (RFC 9110 §13.1.2): nginx adds
     /// `W/` to the tag of a response that it compresses, and not to that of a 304.
-    func confirm(_ stored: Validators) -> Bool {
+    func validates(_ stored: Validators) -> Bool {
         if let entityTag {
             guard let other = stored.entityTag else { return false }
             return Self.areWeaklyEqual(entityTag, other)

@@ -5,7 +5,7 @@ import TargetKit
 /// The responses in a folder, a file for each.
 ///
 /// A file's name consists of digests of the URL, the user and the variant, so a response is found by listing one of
-/// 1,024 folders; there is no index that could be wrong, and opening the cache reads none of the files. A file is
+/// 1,024 folders; there is no index that could become inconsistent, and opening the cache reads none of the files. A file is
 /// written under a temporary name, and renamed; its checksum finds damage. Therefore any number of processes can use
 /// the folder, and each can end at any moment. Files are not flushed: after a loss of power, those that are incomplete
 /// count as missing.

@@ -86,7 +86,7 @@ extension DiskCacheLayout {
     }
 
     private func createSalt() throws(CacheFailure) {
-        let part = try CachePart(in: parts)
+        let part = try TemporaryCacheFile(in: parts)
         try part.write(Data(CacheSalt.random().bytes))
         // Unlike a rename, it does not replace the salt that another process has just created.
         guard link(part.path, saltFile) == 0 || errno == EEXIST else { throw CacheFailure("cannot create", saltFile) }
@@ -100,7 +100,7 @@ extension DiskCacheLayout {
 
     /// Removes the temporary files of processes that have ended: those that no process has locked.
     func removeLeftovers() {
-        for name in Self.names(in: parts) where CachePart.isName(name) {
+        for name in Self.names(in: parts) where TemporaryCacheFile.isName(name) {
             let path = parts + "/" + name
             let descriptor = Foundation.open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
             guard descriptor >= 0 else {
@@ -114,7 +114,7 @@ extension DiskCacheLayout {
 }
 
 /// A temporary file, locked as long as its process writes it, and removed with its last reference.
-final class CachePart: Sendable {
+final class TemporaryCacheFile: Sendable {
     let path: String
     private let descriptor: Int32
 
@@ -183,7 +183,7 @@ enum CacheEntryFile {
 
     /// Writes a file at once.
     static func write(_ data: Data, to path: String, in layout: DiskCacheLayout, _ folder: Int) throws(CacheFailure) {
-        let part = try CachePart(in: layout.parts)
+        let part = try TemporaryCacheFile(in: layout.parts)
         try part.write(data)
         if rename(part.path, path) == 0 { return }
         // The folder does not exist, or the name belongs to a folder.

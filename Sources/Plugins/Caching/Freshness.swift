@@ -81,25 +81,25 @@ struct Freshness: Sendable {
         case stale
         /// Stale, and the server allows it while the response is validated.
         case staleWhileRevalidating
-        /// After a validation only.
-        case validated
+        /// Stale: it must be validated before use.
+        case mustValidate
     }
 
     func use(for request: RequestDirectives, at now: Date) -> Use {
-        if requiresValidation || request.isRevalidating { return .validated }
-        guard let age = age(at: now) else { return .validated }
-        if let maxAge = request.maxAge, age > Double(maxAge) { return .validated }
+        if requiresValidation || request.isRevalidating { return .mustValidate }
+        guard let age = age(at: now) else { return .mustValidate }
+        if let maxAge = request.maxAge, age > Double(maxAge) { return .mustValidate }
         if lifetime > age, lifetime - age >= Double(request.minFresh) { return .fresh }
-        if request.minFresh > 0 || mustRevalidate { return .validated }
+        if request.minFresh > 0 || mustRevalidate { return .mustValidate }
         let staleness = age - lifetime
         // Without `max-stale`, `max-age` excludes stale responses (RFC 9111 §5.2.1.1).
-        if request.maxAge != nil, request.maxStale == 0 { return .validated }
+        if request.maxAge != nil, request.maxStale == 0 { return .mustValidate }
         if request.maxStale > 0, staleness <= Double(request.maxStale) { return .stale }
-        return staleness <= staleWhileRevalidate && staleWhileRevalidate > 0 ? .staleWhileRevalidating : .validated
+        return staleness <= staleWhileRevalidate && staleWhileRevalidate > 0 ? .staleWhileRevalidating : .mustValidate
     }
 
     /// Whether the response may be used after its validation has failed (RFC 5861 §4).
-    func isUsableOnError(for request: RequestDirectives, at now: Date) -> Bool {
+    func allowsStaleIfError(for request: RequestDirectives, at now: Date) -> Bool {
         guard !requiresValidation, !mustRevalidate, !request.isRevalidating, let age = age(at: now) else {
             return false
         }
@@ -108,7 +108,7 @@ struct Freshness: Sendable {
         return limit > 0 && age - lifetime <= limit
     }
 
-    /// Whether the response is fresh, whatever a request asks for.
+    /// Whether the response is fresh, regardless of the request's directives.
     func isFresh(at now: Date) -> Bool { age(at: now).map { lifetime > $0 } ?? false }
 }
 

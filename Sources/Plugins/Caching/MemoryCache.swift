@@ -29,7 +29,7 @@ final class MemoryCache: Sendable {
         self.limit = max(0, limit)
     }
 
-    /// The number of bytes, about.
+    /// The approximate number of bytes in memory.
     var size: Int { state.withLock(\.size) }
 
     /// The latest response that a closure accepts, of those for the key.
@@ -68,11 +68,11 @@ final class MemoryCache: Sendable {
         state.withLock { state in
             var slots = state.slots[response.key.url] ?? []
             let isLate = slots.contains {
-                $0.response.hasPlace(of: response) && $0.response.responseTime >= response.responseTime
+                $0.response.replaces(response) && $0.response.responseTime >= response.responseTime
             }
             if isFromDisk, isLate { return }
             slots.removeAll { slot in
-                let isReplaced = slot.response.hasPlace(of: response)
+                let isReplaced = slot.response.replaces(response)
                 if isReplaced { state.size -= slot.response.size }
                 return isReplaced
             }

@@ -51,7 +51,7 @@ extension ResponseCache {
         guard let found else { return nil }
         keepInMemory(found, generation, isFromDisk: true)
         // One that has arrived meanwhile is newer.
-        return memory.response(for: key) { $0.hasPlace(of: found) } ?? found
+        return memory.response(for: key) { $0.replaces(found) } ?? found
     }
 
     /// Keeps a response in memory, unless responses were removed since a generation.
@@ -68,7 +68,7 @@ extension ResponseCache {
     func store(_ response: CachedResponse, in storage: Storage, generation: CacheGeneration) {
         let url = response.key.url
         guard generation == self.generation(of: url) else {
-            memory.remove(url: url) { $0.hasPlace(of: response) }
+            memory.remove(url: url) { $0.replaces(response) }
             storage.disk?.begin(for: url) { storage.disk?.remove(response) }
             return
         }
@@ -95,7 +95,7 @@ extension ResponseCache {
     /// Removes one response.
     func remove(_ response: CachedResponse, in storage: Storage) {
         removals.withLock { $0.add(response.key.url) }
-        memory.remove(url: response.key.url) { $0.hasPlace(of: response) }
+        memory.remove(url: response.key.url) { $0.replaces(response) }
         storage.disk?.begin(for: response.key.url) { storage.disk?.remove(response) }
         report(.removed(count: 1))
     }
@@ -118,8 +118,8 @@ extension ResponseCache {
         Task { await removeAll(where: \.isPersonal) }
     }
 
-    /// Waits until what was begun before is on the disk.
-    package func settle() async {
+    /// Waits for all pending writes.
+    package func waitForWrites() async {
         _ = await open().disk?.onEachQueue { _ in }
     }
 }

@@ -43,7 +43,7 @@ public final class ResponseCache: Sendable {
         case failed(String)
     }
 
-    /// What is known once the folder is open.
+    /// The salt and the folder, after it was opened.
     struct Storage: Sendable {
         let salt: CacheSalt
         /// `nil` if there is no folder, or it cannot be used.
@@ -106,7 +106,7 @@ public final class ResponseCache: Sendable {
 
     deinit { log.finish() }
 
-    /// The events from now on. If more than 256 are unread, the oldest are dropped.
+    /// The events that occur after this call. If more than 256 are unread, the oldest are dropped.
     public var events: AsyncStream<Event> { log.stream() }
 
     /// The number of bytes, in memory and in the folder.
@@ -134,14 +134,14 @@ public final class ResponseCache: Sendable {
     }
 }
 
-extension ResponseCache.Entry: ReflectsDescription {
+extension ResponseCache.Entry: RedactedDescription {
     /// The URL without secrets.
-    public var description: String { RedactedURL(url).description }
+    package var redactedDescription: String { RedactedURL(url).description }
 }
 
-extension ResponseCache.Event: ReflectsDescription {
+extension ResponseCache.Event: RedactedDescription {
     /// The event in one line, with a URL without secrets.
-    public var description: String {
+    package var redactedDescription: String {
         switch self {
         case .hit(let url, let origin): "hit \(RedactedURL(url)) (\(origin))"
         case .miss(let url): "miss \(RedactedURL(url))"
@@ -153,7 +153,7 @@ extension ResponseCache.Event: ReflectsDescription {
     }
 }
 
-extension ResponseCache: ReflectsDescription {
+extension ResponseCache: RedactedDescription {
     /// The name of the type.
-    public var description: String { "ResponseCache" }
+    package var redactedDescription: String { "ResponseCache" }
 }

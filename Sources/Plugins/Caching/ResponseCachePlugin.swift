@@ -60,8 +60,9 @@ public struct ResponseCachePlugin: ExchangePlugin, ImmediatePlugin {
         }
         if let user { context[UserKey.self] = user(context) }
         let options = context.options
-        let validates = options.validatesCachedResponse && options.cachePolicy.ofRequest == .useProtocolCachePolicy
-        let policy = validates ? .reloadRevalidatingCacheData : options.cachePolicy.ofRequest
+        let validates =
+            options.validatesCachedResponse && options.cachePolicy.urlRequestPolicy == .useProtocolCachePolicy
+        let policy = validates ? .reloadRevalidatingCacheData : options.cachePolicy.urlRequestPolicy
         guard validates || options.cachePolicy != .useProtocol, request.cachePolicy != policy else { return request }
         var request = request
         request.cachePolicy = policy
@@ -116,7 +117,7 @@ public struct ResponseCachePlugin: ExchangePlugin, ImmediatePlugin {
         let method = urlRequest.httpMethod ?? "GET"
         guard method == "GET" || method == "HEAD" else { return nil }
         let fields = urlRequest.allHTTPHeaderFields ?? [:]
-        if !fields.isEmpty, fields.keys.contains(where: \.isForOrigin) { return nil }
+        if !fields.isEmpty, fields.keys.contains(where: \.bypassesCache) { return nil }
         if user == nil, hasUnknownCredential(fields, context) { return nil }
         let session = context[CredentialSessionKey.self]
         let id = context[UserKey.self] ?? user?(context)
@@ -177,7 +178,7 @@ private enum FirstRequestKey: RequestContextKey { typealias Value = TransportReq
 extension String {
     /// Whether a field of that name asks for something that a stored response cannot decide (RFC 9111 §4.3.2), or for
     /// another server than the URL does.
-    fileprivate var isForOrigin: Bool {
+    fileprivate var bypassesCache: Bool {
         switch utf8.count {
         case 4: equalsIgnoringASCIICase("Host")
         case 5: equalsIgnoringASCIICase("Range")

@@ -5,7 +5,12 @@ import TargetKit
 /// The position of a request in a distributed trace: the values of `traceparent` and `tracestate` (W3C Trace Context,
 /// https://www.w3.org/TR/trace-context/).
 public struct TraceContext: Sendable, Hashable {
-    private var traceNumber: (high: UInt64, low: UInt64)
+    private struct TraceNumber: Sendable, Hashable {
+        var high: UInt64
+        var low: UInt64
+    }
+
+    private var traceNumber: TraceNumber
     private var spanNumber: UInt64
     private var flags: UInt8
 
@@ -22,7 +27,7 @@ public struct TraceContext: Sendable, Hashable {
     ///
     /// - Parameter isSampled: Whether the trace is recorded; default `true`.
     public init(isSampled: Bool = true) {
-        traceNumber = (.random(in: 1 ... .max), .random(in: 0 ... .max))
+        traceNumber = TraceNumber(high: .random(in: 1 ... .max), low: .random(in: 0 ... .max))
         spanNumber = .random(in: 1 ... .max)
         flags = isSampled ? 1 : 0
         tracestate = nil
@@ -42,7 +47,7 @@ public struct TraceContext: Sendable, Hashable {
             let low = Self.number(bytes[19..<35]), high | low != 0, let span = Self.number(bytes[36..<52]), span != 0,
             let flags = Self.number(bytes[53..<55])
         else { return nil }
-        traceNumber = (high, low)
+        traceNumber = TraceNumber(high: high, low: low)
         spanNumber = span
         // The other flags have no meaning in version 00.
         self.flags = UInt8(flags) & 1
@@ -85,18 +90,6 @@ public struct TraceContext: Sendable, Hashable {
             }
         }
         return number
-    }
-
-    /// Compares traces, spans, flags and states.
-    public static func == (left: Self, right: Self) -> Bool {
-        left.traceNumber == right.traceNumber && left.spanNumber == right.spanNumber && left.flags == right.flags
-            && left.tracestate == right.tracestate
-    }
-
-    /// Hashes the span.
-    public func hash(into hasher: inout Hasher) {
-        hasher.combine(traceNumber.low)
-        hasher.combine(spanNumber)
     }
 }
 

@@ -21,13 +21,13 @@ extension OfflineOutbox {
         let call = newCall(of: target)
         if call.policy == .never { return .sent(try await provider.request(target, options: options)) }
         if isNetworkUsable, await !hasWaiting(in: call.accountGroup) {
-            switch await firstTry(target, options(of: call), epoch: epoch) {
+            switch await firstAttempt(target, options(of: call), epoch: epoch) {
             case .success(let response):
-                networkHasReturned()
+                callSucceeded()
                 return .sent(response)
             case .failure(let error):
                 guard call.policy.keeps(error) else { throw error }
-                update { $0.delays.addUnanswered(nil, at: elapsed.current) }
+                update { $0.delays.addNoResponse(nil, at: elapsed.current) }
             }
         }
         let id = UUID()
@@ -69,7 +69,7 @@ extension OfflineOutbox {
     public func retry(_ id: UUID) async throws(OutboxError) {
         let now = now()
         try await store.transaction { [self] transaction throws(OutboxError) in
-            guard transaction.current.items[id]?.hasEnded == true else { return }
+            guard transaction.current.items[id]?.isFailedOrExpired == true else { return }
             try transaction.write([OutboxRecord(change: .waiting, id: id, date: now)])
             update { $0.errors[id] = nil }
             report(id)
@@ -105,11 +105,11 @@ extension OfflineOutbox {
     ///
     /// - Throws: ``OutboxError``, like ``remove(_:)``.
     public func removeAll() async throws(OutboxError) {
-        let (account, tries) = update { content in
+        let (account, firstAttempts) = update { content in
             content.epoch += 1
-            return (content.account, Array(content.tries.values))
+            return (content.account, Array(content.firstAttempts.values))
         }
-        for task in tries { task.cancel() }
+        for task in firstAttempts { task.cancel() }
         try await remove { $0.call.account == account }
     }
 
@@ -173,15 +173,15 @@ extension OfflineOutbox {
     }
 
     /// Makes the first try of a call.
-    private func firstTry(
+    private func firstAttempt(
         _ target: Target,
         _ options: CallOptions,
         epoch: Int
     ) async -> Result<Response, TargetKitError> {
         let id = UUID()
-        defer { content.update { $0.tries[id] = nil } }
+        defer { content.update { $0.firstAttempts[id] = nil } }
         let (result, _) = await result(of: target, options) { content, task in
-            content.tries[id] = task
+            content.firstAttempts[id] = task
             return content.epoch == epoch
         }
         return result
@@ -220,7 +220,7 @@ extension OutboxItems {
     fileprivate func ended(toMakeRoomFor call: StoredCall, _ limits: OutboxLimits) throws(OutboxError) -> [Item] {
         var (count, byteCount) = (order.count + 1, byteCount + call.target.utf8.count)
         var dropped: [Item] = []
-        for item in all where item.hasEnded && (count > limits.count || byteCount > limits.byteCount) {
+        for item in all where item.isFailedOrExpired && (count > limits.count || byteCount > limits.byteCount) {
             dropped.append(item)
             count -= 1
             byteCount -= item.call.target.utf8.count

@@ -8,11 +8,11 @@ extension OfflineOutbox {
     /// How soon to try again when the file could not be used.
     private static var storageDelay: Duration { .seconds(30) }
 
-    /// Starts to send waiting entries, or lets the task that does so look again.
+    /// Starts to send waiting entries, or notifies the task that sends them.
     func startSending() {
         let begins = content.update { content in
             if content.isRunning {
-                content.isAsked = true
+                content.hasPendingChange = true
                 return false
             }
             content.isRunning = true
@@ -26,19 +26,19 @@ extension OfflineOutbox {
         repeat {
             do throws(OutboxError) {
                 delay = nil
-                guard try await store.beginTurn() else {
+                guard try await store.acquireSendingLock() else {
                     delay = Self.otherProcessDelay
                     continue
                 }
-                defer { if !store.endTurn() { delay = Self.storageDelay } }
+                defer { if !store.releaseSendingLock() { delay = Self.storageDelay } }
                 while let item = try await next() { await send(item) }
             } catch {
                 update { $0.storageError = error }
                 delay = Self.storageDelay
             }
         } while content.update({ content in
-            defer { (content.isAsked, content.isRunning) = (false, content.isAsked) }
-            return content.isAsked
+            defer { (content.hasPendingChange, content.isRunning) = (false, content.hasPendingChange) }
+            return content.hasPendingChange
         })
         sendLater(delay)
     }
@@ -61,8 +61,8 @@ extension OfflineOutbox {
     /// The time until an entry can be sent or expires; `nil` if none waits.
     private func timeToWait(_ delay: Duration?) -> Duration? {
         let content = content.value
-        let waits = content.items.all.filter { $0.target != nil && !$0.hasEnded }
-        guard !waits.isEmpty || store.hasTurn else { return nil }
+        let waits = content.items.all.filter { $0.target != nil && !$0.isFailedOrExpired }
+        guard !waits.isEmpty || store.holdsSendingLock else { return nil }
         let expiry = waits.map { $0.call.date.addingTimeInterval(limits.age / .seconds(1)) }.min()
         let untilExpiry =
             expiry.map { Duration.seconds(min(max(1, $0.timeIntervalSince(now()) + 1), 1e8)) } ?? LongestWait.year
@@ -101,7 +101,7 @@ extension OfflineOutbox {
     /// Ends the entries that have expired, and those whose call another process had begun that was killed.
     private func endAbandoned(_ transaction: inout OutboxTransaction<Target>, _ now: Date) throws(OutboxError) {
         let content = transaction.current
-        for item in content.items.all where item.target != nil && !item.hasEnded {
+        for item in content.items.all where item.target != nil && !item.isFailedOrExpired {
             if case .begun = item.state {
                 let text = "The app ended while the call was sent. The server may have processed it."
                 try transaction.write([OutboxRecord(change: .failed, id: item.id, failure: text)])
@@ -121,7 +121,7 @@ extension OfflineOutbox {
             content.task = task
             return content.account == item.call.account && content.items[item.id] != nil
         }
-        let outcome = isWanted ? OutboxOutcome(result, policy: item.call.policy, now: now()) : .unanswered
+        let outcome = isWanted ? OutboxOutcome(result, policy: item.call.policy, now: now()) : .noResponse
         // It does not throw, because what cannot be written is written later.
         try? await store.transaction(isRequired: false) { [self] transaction throws(OutboxError) in
             try end(item, outcome, &transaction)
@@ -154,24 +154,24 @@ extension OfflineOutbox {
         return (result, isWanted)
     }
 
-    /// Records what became of an entry.
+    /// Records the outcome of an entry's call.
     private func end(
         _ item: OutboxItems<Target>.Item,
         _ outcome: OutboxOutcome,
         _ transaction: inout OutboxTransaction<Target>
     ) throws(OutboxError) {
-        let isThere = transaction.current.items[item.id] != nil
+        let isInOutbox = transaction.current.items[item.id] != nil
         switch outcome {
         case .sent: try transaction.write([OutboxRecord(change: .ended, id: item.id)])
-        case .failed(let error) where isThere:
+        case .failed(let error) where isInOutbox:
             try transaction.write([OutboxRecord(change: .failed, id: item.id, failure: error.description)])
-        case .needsSignIn, .unanswered, .unavailable, .failed:
-            if isThere, item.call.policy == .ifUnsent {
+        case .needsSignIn, .noResponse, .unavailable, .failed:
+            if isInOutbox, item.call.policy == .ifUnsent {
                 try transaction.write([OutboxRecord(change: .waiting, id: item.id)])
             }
         }
         let time = elapsed.current
-        update { $0.endCall(of: item, with: outcome, isThere: isThere, at: time) }
+        update { $0.endCall(of: item, with: outcome, isInOutbox: isInOutbox, at: time) }
         if case .sent(let response) = outcome, let entry = content.value.entry(item) {
             readers.send(entry.with(.sent(response)))
         } else {
@@ -186,12 +186,12 @@ extension OfflineOutbox {
     /// Whether there is a network that calls may use, as far as it is known.
     var isNetworkUsable: Bool { reachability?.status.serves(options.refusedNetworks) ?? true }
 
-    /// A call has succeeded, so the reasons to wait may be gone.
-    func networkHasReturned() {
-        guard content.value.items.all.contains(where: { !$0.hasEnded }) else { return }
+    /// Ends delays after a successful call.
+    func callSucceeded() {
+        guard content.value.items.all.contains(where: { !$0.isFailedOrExpired }) else { return }
         update { content in
             content.unauthorized = nil
-            content.delays.endUnanswered()
+            content.delays.endNoResponse()
         }
         startSending()
     }
@@ -207,7 +207,7 @@ extension OfflineOutbox {
                 var isChange = false
                 for await _ in statuses {
                     guard let self else { return }
-                    if isChange { self.update { $0.delays.endUnanswered() } }
+                    if isChange { self.update { $0.delays.endNoResponse() } }
                     isChange = true
                     self.startSending()
                 }

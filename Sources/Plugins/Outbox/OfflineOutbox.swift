@@ -138,7 +138,7 @@ public final class OfflineOutbox<Target: TargetType & Codable>: Sendable {
                 content.epoch += 1
                 content.unauthorized = nil
                 content.delays.removeAll()
-                return Array(content.tries.values) + [content.task].compactMap(\.self)
+                return Array(content.firstAttempts.values) + [content.task].compactMap(\.self)
             }
             for task in tasks { task.cancel() }
             startSending()

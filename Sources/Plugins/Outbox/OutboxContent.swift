@@ -19,8 +19,8 @@ struct OutboxContent<Target: TargetType & Codable>: Sendable {
     var sending: UUID?
     /// The task of its call.
     var task: Task<Result<Response, TargetKitError>, Never>?
-    /// The first tries of calls that are not entries yet.
-    var tries: [UUID: Task<Result<Response, TargetKitError>, Never>] = [:]
+    /// The first firstAttempts of calls that are not entries yet.
+    var firstAttempts: [UUID: Task<Result<Response, TargetKitError>, Never>] = [:]
     /// The number of changes of the account and of removals of all entries. A first try from before is not kept.
     var epoch = 0
     /// The entry that the server has rejected with the status 401.
@@ -32,7 +32,7 @@ struct OutboxContent<Target: TargetType & Codable>: Sendable {
     /// Whether the task that sends the entries is running.
     var isRunning = false
     /// Whether it has to look again when it has nothing left to send.
-    var isAsked = false
+    var hasPendingChange = false
 }
 
 extension OutboxContent {
@@ -68,14 +68,14 @@ extension OutboxContent {
 
     /// Whether an entry has to be sent before a new one of its group.
     func hasWaiting(in group: OutboxGroup) -> Bool {
-        items.all.contains { $0.call.accountGroup == group && $0.target != nil && !$0.hasEnded }
+        items.all.contains { $0.call.accountGroup == group && $0.target != nil && !$0.isFailedOrExpired }
     }
 
     /// The entries of the account that are sent next, the first of each group.
-    private var heads: [OutboxItems<Target>.Item] {
+    private var firstOfEachGroup: [OutboxItems<Target>.Item] {
         var groups: Set<OutboxGroup> = []
         return items.all.filter { item in
-            item.call.account == account && item.target != nil && !item.hasEnded
+            item.call.account == account && item.target != nil && !item.isFailedOrExpired
                 && groups.insert(item.call.accountGroup).inserted
         }
     }
@@ -83,27 +83,27 @@ extension OutboxContent {
     /// The entry to send now: of those with the fewest failures, the first.
     func next(at time: Duration) -> OutboxItems<Target>.Item? {
         guard unauthorized.flatMap({ items[$0] }) == nil, delays.wait(at: time) == .zero else { return nil }
-        return heads.filter { delays.wait(of: $0.call.accountGroup, at: time) == .zero }
+        return firstOfEachGroup.filter { delays.wait(of: $0.call.accountGroup, at: time) == .zero }
             .min { delays.failureCount(of: $0.call.accountGroup) < delays.failureCount(of: $1.call.accountGroup) }
     }
 
-    /// Takes over what the end of an entry's call means for it and for the others.
+    /// Applies the outcome of an entry's call to the entry and to the delays of the others.
     mutating func endCall(
         of item: OutboxItems<Target>.Item,
         with outcome: OutboxOutcome,
-        isThere: Bool,
+        isInOutbox: Bool,
         at time: Duration
     ) {
         (sending, task) = (nil, nil)
-        // A call that was cancelled for the next account says nothing.
-        guard account == item.call.account, isThere else { return }
+        // The outcome of a call that was cancelled by a change of account is ignored.
+        guard account == item.call.account, isInOutbox else { return }
         switch outcome {
         case .sent: delays.remove(item.call.accountGroup)
         case .failed(let error):
             errors[item.id] = error
             delays.remove(item.call.accountGroup)
         case .needsSignIn: unauthorized = item.id
-        case .unanswered: delays.addUnanswered(item.call.accountGroup, at: time)
+        case .noResponse: delays.addNoResponse(item.call.accountGroup, at: time)
         case .unavailable(let delay): delays.addUnavailable(item.call.accountGroup, retryAfter: delay, at: time)
         }
     }
@@ -111,7 +111,8 @@ extension OutboxContent {
     /// The time until an entry can be sent; `nil` if none waits.
     func wait(at time: Duration) -> Duration? {
         guard unauthorized.flatMap({ items[$0] }) == nil else { return nil }
-        return heads.map { max(delays.wait(at: time), delays.wait(of: $0.call.accountGroup, at: time)) }.min()
+        return firstOfEachGroup.map { max(delays.wait(at: time), delays.wait(of: $0.call.accountGroup, at: time)) }
+            .min()
     }
 }
 
@@ -124,12 +125,12 @@ struct OutboxDelays: Sendable {
         func wait(at time: Duration) -> Duration { end.map { max(.zero, $0 - time) } ?? .zero }
     }
 
-    /// The longest delay that is not the server's.
+    /// The longest delay without `Retry-After`.
     private static let longest = 300.0
     /// The longest `Retry-After` that is honored.
     private static let longestRetryAfter = Duration.seconds(86_400)
 
-    /// After failures without an answer.
+    /// After failures without a response.
     private var all = Delay()
     private var groups: [OutboxGroup: Delay] = [:]
 
@@ -142,7 +143,7 @@ struct OutboxDelays: Sendable {
     /// Delays all entries.
     ///
     /// - Parameter group: The group of the entry that was sent, which the others then overtake.
-    mutating func addUnanswered(_ group: OutboxGroup?, at time: Duration) {
+    mutating func addNoResponse(_ group: OutboxGroup?, at time: Duration) {
         all = Self.next(after: all, at: time)
         if let group { groups[group, default: Delay()].failureCount += 1 }
     }
@@ -162,7 +163,7 @@ struct OutboxDelays: Sendable {
     }
 
     /// Ends the delays that are not the server's.
-    mutating func endUnanswered() {
+    mutating func endNoResponse() {
         all = Delay()
     }
 

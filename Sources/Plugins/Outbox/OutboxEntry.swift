@@ -41,9 +41,9 @@ public struct OutboxEntry<Target: TargetType>: Identifiable, Sendable {
     }
 }
 
-extension OutboxEntry: ReflectsDescription {
+extension OutboxEntry: RedactedDescription {
     /// The target and the state in one line, without the target's values.
-    public var description: String {
+    package var redactedDescription: String {
         let state =
             switch state {
             case .waiting: "waiting"

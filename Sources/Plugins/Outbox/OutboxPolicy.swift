@@ -43,15 +43,15 @@ extension CallOptions {
 private enum OutboxPolicyKey: CallOptionKey { static let defaultValue = OutboxPolicy.ifUnanswered }
 private enum OutboxGroupKey: CallOptionKey { static let defaultValue: String? = nil }
 
-/// What the end of an entry's call means for the entry.
+/// The outcome of an entry's call.
 enum OutboxOutcome: Sendable {
     case sent(Response)
     /// It is not sent again.
     case failed(TargetKitError)
     /// The server has rejected the credentials.
     case needsSignIn
-    /// There was no answer: other entries wait, too.
-    case unanswered
+    /// No response was received: other entries also wait.
+    case noResponse
     /// The server asks to try again later, after a delay if it says so.
     case unavailable(Duration?)
 
@@ -66,11 +66,11 @@ enum OutboxOutcome: Sendable {
         if error.kind == .unauthorized {
             self = .needsSignIn
         } else if policy == .ifUnsent {
-            self = error.isUnsent || error.stage == .shutDown ? .unanswered : .failed(error)
+            self = error.isUnsent || error.stage == .shutDown ? .noResponse : .failed(error)
         } else if error.isUnavailable {
             self = .unavailable(error.response.flatMap { RetryAfter.delay(in: $0.headers, now: now) })
         } else if error.isUnanswered || error.stage == .cancelled || error.stage == .shutDown {
-            self = .unanswered
+            self = .noResponse
         } else {
             self = .failed(error)
         }

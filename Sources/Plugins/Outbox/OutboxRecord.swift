@@ -26,7 +26,7 @@ struct OutboxRecord: Codable, Sendable {
     var next: UUID?
     /// The description of the failure.
     var failure: String?
-    /// The date from which the age of an entry counts that is sent again.
+    /// The date of the retry, from which the entry's age is measured.
     var date: Date?
 }
 
@@ -65,7 +65,7 @@ struct OutboxItems<Target: TargetType & Codable>: Sendable {
         var state = State.waiting
 
         /// Whether it has failed or expired.
-        var hasEnded: Bool {
+        var isFailedOrExpired: Bool {
             switch state {
             case .waiting, .begun: false
             case .failed, .expired: true

@@ -2,7 +2,7 @@
 import Foundation
 import TargetKit
 
-/// The entries of an outbox, and the file that has them. Several processes can use one file.
+/// The entries of an outbox, and the file that stores them. Several processes can use one file.
 ///
 /// The entries change only on a serial queue, while the file is locked.
 final class OutboxStore<Target: TargetType & Codable>: Sendable {
@@ -14,7 +14,7 @@ final class OutboxStore<Target: TargetType & Codable>: Sendable {
     /// Changes that were made, and could not be written yet.
     private let unwritten = Locked<[OutboxRecord]>([])
     /// The right to send the entries of the file.
-    private let turn = Locked<SharedRecordLog<OutboxRecord>.Turn?>(nil)
+    private let turn = Locked<SharedRecordLog<OutboxRecord>.NamedLock?>(nil)
 
     /// Reads the entries.
     init(_ file: URL?, _ content: OutboxContent<Target>) throws(OutboxError) {
@@ -28,11 +28,11 @@ final class OutboxStore<Target: TargetType & Codable>: Sendable {
     }
 
     /// Takes the right to send the entries, which one process at a time has. Returns whether no other process has it.
-    func beginTurn() async throws(OutboxError) -> Bool {
-        guard let log, !hasTurn else { return true }
-        let result = await queue.run { () -> Result<SharedRecordLog<OutboxRecord>.Turn?, OutboxError> in
+    func acquireSendingLock() async throws(OutboxError) -> Bool {
+        guard let log, !holdsSendingLock else { return true }
+        let result = await queue.run { () -> Result<SharedRecordLog<OutboxRecord>.NamedLock?, OutboxError> in
             do throws(RecordLogFailure) {
-                return .success(try log.turn("sending"))
+                return .success(try log.lock(named: "sending"))
             } catch {
                 return .failure(OutboxError(error))
             }
@@ -44,7 +44,7 @@ final class OutboxStore<Target: TargetType & Codable>: Sendable {
 
     /// Lets other processes send, unless the end of a call could not be written: they would send its entry again.
     /// Returns whether they can send.
-    func endTurn() -> Bool {
+    func releaseSendingLock() -> Bool {
         guard unwritten.withLock(\.isEmpty) else { return false }
         let turn = turn.withLock { turn in
             defer { turn = nil }
@@ -56,7 +56,7 @@ final class OutboxStore<Target: TargetType & Codable>: Sendable {
     }
 
     /// Whether this process has the right to send the entries of the file.
-    var hasTurn: Bool { turn.withLock { $0 != nil } }
+    var holdsSendingLock: Bool { turn.withLock { $0 != nil } }
 
     /// Reads what other processes have written, and changes the entries.
     ///

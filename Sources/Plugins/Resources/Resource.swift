@@ -22,7 +22,7 @@ public final class Resource<Value: Decodable & Sendable>: Sendable {
         public internal(set) var value: Value?
         /// Whether the value is being loaded.
         public internal(set) var isLoading = false
-        /// The error of the last load; `nil` if it succeeded. The value of an earlier load stays.
+        /// The error of the last load; `nil` if it succeeded. The previous value is kept.
         public internal(set) var error: TargetKitError?
     }
 
@@ -126,7 +126,8 @@ public final class Resource<Value: Decodable & Sendable>: Sendable {
 
     /// Loads the value, or waits for the load in progress.
     ///
-    /// The server confirms a response of a ``ResponseCache`` before it is used, also a fresh one. The load is cancelled when all tasks that wait for it are cancelled.
+    /// A response from a ``ResponseCache`` is validated before use, even if it is fresh. The load is cancelled when all
+    /// tasks that wait for it are cancelled.
     ///
     /// - Returns: The latest value.
     /// - Throws: The error of the load, which is also in the ``state``; stage `.cancelled` if the waiting task is

@@ -13,14 +13,14 @@ struct ResourceLoad<Value: Sendable>: Sendable {
 
 /// The value of a resource, its load, and the updates that are in progress.
 struct ResourceContent<Value: Decodable & Sendable>: Sendable {
-    /// A change that is shown before its call has ended.
+    /// An optimistic change whose call is in progress.
     private struct Update: Sendable {
         let number: Int
         let change: @Sendable (inout Value) -> Void
         /// The number of the success of its call.
         var confirmation: Int?
-        /// Whether a value was loaded meanwhile, which may have the change already.
-        var isUncertain = false
+        /// Whether a value that may include the change was loaded during the call.
+        var mayIncludeChange = false
 
         func changed(_ value: Value) -> Value {
             var value = value
@@ -40,7 +40,7 @@ struct ResourceContent<Value: Decodable & Sendable>: Sendable {
     private(set) var load: ResourceLoad<Value>?
 
     /// The value without the changes of updates.
-    private var base: Value?
+    private var loadedValue: Value?
     /// In the order in which they began.
     private var updates: [Update] = []
     private var lastNumber = 0
@@ -86,12 +86,12 @@ struct ResourceContent<Value: Decodable & Sendable>: Sendable {
         }
         switch result {
         case .success((let value, let age)):
-            base = value
+            loadedValue = value
             loadingTime = time - age
             state.error = nil
             if let invalidation, invalidation < number { self.invalidation = nil }
             updates.removeAll { $0.confirmation.map { $0 < number } ?? false }
-            for index in updates.indices { updates[index].isUncertain = true }
+            for index in updates.indices { updates[index].mayIncludeChange = true }
         case .failure(let error): state.error = error
         }
         endLoad()
@@ -100,7 +100,7 @@ struct ResourceContent<Value: Decodable & Sendable>: Sendable {
     }
 
     mutating func replace(by value: Value, at time: Duration) {
-        base = value
+        loadedValue = value
         loadingTime = time
         invalidation = nil
         state.error = nil
@@ -128,7 +128,7 @@ struct ResourceContent<Value: Decodable & Sendable>: Sendable {
     private mutating func endLoad() {
         load = nil
         state.isLoading = false
-        show()
+        applyUpdates()
     }
 
     // MARK: Updates
@@ -137,7 +137,7 @@ struct ResourceContent<Value: Decodable & Sendable>: Sendable {
     mutating func begin(_ change: @escaping @Sendable (inout Value) -> Void) -> Int {
         lastNumber += 1
         updates.append(Update(number: lastNumber, change: change))
-        show()
+        applyUpdates()
         return lastNumber
     }
 
@@ -150,17 +150,17 @@ struct ResourceContent<Value: Decodable & Sendable>: Sendable {
         } else {
             updates.remove(at: index)
         }
-        show()
+        applyUpdates()
     }
 
     /// Applies the changes to the value. Those that are confirmed become part of it, unless a load in progress or an
     /// earlier update can still change what they are applied to.
-    private mutating func show() {
+    private mutating func applyUpdates() {
         while load == nil, let first = updates.first, first.confirmation != nil {
-            base = base.map { first.changed($0) }
-            if first.isUncertain { invalidate() }
+            loadedValue = loadedValue.map { first.changed($0) }
+            if first.mayIncludeChange { invalidate() }
             updates.removeFirst()
         }
-        state.value = base.map { base in updates.reduce(base) { $1.changed($0) } }
+        state.value = loadedValue.map { loadedValue in updates.reduce(loadedValue) { $1.changed($0) } }
     }
 }

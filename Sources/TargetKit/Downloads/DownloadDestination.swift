@@ -158,9 +158,9 @@ extension DownloadDestination {
     }
 }
 
-extension DownloadDestination: ReflectsDescription {
+extension DownloadDestination: RedactedDescription {
     /// The file or folder.
-    public var description: String {
+    package var redactedDescription: String {
         switch location {
         case .file(let url): "the file \(url.path)"
         case .folder(let url): "the folder \(url.path)"

@@ -109,7 +109,7 @@ extension Endpoint: Hashable {
     }
 }
 
-extension Endpoint: ReflectsDescription {
+extension Endpoint: RedactedDescription {
     /// The method, URL and task, with secrets redacted.
-    public var description: String { "\(method) \(RedactedURL(url)), \(task)".inOneLine }
+    package var redactedDescription: String { "\(method) \(RedactedURL(url)), \(task)".inOneLine }
 }

@@ -34,7 +34,7 @@ public struct HTTPTask: Sendable {
     var hasTwoBodies = false
 
     /// No parameters, no body, and the response in memory.
-    public init() {}
+    package init() {}
 
     /// An encoder with sorted keys, so that equal values give equal bytes.
     static let jsonEncoder: JSONEncoder = {
@@ -80,9 +80,9 @@ extension HTTPTask {
     }
 }
 
-extension HTTPTask: ReflectsDescription {
+extension HTTPTask: RedactedDescription {
     /// The kinds of the task's parts, without their values.
-    public var description: String {
+    package var redactedDescription: String {
         var parts: [String] = []
         if !queries.isEmpty { parts.append("a query") }
         if !parameters.isEmpty { parts.append("parameters") }

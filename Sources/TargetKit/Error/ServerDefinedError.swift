@@ -22,9 +22,9 @@ public struct ServerDefinedError: Error, Sendable, Hashable {
     }
 }
 
-extension ServerDefinedError: LocalizedError, ReflectsDescription {
+extension ServerDefinedError: LocalizedError, RedactedDescription {
     /// The code in one line, without the message, which may quote what was sent.
-    public var description: String { "the server's code is \(code.debugDescription)" }
+    package var redactedDescription: String { "the server's code is \(code.debugDescription)" }
 
     /// The message; `nil` when it is empty.
     public var errorDescription: String? { message.isEmpty ? nil : message }

@@ -49,17 +49,17 @@ package final class SharedRecordLog<Record: Codable & Sendable>: Sendable {
 
     /// Takes a lock that belongs to the file and that one process at a time can have, until it is released or the
     /// process ends. Returns `nil` if another process, or another log, has it.
-    package func turn(_ name: String) throws(RecordLogFailure) -> Turn? {
+    package func lock(named name: String) throws(RecordLogFailure) -> NamedLock? {
         let url = file.appendingPathExtension(name)
         switch FileLock.open(url, mode: 0o600) {
-        case .locked(let descriptor, _): return Turn(descriptor)
+        case .locked(let descriptor, _): return NamedLock(descriptor)
         case .unavailable(EWOULDBLOCK): return nil
         case .unavailable(let code), .failed(let code): throw .unusable(path: url.path, code: code)
         }
     }
 
     /// A lock that is released with its last reference, or before.
-    package final class Turn: Sendable {
+    package final class NamedLock: Sendable {
         private let descriptor: Locked<Int32?>
 
         fileprivate init(_ descriptor: Int32) {

@@ -195,7 +195,7 @@ extension HTTPHeaders: ReflectsDescription {
     }
 }
 
-extension HTTPHeaders.Field: ReflectsDescription {
+extension HTTPHeaders.Field: RedactedDescription {
     /// `Name: value`, with the value of a secret field, and the queries of URLs, redacted.
-    public var description: String { "\(name): \(HeaderRedaction.standard.value(value, for: name))".inOneLine }
+    package var redactedDescription: String { "\(name): \(HeaderRedaction.standard.value(value, for: name))".inOneLine }
 }

@@ -58,9 +58,9 @@ public struct MultipartError: Error, Sendable, Hashable {
     }
 }
 
-extension MultipartError: CustomStringConvertible {
+extension MultipartError: RedactedDescription {
     /// The part, the reason and what to do in one line, without the contents of parts.
-    public var description: String {
+    package var redactedDescription: String {
         guard let partIndex, let partName else { return "multipart form: \(reason)" }
         return "multipart form, part \(partIndex + 1) \(partName.debugDescription): \(reason)"
     }

@@ -127,9 +127,9 @@ extension MultipartForm.Part {
     }
 }
 
-extension MultipartForm.Part: ReflectsDescription {
+extension MultipartForm.Part: RedactedDescription {
     /// The name and type, without the value.
-    public var description: String { "\(name.debugDescription), \(mimeType ?? "text/plain")" }
+    package var redactedDescription: String { "\(name.debugDescription), \(mimeType ?? "text/plain")" }
 }
 
 /// The content of a part.

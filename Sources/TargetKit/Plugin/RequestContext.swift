@@ -189,7 +189,7 @@ public struct RequestContext: Sendable {
     }
 }
 
-extension RequestContext: ReflectsDescription {
+extension RequestContext: RedactedDescription {
     /// The call, its attempt, and its target without associated values, which may be secrets.
-    public var description: String { "call \(id), attempt \(attempt), \(target.name)" }
+    package var redactedDescription: String { "call \(id), attempt \(attempt), \(target.name)" }
 }

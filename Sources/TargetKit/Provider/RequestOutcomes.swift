@@ -10,9 +10,9 @@ public struct RequestOutcome<Target: TargetType>: Sendable {
     public let result: Result<Response, TargetKitError>
 }
 
-extension RequestOutcome: ReflectsDescription {
+extension RequestOutcome: RedactedDescription {
     /// The position, target and result in one line, with secrets redacted.
-    public var description: String {
+    package var redactedDescription: String {
         let outcome =
             switch result {
             case .success(let response): response.description
@@ -31,7 +31,7 @@ public struct RequestOutcomes<Target: TargetType>: AsyncSequence, Sendable {
     public typealias Element = RequestOutcome<Target>
 
     /// Makes the calls and reads their outcomes.
-    public struct Iterator: AsyncIteratorProtocol, ReflectsDescription {
+    public struct Iterator: AsyncIteratorProtocol, RedactedDescription {
         private let run: @Sendable (Target) async -> Result<Response, TargetKitError>
         private let limit: Int
         private let isInOrder: Bool
@@ -44,7 +44,7 @@ public struct RequestOutcomes<Target: TargetType>: AsyncSequence, Sendable {
         private let calls = RunningCalls<Target>()
 
         /// The number of calls and of those that have started.
-        public var description: String { "\(targets.count) calls, \(startedCount) started" }
+        package var redactedDescription: String { "\(targets.count) calls, \(startedCount) started" }
 
         fileprivate init(_ outcomes: RequestOutcomes) {
             run = outcomes.run
@@ -134,9 +134,9 @@ private final class RunningCalls<Target: TargetType>: Sendable {
     }
 }
 
-extension RequestOutcomes: ReflectsDescription {
+extension RequestOutcomes: RedactedDescription {
     /// The number of calls.
-    public var description: String { "\(targets.count) calls" }
+    package var redactedDescription: String { "\(targets.count) calls" }
 }
 
 extension Provider {

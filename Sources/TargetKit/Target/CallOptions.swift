@@ -154,7 +154,7 @@ private enum DecoderKey: CallOptionKey { static let defaultValue: JSONDecoder? =
 private enum EnvelopeKey: CallOptionKey { static let defaultValue: (any ResponseEnvelope)? = nil }
 private enum HeadersKey: CallOptionKey { static let defaultValue = HTTPHeaders() }
 
-extension CallOptions: ReflectsDescription {
+extension CallOptions: RedactedDescription {
     /// The number of options that are set.
-    public var description: String { values.count == 1 ? "1 option" : "\(values.count) options" }
+    package var redactedDescription: String { values.count == 1 ? "1 option" : "\(values.count) options" }
 }

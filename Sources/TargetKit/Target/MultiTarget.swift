@@ -41,7 +41,7 @@ public struct MultiTarget: TargetType {
     public func sampleResponse(in scenario: String) -> SampleResponse? { target.sampleResponse(in: scenario) }
 }
 
-extension MultiTarget: ReflectsDescription {
+extension MultiTarget: RedactedDescription {
     /// The type and case of the wrapped target, without its associated values, which may be secrets.
-    public var description: String { target.name }
+    package var redactedDescription: String { target.name }
 }

@@ -30,7 +30,7 @@ public struct URLTarget: TargetType {
     public var path: RequestPath { "" }
 }
 
-extension URLTarget: ReflectsDescription {
+extension URLTarget: RedactedDescription {
     /// The method and the URL, without user, query and fragment, which may contain secrets.
-    public var description: String { "\(method) \(RedactedURL(baseURL))".inOneLine }
+    package var redactedDescription: String { "\(method) \(RedactedURL(baseURL))".inOneLine }
 }

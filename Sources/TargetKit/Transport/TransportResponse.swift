@@ -135,9 +135,9 @@ extension [UInt8] {
     }
 }
 
-extension ResponseHead: ReflectsDescription {
+extension ResponseHead: RedactedDescription {
     /// The version and the status.
-    public var description: String { "\(httpVersion) \(statusCode)" }
+    package var redactedDescription: String { "\(httpVersion) \(statusCode)" }
 }
 
 /// Parses the header lines of a response (RFC 9112 §5).

@@ -126,7 +126,7 @@ extension ResumableUpload {
     }
 }
 
-extension ResumableUpload: ReflectsDescription {
+extension ResumableUpload: RedactedDescription {
     /// The protocol.
-    public var description: String { uploadProtocol == .tus ? "tus" : "resumable uploads of HTTP" }
+    package var redactedDescription: String { uploadProtocol == .tus ? "tus" : "resumable uploads of HTTP" }
 }

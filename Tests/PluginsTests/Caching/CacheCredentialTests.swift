@@ -58,7 +58,7 @@ struct CacheCredentialTests {
         let events = world.cache.events
         _ = try await world.provider.request(Self.target)
         _ = try await world.provider.request(Self.target.with { $0.options.authorization = .none })
-        await world.cache.settle()
+        await world.cache.waitForWrites()
         switch way {
         case "signOut": try await authentication.signOut()
         case "signIn": try await authentication.signIn(Token(text: "b"))
@@ -234,7 +234,7 @@ struct CacheCredentialTests {
             .cacheable("first", ["Vary": "Authorization, Cookie", "Set-Cookie": "id=s3cret"])
         }
         _ = try await world.provider.request(CachedTarget(.get, "/list", ["Cookie": "id=s3cret"]))
-        await world.cache.settle()
+        await world.cache.waitForWrites()
         #expect(folder.entries.count == 1)
         for file in folder.entries { #expect(try Data(contentsOf: file).range(of: Data("s3cret".utf8)) == nil) }
         var text = ""

@@ -50,7 +50,7 @@ struct CacheFolderTests {
             )
         }
         let first = try await one.provider.request(CachedTarget())
-        await one.cache.settle()
+        await one.cache.waitForWrites()
         let other = CacheWorld(storedIn: folder.url)
         other.pass(10)
         let response = try await other.provider.request(CachedTarget())
@@ -68,7 +68,7 @@ struct CacheFolderTests {
         chmod(folder.url.path, 0o755)
         let world = Self.world(folder)
         _ = try await world.provider.request(CachedTarget())
-        await world.cache.settle()
+        await world.cache.waitForWrites()
         for file in folder.files + [folder.url] {
             let attributes = try FileManager.default.attributesOfItem(atPath: file.path)
             let mode = try #require(attributes[.posixPermissions] as? Int)
@@ -81,7 +81,7 @@ struct CacheFolderTests {
         let folder = try TemporaryFolderOfCache()
         let world = Self.world(folder)
         _ = try await world.provider.request(CachedTarget())
-        await world.cache.settle()
+        await world.cache.waitForWrites()
         let file = try #require(folder.entries.first)
         var data = try Data(contentsOf: file)
         switch way {
@@ -96,7 +96,7 @@ struct CacheFolderTests {
         world.answer { _ in .cacheable("second") }
         let response = try await world.provider.request(CachedTarget())
         #expect(response.body == "second")
-        await world.cache.settle()
+        await world.cache.waitForWrites()
         #expect(try await world.provider.request(CachedTarget()).origin == .cache(age: .zero))
     }
 
@@ -105,7 +105,7 @@ struct CacheFolderTests {
         let folder = try TemporaryFolderOfCache()
         let world = Self.world(folder)
         _ = try await world.provider.request(CachedTarget())
-        await world.cache.settle()
+        await world.cache.waitForWrites()
         let file = try #require(folder.entries.first)
         let data = try Data(contentsOf: file)
         for position in data.indices {
@@ -127,7 +127,7 @@ struct CacheFolderTests {
         let folder = try TemporaryFolderOfCache()
         let world = Self.world(folder)
         _ = try await world.provider.request(CachedTarget())
-        await world.cache.settle()
+        await world.cache.waitForWrites()
         let file = try #require(folder.entries.first)
         let other = folder.url.deletingLastPathComponent().appending(path: "other")
         try FileManager.default.moveItem(at: file, to: other)
@@ -137,7 +137,7 @@ struct CacheFolderTests {
         default: mkdir(file.path, 0o700)
         }
         #expect(try await world.provider.request(CachedTarget()).origin == .network)
-        await world.cache.settle()
+        await world.cache.waitForWrites()
         #expect(try await world.provider.request(CachedTarget()).origin == .cache(age: .zero))
         // What the link names is untouched.
         #expect(FileManager.default.fileExists(atPath: other.path))
@@ -148,7 +148,7 @@ struct CacheFolderTests {
         let folder = try TemporaryFolderOfCache()
         let world = Self.world(folder)
         _ = try await world.provider.request(CachedTarget())
-        await world.cache.settle()
+        await world.cache.waitForWrites()
         let file = try #require(folder.entries.first)
         let other = folder.url.deletingLastPathComponent().appending(path: "other")
         try FileManager.default.moveItem(at: file.deletingLastPathComponent(), to: other)
@@ -162,11 +162,11 @@ struct CacheFolderTests {
         let folder = try TemporaryFolderOfCache()
         let world = Self.world(folder)
         _ = try await world.provider.request(CachedTarget())
-        await world.cache.settle()
+        await world.cache.waitForWrites()
         try Data("short".utf8).write(to: folder.url.appending(path: "salt"))
         let other = Self.world(folder)
         #expect(try await other.provider.request(CachedTarget()).origin == .network)
-        await other.cache.settle()
+        await other.cache.waitForWrites()
         #expect(folder.entries.count == 1)
     }
 
@@ -191,7 +191,7 @@ struct CacheFolderTests {
         for number in 0..<100 {
             _ = try await world.provider.request(CachedTarget(.get, "/list/\(number)"))
         }
-        await world.cache.settle()
+        await world.cache.waitForWrites()
         // Counting the files is the last thing that its queue does.
         #expect(await world.cache.size.disk <= 64 << 10)
         #expect(await world.provider.result(CachedTarget(.get, "/list/99").with(.onlyCached)).failure == nil)
@@ -229,7 +229,7 @@ struct CacheFolderTests {
         for number in 0..<50 {
             _ = try await world.provider.request(CachedTarget(.get, "/list", ["Accept": "a/\(number)"]))
         }
-        await world.cache.settle()
+        await world.cache.waitForWrites()
         #expect(folder.entries.count == 16)
         #expect(
             try await world.provider.request(CachedTarget(.get, "/list", ["Accept": "a/49"])).origin

@@ -75,7 +75,7 @@ struct CacheProcessTests {
             let response = try await world.provider.request(target.with(policy))
             try #require(Self.isWhole(response.body, response.request?.url?.path() ?? ""))
         }
-        await world.cache.settle()
+        await world.cache.waitForWrites()
     }
 
     /// Reads every response, and checks that each is whole and nothing else is there.
@@ -161,7 +161,7 @@ struct CacheProcessTests {
             .cacheable(String(repeating: "x", count: 100_000))
         }
         _ = try await world.provider.request(CachedTarget())
-        await world.cache.settle()
+        await world.cache.waitForWrites()
         let filler = parent.url.appending(path: "filler")
         try Data().write(to: filler)
         let handle = try FileHandle(forWritingTo: filler)
@@ -177,7 +177,7 @@ struct CacheProcessTests {
         #expect(try await world.provider.request(CachedTarget()).origin == .cache(age: .zero))
         try FileManager.default.removeItem(at: filler)
         _ = try await world.provider.request(CachedTarget(.get, "/other"))
-        await world.cache.settle()
+        await world.cache.waitForWrites()
         #expect(try await world.provider.request(CachedTarget(.get, "/other")).origin == .cache(age: .zero))
     }
 }

@@ -87,20 +87,20 @@ struct SharedRecordLogTests {
     @Test("A turn belongs to one log at a time")
     func turn() throws {
         let (first, second) = (try Log(file), try Log(file))
-        var turn = try first.turn("sending")
+        var turn = try first.lock(named: "sending")
         #expect(turn != nil)
-        #expect(try second.turn("sending") == nil)
-        #expect(try second.turn("other") != nil)
+        #expect(try second.lock(named: "sending") == nil)
+        #expect(try second.lock(named: "other") != nil)
         try append("a", to: second)
         turn = nil
-        #expect(try second.turn("sending") != nil)
+        #expect(try second.lock(named: "sending") != nil)
     }
 
     #if os(Linux)
     @Test("A turn that is released is free, although a process that is just being started has its descriptor")
     func copiedTurn() throws {
         let log = try Log(file)
-        let turn = try #require(try log.turn("sending"))
+        let turn = try #require(try log.lock(named: "sending"))
         // Such a process has copies of all descriptors.
         let links = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap(Int32.init)
         let copies = links.filter { link in
@@ -111,7 +111,7 @@ struct SharedRecordLogTests {
         defer { for copy in copies { close(copy) } }
         #expect(copies.count == 1)
         turn.release()
-        #expect(try log.turn("sending") != nil)
+        #expect(try log.lock(named: "sending") != nil)
     }
     #endif
 

@@ -141,9 +141,9 @@ extension CallEvent: Encodable {
     }
 }
 
-extension CallEvent: ReflectsDescription {
+extension CallEvent: RedactedDescription {
     /// The event in one line, without secrets.
-    public var description: String {
+    package var redactedDescription: String {
         let parts: [String?] = [
             "[\(call).\(attempt)] \(step.rawValue) \(target)", method, url, statusCode.map { "\($0)" },
             byteCount.map { "\($0) bytes" }, duration.map { "\(Self.milliseconds($0)) ms" }, reason, message,

@@ -18,7 +18,7 @@ public struct JSONObject: Sendable {
     private var positions: [String: Int]?
 
     /// Creates an empty object.
-    public init() {
+    package init() {
         members = []
     }
 

@@ -23,13 +23,13 @@ extension ResponseStream {
         }
 
         /// Reads ``ResponseStream/Elements``.
-        public struct Iterator: AsyncIteratorProtocol, ReflectsDescription {
+        public struct Iterator: AsyncIteratorProtocol, RedactedDescription {
             /// `nil` if there is a reader.
             private var body: ParsedBody<Element>?
             private var reader: (any ElementReader<Element>)?
 
             /// The type of the elements, without their values, which can contain secrets.
-            public var description: String { "iterator of \(Element.self)" }
+            package var redactedDescription: String { "iterator of \(Element.self)" }
 
             init(body: ParsedBody<Element>) {
                 self.body = body
