@@ -121,4 +121,42 @@ public enum Alamofire {
     public typealias URLEncoding = TargetKitMoya.URLEncoding
     /// ``TargetKitMoya/URLRequestConvertible``.
     public typealias URLRequestConvertible = TargetKitMoya.URLRequestConvertible
+    /// ``TargetKitMoya/Adapter``.
+    public typealias Adapter = TargetKitMoya.Adapter
+    /// ``TargetKitMoya/CompositeTrustEvaluator``.
+    public typealias CompositeTrustEvaluator = TargetKitMoya.CompositeTrustEvaluator
+    /// ``TargetKitMoya/DefaultTrustEvaluator``.
+    public typealias DefaultTrustEvaluator = TargetKitMoya.DefaultTrustEvaluator
+    /// ``TargetKitMoya/DisabledTrustEvaluator``.
+    public typealias DisabledTrustEvaluator = TargetKitMoya.DisabledTrustEvaluator
+    /// ``TargetKitMoya/EventMonitor``.
+    public typealias EventMonitor = TargetKitMoya.EventMonitor
+    /// ``TargetKitMoya/JSONParameterEncoder``.
+    public typealias JSONParameterEncoder = TargetKitMoya.JSONParameterEncoder
+    /// ``TargetKitMoya/ParameterEncoder``.
+    public typealias ParameterEncoder = TargetKitMoya.ParameterEncoder
+    /// ``TargetKitMoya/PinnedCertificatesTrustEvaluator``.
+    public typealias PinnedCertificatesTrustEvaluator = TargetKitMoya.PinnedCertificatesTrustEvaluator
+    /// ``TargetKitMoya/PublicKeysTrustEvaluator``.
+    public typealias PublicKeysTrustEvaluator = TargetKitMoya.PublicKeysTrustEvaluator
+    /// ``TargetKitMoya/Redirector``.
+    public typealias Redirector = TargetKitMoya.Redirector
+    /// ``TargetKitMoya/RequestAdapterState``.
+    public typealias RequestAdapterState = TargetKitMoya.RequestAdapterState
+    /// ``TargetKitMoya/ResponseCacher``.
+    public typealias ResponseCacher = TargetKitMoya.ResponseCacher
+    /// ``TargetKitMoya/Retrier``.
+    public typealias Retrier = TargetKitMoya.Retrier
+    /// ``TargetKitMoya/RetryPolicy``.
+    public typealias RetryPolicy = TargetKitMoya.RetryPolicy
+    /// ``TargetKitMoya/ServerTrustEvaluating``.
+    public typealias ServerTrustEvaluating = TargetKitMoya.ServerTrustEvaluating
+    /// ``TargetKitMoya/SessionDelegate``.
+    public typealias SessionDelegate = TargetKitMoya.SessionDelegate
+    /// ``TargetKitMoya/URLConvertible``.
+    public typealias URLConvertible = TargetKitMoya.URLConvertible
+    /// ``TargetKitMoya/URLEncodedFormEncoder``.
+    public typealias URLEncodedFormEncoder = TargetKitMoya.URLEncodedFormEncoder
+    /// ``TargetKitMoya/URLEncodedFormParameterEncoder``.
+    public typealias URLEncodedFormParameterEncoder = TargetKitMoya.URLEncodedFormParameterEncoder
 }

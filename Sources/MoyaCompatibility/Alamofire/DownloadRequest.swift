@@ -79,7 +79,7 @@ extension TargetKit.DownloadDestination {
                 let response = HTTPURLResponse(
                     url: url,
                     statusCode: head.statusCode,
-                    httpVersion: "HTTP/\(head.httpVersion)",
+                    httpVersion: head.httpVersion,
                     headerFields: head.headers.dictionary
                 )
             else { throw URLError(.badServerResponse) }

@@ -151,7 +151,16 @@ public struct URLEncoding: ParameterEncoding, Sendable {
         if type(of: value) is NSNumber.Type, let number = value as? NSNumber {
             return String(cString: number.objCType) == "c" ? text(of: number.boolValue) : "\(number)"
         }
+        if type(of: value) == Double.self, let number = value as? Double { return text(of: number) }
+        if type(of: value) == Float.self, let number = value as? Float { return text(of: number) }
+        if type(of: value) == CGFloat.self, let number = value as? CGFloat { return text(of: number) }
         return (value as? Bool).map(text) ?? "\(value)"
+    }
+
+    /// A number as `NSNumber` writes it: a whole one without a fraction.
+    private func text(of number: some BinaryFloatingPoint & CustomStringConvertible) -> String {
+        let isWhole = number.rounded() == number && number.magnitude < 1e16
+        return isWhole ? "\(Int64(number))" : number.description
     }
 
     private func text(of value: Bool) -> String {

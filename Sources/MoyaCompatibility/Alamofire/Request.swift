@@ -90,9 +90,8 @@ public final class Request: RequestType, Sendable {
 
     /// The request as a cURL command, without the values of fields with secrets.
     public func cURLDescription() -> String {
-        let (request, secretHeaders) = state.withLock { ($0.requests.last, $0.secretHeaders) }
         guard let request else { return "$ curl command could not be created" }
-        return request.curlCommand(sessionHeaders, redaction: HeaderRedaction(secretNames: secretHeaders))
+        return request.curlCommand(sessionHeaders, redaction: redaction)
     }
 }
 
@@ -112,7 +111,19 @@ public struct RequestTask: Sendable {
     }
 }
 
+extension Request: RedactedDescription {
+    /// The method, the URL without secrets, and the status.
+    package var redactedDescription: String {
+        guard let request else { return "No request created yet." }
+        let status = response.map { " (\($0.statusCode))" } ?? ""
+        return "\(request.httpMethod ?? "GET") \(request.url?.loggedText ?? "no URL")\(status)"
+    }
+}
+
 extension Request {
+    /// The fields whose values textual forms omit.
+    var redaction: HeaderRedaction { HeaderRedaction(secretNames: state.withLock(\.secretHeaders)) }
+
     var credential: URLCredential? { state.withLock(\.credential)?.value }
 
     /// Connects the request to the call that sends it. A request that was cancelled before cancels the call.

@@ -19,7 +19,7 @@ public protocol RequestAdapter {
     func adapt(
         _ urlRequest: URLRequest,
         for session: Session,
-        completion: @escaping (Result<URLRequest, any Error>) -> Void
+        completion: @escaping @Sendable (Result<URLRequest, any Error>) -> Void
     )
 
     /// Changes a request, and passes it or an error to the completion, which must be called once. Default: calls
@@ -27,7 +27,7 @@ public protocol RequestAdapter {
     func adapt(
         _ urlRequest: URLRequest,
         using state: RequestAdapterState,
-        completion: @escaping (Result<URLRequest, any Error>) -> Void
+        completion: @escaping @Sendable (Result<URLRequest, any Error>) -> Void
     )
 }
 
@@ -36,7 +36,7 @@ extension RequestAdapter {
     public func adapt(
         _ urlRequest: URLRequest,
         using state: RequestAdapterState,
-        completion: @escaping (Result<URLRequest, any Error>) -> Void
+        completion: @escaping @Sendable (Result<URLRequest, any Error>) -> Void
     ) {
         adapt(urlRequest, for: state.session, completion: completion)
     }
@@ -61,7 +61,7 @@ public protocol RequestRetrier {
         _ request: Request,
         for session: Session,
         dueTo error: any Error,
-        completion: @escaping (RetryResult) -> Void
+        completion: @escaping @Sendable (RetryResult) -> Void
     )
 }
 
@@ -73,7 +73,7 @@ extension RequestInterceptor {
     public func adapt(
         _ urlRequest: URLRequest,
         for session: Session,
-        completion: @escaping (Result<URLRequest, any Error>) -> Void
+        completion: @escaping @Sendable (Result<URLRequest, any Error>) -> Void
     ) {
         completion(.success(urlRequest))
     }
@@ -83,7 +83,7 @@ extension RequestInterceptor {
         _ request: Request,
         for session: Session,
         dueTo error: any Error,
-        completion: @escaping (RetryResult) -> Void
+        completion: @escaping @Sendable (RetryResult) -> Void
     ) {
         completion(.doNotRetry)
     }
@@ -91,11 +91,13 @@ extension RequestInterceptor {
 
 /// Changes a request before it is sent.
 public typealias AdaptHandler = (
-    URLRequest, Session, _ completion: @escaping (Result<URLRequest, any Error>) -> Void
+    URLRequest, Session, _ completion: @escaping @Sendable (Result<URLRequest, any Error>) -> Void
 ) -> Void
 
 /// Decides whether a request that has failed is retried.
-public typealias RetryHandler = (Request, Session, any Error, _ completion: @escaping (RetryResult) -> Void) -> Void
+public typealias RetryHandler = (
+    Request, Session, any Error, _ completion: @escaping @Sendable (RetryResult) -> Void
+) -> Void
 
 /// An adapter with a closure.
 open class Adapter: RequestInterceptor {
@@ -110,7 +112,7 @@ open class Adapter: RequestInterceptor {
     open func adapt(
         _ urlRequest: URLRequest,
         for session: Session,
-        completion: @escaping (Result<URLRequest, any Error>) -> Void
+        completion: @escaping @Sendable (Result<URLRequest, any Error>) -> Void
     ) {
         handler(urlRequest, session, completion)
     }
@@ -130,7 +132,7 @@ open class Retrier: RequestInterceptor {
         _ request: Request,
         for session: Session,
         dueTo error: any Error,
-        completion: @escaping (RetryResult) -> Void
+        completion: @escaping @Sendable (RetryResult) -> Void
     ) {
         handler(request, session, error, completion)
     }
@@ -170,7 +172,7 @@ open class Interceptor: RequestInterceptor {
     open func adapt(
         _ urlRequest: URLRequest,
         for session: Session,
-        completion: @escaping (Result<URLRequest, any Error>) -> Void
+        completion: @escaping @Sendable (Result<URLRequest, any Error>) -> Void
     ) {
         Self.adapt(urlRequest, with: adapters[...], completion) { $0.adapt($1, for: session, completion: $2) }
     }
@@ -179,7 +181,7 @@ open class Interceptor: RequestInterceptor {
     open func adapt(
         _ urlRequest: URLRequest,
         using state: RequestAdapterState,
-        completion: @escaping (Result<URLRequest, any Error>) -> Void
+        completion: @escaping @Sendable (Result<URLRequest, any Error>) -> Void
     ) {
         Self.adapt(urlRequest, with: adapters[...], completion) { $0.adapt($1, using: state, completion: $2) }
     }
@@ -189,25 +191,26 @@ open class Interceptor: RequestInterceptor {
         _ request: Request,
         for session: Session,
         dueTo error: any Error,
-        completion: @escaping (RetryResult) -> Void
+        completion: @escaping @Sendable (RetryResult) -> Void
     ) {
         Self.ask(retriers[...], request, session, error, completion)
     }
 
     private typealias Adapting = (
-        any RequestAdapter, URLRequest, @escaping (Result<URLRequest, any Error>) -> Void
+        any RequestAdapter, URLRequest, @escaping @Sendable (Result<URLRequest, any Error>) -> Void
     ) -> Void
 
     private static func adapt(
         _ request: URLRequest,
         with adapters: ArraySlice<any RequestAdapter>,
-        _ completion: @escaping (Result<URLRequest, any Error>) -> Void,
+        _ completion: @escaping @Sendable (Result<URLRequest, any Error>) -> Void,
         _ adapting: @escaping Adapting
     ) {
         guard let adapter = adapters.first else { return completion(.success(request)) }
+        let next = Unchecked((adapters: adapters.dropFirst(), adapting: adapting))
         adapting(adapter, request) { result in
             switch result {
-            case .success(let request): adapt(request, with: adapters.dropFirst(), completion, adapting)
+            case .success(let request): adapt(request, with: next.value.adapters, completion, next.value.adapting)
             case .failure: completion(result)
             }
         }
@@ -218,12 +221,13 @@ open class Interceptor: RequestInterceptor {
         _ request: Request,
         _ session: Session,
         _ error: any Error,
-        _ completion: @escaping (RetryResult) -> Void
+        _ completion: @escaping @Sendable (RetryResult) -> Void
     ) {
         guard let retrier = retriers.first else { return completion(.doNotRetry) }
+        let others = Unchecked(retriers.dropFirst())
         retrier.retry(request, for: session, dueTo: error) { result in
             guard case .doNotRetry = result else { return completion(result) }
-            ask(retriers.dropFirst(), request, session, error, completion)
+            ask(others.value, request, session, error, completion)
         }
     }
 }

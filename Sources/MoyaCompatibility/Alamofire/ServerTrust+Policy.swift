@@ -21,6 +21,19 @@ enum ServerTrustRule {
     case authorities([Data])
     /// All of the rules.
     case all([any ServerTrustEvaluating])
+
+    /// Whether the chain, the dates and the host are validated.
+    var validates: Bool {
+        switch self {
+        case .system, .authorities: true
+        case .keys(_, let isValidated): isValidated
+        case .disabled, .all: false
+        }
+    }
+
+    var hasAuthorities: Bool {
+        if case .authorities = self { true } else { false }
+    }
 }
 
 extension ServerTrustManager {
@@ -28,16 +41,12 @@ extension ServerTrustManager {
     var policy: TLSPolicy {
         var insecureHosts: [String] = []
         var pins: [String: [String]] = [:]
-        for (host, evaluator) in evaluators {
-            for rule in Self.rules(of: evaluator) ?? [] {
-                switch rule {
-                case .disabled: insecureHosts.append(host)
-                case .keys(let certificates, let isValidated):
-                    pins[host, default: []] += certificates.compactMap(CertificateKey.pin(ofCertificate:))
-                    if !isValidated { insecureHosts.append(host) }
-                case .system, .authorities, .all: break
-                }
-            }
+        // A pattern such as `*.example.com` is not the name of a host.
+        for (host, evaluator) in evaluators where !host.contains("*") {
+            let rules = Self.rules(of: evaluator) ?? []
+            // All rules have to hold, so a single one that validates the certificate decides.
+            if !rules.isEmpty, !rules.contains(where: \.validates) { insecureHosts.append(host) }
+            pins[host] = Self.pins(of: rules)
         }
         return TLSPolicy(trust: insecureHosts.isEmpty ? .system : .insecureTrustAll(for: insecureHosts), pins: pins)
     }
@@ -55,6 +64,15 @@ extension ServerTrustManager {
         return policies
     }
 
+    /// The pins that are common to all rules with keys; `nil` without such a rule.
+    private static func pins(of rules: [ServerTrustRule]) -> [String]? {
+        rules.reduce(nil) { common, rule in
+            guard case .keys(let certificates, _) = rule else { return common }
+            let pins = certificates.compactMap(CertificateKey.pin(ofCertificate:))
+            return common.map { $0.filter(pins.contains) } ?? pins
+        }
+    }
+
     /// Checks that the policy expresses the rule of a host.
     ///
     /// - Throws: ``AFError/serverTrustEvaluationFailed(reason:)``.
@@ -65,18 +83,20 @@ extension ServerTrustManager {
         } catch {
             throw error.asAFError(or: .serverTrustEvaluationFailed(reason: .customEvaluationFailed(error: error)))
         }
-        guard let evaluator else { return }
-        guard let rules = Self.rules(of: evaluator) else {
+        // The policy is that of ``evaluators``: another choice of a subclass would have no effect.
+        guard evaluator.map({ $0 as AnyObject }) === evaluators[host].map({ $0 as AnyObject }) else {
             throw .serverTrustEvaluationFailed(reason: .customEvaluationFailed(error: UnsupportedEvaluator()))
         }
-        for rule in rules {
-            switch rule {
-            case .keys(let certificates, _), .authorities(let certificates):
-                if certificates.compactMap(CertificateKey.pin(ofCertificate:)).isEmpty {
-                    throw .serverTrustEvaluationFailed(reason: .noCertificatesFound)
-                }
-            case .system, .disabled, .all: break
-            }
+        guard let evaluator else { return }
+        guard let rules = Self.rules(of: evaluator), rules.count(where: \.hasAuthorities) <= 1 else {
+            throw .serverTrustEvaluationFailed(reason: .customEvaluationFailed(error: UnsupportedEvaluator()))
+        }
+        for case .authorities(let certificates) in rules
+        where certificates.compactMap(CertificateKey.pin(ofCertificate:)).isEmpty {
+            throw .serverTrustEvaluationFailed(reason: .noCertificatesFound)
+        }
+        if Self.pins(of: rules)?.isEmpty == true {
+            throw .serverTrustEvaluationFailed(reason: .noCertificatesFound)
         }
     }
 
@@ -94,10 +114,13 @@ extension ServerTrustManager {
     }
 }
 
-/// An evaluator of the app's own cannot be expressed as a policy.
+/// An evaluator of the app's own, or one that a subclass of the manager chooses, cannot be expressed as a policy.
 struct UnsupportedEvaluator: LocalizedError {
     var errorDescription: String? {
-        "Evaluators of the app's own are not supported: use a TLSPolicy of TargetKit, or an evaluator of this module."
+        """
+        Evaluators of the app's own, and those that serverTrustEvaluator(forHost:) chooses in place of the manager's \
+        evaluators, are not supported: use a TLSPolicy of TargetKit, or name the host in the manager's evaluators.
+        """
     }
 }
 

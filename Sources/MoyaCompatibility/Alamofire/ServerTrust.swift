@@ -23,7 +23,8 @@ open class ServerTrustManager {
         self.evaluators = evaluators
     }
 
-    /// Returns the evaluator of a host; `nil` if it has none and needs none.
+    /// Returns the evaluator of a host; `nil` if it has none and needs none. A call fails if an override returns another
+    /// evaluator than ``evaluators`` has for the host.
     ///
     /// - Throws: ``AFError/serverTrustEvaluationFailed(reason:)`` if the host needs an evaluator and has none.
     open func serverTrustEvaluator(forHost host: String) throws -> (any ServerTrustEvaluating)? {

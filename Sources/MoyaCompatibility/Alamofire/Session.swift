@@ -78,7 +78,8 @@ open class Session: @unchecked Sendable {
         cachedResponseHandler: ResponseCacher? = nil,
         eventMonitors: [any EventMonitor] = []
     ) {
-        sessionConfiguration = configuration
+        // The app may change its object later.
+        sessionConfiguration = configuration.copy() as? URLSessionConfiguration ?? configuration
         self.startRequestsImmediately = startRequestsImmediately
         self.interceptor = interceptor
         self.serverTrustManager = serverTrustManager

@@ -78,6 +78,7 @@ private struct CallPublisher<Output>: Publisher {
         private let start: Start
         private let lock = NSLock()
         private var hasStarted = false
+        private var isCancelled = false
         private var call: (any TargetKitMoya.Cancellable)?
 
         init(_ subscriber: AnySubscriber<Output, MoyaError>, _ start: @escaping Start) {
@@ -93,11 +94,18 @@ private struct CallPublisher<Output>: Publisher {
             guard isFirst else { return }
             let subscriber = subscriber
             let call = start({ _ = subscriber.receive($0) }, { subscriber.receive(completion: $0) })
-            lock.withLock { self.call = call }
+            let isCancelled = lock.withLock {
+                self.call = call
+                return self.isCancelled
+            }
+            if isCancelled { call?.cancel() }
         }
 
         func cancel() {
-            let call = lock.withLock { self.call }
+            let call = lock.withLock {
+                isCancelled = true
+                return self.call
+            }
             call?.cancel()
         }
     }

@@ -83,7 +83,8 @@ public final class NetworkLoggerPlugin: PluginType, Sendable {
         var lines = [entry("Request", urlRequest.url?.loggedText ?? "no URL", target)]
         if options.contains(.requestHeaders) {
             let fields = request.sessionHeaders.merging(urlRequest.allHTTPHeaderFields ?? [:]) { $1 }
-            lines.append(entry("Request Headers", HeaderRedaction.standard.loggedText(of: fields), target))
+            let redaction = (request as? Request)?.redaction ?? .standard
+            lines.append(entry("Request Headers", redaction.loggedText(of: fields), target))
         }
         if options.contains(.requestBody), let body = urlRequest.httpBody {
             lines.append(entry("Request Body", configuration.formatter.requestData(body), target))

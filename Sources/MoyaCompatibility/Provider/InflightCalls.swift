@@ -53,14 +53,18 @@ final class InflightCalls: Sendable {
         }
         if call === new {
             start(call) { result in
-                for waiter in self.remove(key) { waiter.completion.value(result) }
+                for waiter in self.remove(key, of: call) { waiter.completion.value(result) }
             }
         }
         return CancellableToken { self.cancel(id, of: call, key, on: queue) }
     }
 
-    private func remove(_ key: Endpoint.Content) -> [Waiter] {
-        state.withLock { $0.entries.removeValue(forKey: key)?.waiters ?? [] }
+    /// Removes the entry of a call, unless another call has taken its place.
+    private func remove(_ key: Endpoint.Content, of call: PendingCall) -> [Waiter] {
+        state.withLock { state in
+            guard state.entries[key]?.call === call else { return [] }
+            return state.entries.removeValue(forKey: key)?.waiters ?? []
+        }
     }
 
     private func cancel(_ id: Int, of call: PendingCall, _ key: Endpoint.Content, on queue: DispatchQueue?) {
@@ -68,7 +72,8 @@ final class InflightCalls: Sendable {
             guard let entry = state.entries[key], entry.call === call,
                 let index = entry.waiters.firstIndex(where: { $0.id == id })
             else { return (nil, false) }
-            guard entry.waiters.count > 1 else { return (nil, true) }
+            // A call that joins from now on starts a request of its own.
+            if entry.waiters.count == 1 { return (state.entries.removeValue(forKey: key)?.waiters[index], true) }
             return (state.entries[key]?.waiters.remove(at: index), false)
         }
         if isLast { call.cancel() }

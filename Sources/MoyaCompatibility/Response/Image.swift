@@ -18,7 +18,9 @@ public typealias Image = ImageType
 
 extension Moya {
     /// ``TargetKitMoya/Image``.
-    public typealias Image = ImageType
+    public typealias Image = TargetKitMoya.ImageType
+    /// ``TargetKitMoya/ImageType``.
+    public typealias ImageType = TargetKitMoya.ImageType
 }
 
 extension Response {

@@ -34,6 +34,12 @@ struct AlamofireTests {
         #expect(plain.queryComponents(fromKey: "k", value: NSNumber(value: true)).map(\.1) == ["true"])
         #expect(plain.queryComponents(fromKey: "k", value: NSNumber(value: 1)).map(\.1) == ["1"])
         #expect(plain.queryComponents(fromKey: "k", value: 1.5).map(\.1) == ["1.5"])
+        let whole: [(Any, String)] = [
+            (52.0, "52"), (Float(-3), "-3"), (CGFloat(0), "0"), (1e20, "1e%2B20"), (1.7e9, "1700000000"),
+        ]
+        for (value, text) in whole {
+            #expect(plain.queryComponents(fromKey: "k", value: value).map(\.1) == [text])
+        }
     }
 
     @Test(

@@ -70,6 +70,55 @@ struct TrustTests {
         #expect(await result(other, pinned).afError?.isServerTrustEvaluationError == true)
     }
 
+    @Test("All evaluators of a composite have to trust the server")
+    func composite() async throws {
+        let server = try TLSServer()
+        let certificate = try certificate("server.pem", of: server)
+        let key = PinnedCertificatesTrustEvaluator(certificates: [certificate], isValidated: false)
+        let other = try PinnedCertificatesTrustEvaluator(
+            certificates: [self.certificate("server.pem", of: TLSServer())],
+            isValidated: false
+        )
+        #expect(await result(server, key).response?.statusCode == 200)
+        let all: [[any ServerTrustEvaluating]] = [
+            [DefaultTrustEvaluator(), key], [DefaultTrustEvaluator(), DisabledTrustEvaluator()], [key, other],
+        ]
+        for evaluators in all {
+            let composite = CompositeTrustEvaluator(evaluators: evaluators)
+            #expect(await result(server, composite).afError?.isServerTrustEvaluationError == true)
+        }
+    }
+
+    /// Chooses an evaluator by its own rule.
+    private final class ChoosingManager: ServerTrustManager {
+        override func serverTrustEvaluator(forHost host: String) throws -> (any ServerTrustEvaluating)? {
+            DefaultTrustEvaluator()
+        }
+    }
+
+    @Test("An evaluator that a subclass of the manager chooses fails the call, instead of having no effect")
+    func chosenEvaluator() async throws {
+        let server = try TLSServer()
+        let manager = ChoosingManager(evaluators: ["localhost": DisabledTrustEvaluator()])
+        let provider = MoyaProvider<Call>(session: Session(serverTrustManager: manager))
+        let result = await provider.result(of: Call(baseURL: server.baseURL))
+        guard case .serverTrustEvaluationFailed(.customEvaluationFailed)? = result.afError else {
+            Issue.record("The server was trusted.")
+            return
+        }
+    }
+
+    @Test("A pattern in the place of a host has no effect")
+    func pattern() async throws {
+        let server = try TLSServer()
+        let manager = ServerTrustManager(
+            allHostsMustBeEvaluated: false,
+            evaluators: ["*": DisabledTrustEvaluator(), "*.localhost": DisabledTrustEvaluator()]
+        )
+        let provider = MoyaProvider<Call>(session: Session(serverTrustManager: manager))
+        #expect(await provider.result(of: Call(baseURL: server.baseURL)).response == nil)
+    }
+
     @Test("A self-signed certificate for another host is refused")
     func otherHost() async throws {
         let server = try TLSServer(name: "example.com")

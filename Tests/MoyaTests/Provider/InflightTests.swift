@@ -76,6 +76,20 @@ struct InflightTests {
         #expect(provider.inflightRequests.isEmpty)
     }
 
+    @Test("A call after the last one was cancelled starts a request of its own")
+    func afterCancel() async {
+        let requests = Requests()
+        let provider = provider(requests)
+        let log = Log()
+        let first = provider.request(.zen, callbackQueue: .global()) { log.append("first \($0.error != nil)") }
+        first.cancel()
+        provider.request(.zen, callbackQueue: .global()) { log.append("second \($0.error != nil)") }
+        #expect(requests.count == 2)
+        requests.release()
+        #expect(await Set(log.waitForCount(2)) == ["first true", "second false"])
+        #expect(provider.inflightRequests.isEmpty)
+    }
+
     @Test("A call whose request cannot be created leaves nothing behind")
     func failedRequest() {
         let provider = MoyaProvider<GitHub>(
