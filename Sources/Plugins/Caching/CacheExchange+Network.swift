@@ -179,7 +179,7 @@ extension CacheExchange {
             return
         }
         cache.store(new, in: storage, generation: generation)
-        if let stored, stored.variant != new.variant { cache.remove(stored, in: storage) }
+        if let stored, stored.variant != new.variant { cache.remove(stored, in: storage, isReplaced: true) }
     }
 
     /// Removes the stored response that a response replaces which may not be stored. An error of the server or of the

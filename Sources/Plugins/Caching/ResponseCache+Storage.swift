@@ -93,8 +93,10 @@ extension ResponseCache {
     }
 
     /// Removes one response.
-    func remove(_ response: CachedResponse, in storage: Storage) {
-        removals.withLock { $0.add(response.key.url) }
+    ///
+    /// - Parameter isReplaced: Whether another response has taken its place: those in transit may then be stored.
+    func remove(_ response: CachedResponse, in storage: Storage, isReplaced: Bool = false) {
+        if !isReplaced { removals.withLock { $0.add(response.key.url) } }
         memory.remove(url: response.key.url) { $0.replaces(response) }
         storage.disk?.begin(for: response.key.url) { storage.disk?.remove(response) }
         report(.removed(count: 1))

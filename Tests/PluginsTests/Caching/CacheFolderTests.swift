@@ -237,6 +237,19 @@ struct CacheFolderTests {
         )
     }
 
+    @Test("A response that differs in other fields than the one before takes its place, also on the disk")
+    func otherVariant() async throws {
+        let folder = try TemporaryFolderOfCache()
+        let world = CacheWorld(storedIn: folder.url, memoryLimit: 0) { _ in .cacheable("first", ["Vary": "Accept"]) }
+        _ = try await world.provider.request(CachedTarget())
+        world.pass(70)
+        world.answer { _ in .cacheable("second", ["ETag": "\"2\""]) }
+        _ = try await world.provider.request(CachedTarget())
+        let response = try await world.provider.request(CachedTarget())
+        #expect(response.origin == .cache(age: .zero))
+        #expect(response.body == "second")
+    }
+
     @Test("A response that was read from the disk does not replace one that has arrived meanwhile")
     func lateRead() {
         let memory = MemoryCache(limit: 1 << 20)
