@@ -54,6 +54,10 @@ extension Call {
 }
 
 extension Result<Response, TargetKitError> {
+    var isSuccess: Bool {
+        if case .success = self { true } else { false }
+    }
+
     /// Whether the response comes from a cache without the server.
     fileprivate var isCached: Bool {
         guard case .success(let response) = self else { return false }

@@ -295,9 +295,3 @@ extension Call {
         return ended(processed)
     }
 }
-
-extension Result<Response, TargetKitError> {
-    fileprivate var isSuccess: Bool {
-        if case .success = self { true } else { false }
-    }
-}
